@@ -1,0 +1,149 @@
+"""Keeping the context of a long run within bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from langchain_core.tools import BaseTool
+from pydantic import Field
+
+from agents import prompts
+from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.conversation import Conversation, Model, adrive, drive
+from agents.transport import TransportRetry
+
+_BLOCK_START: Final = re.compile(r"(?m)^(?=Step \d+:)")
+_NOTE: Final = re.compile(r"\[(\d{1,9}) earlier results? left out to save space\]\s*")
+_GAP: Final = "\n\n"
+_WORD: Final = re.compile(r"\w{3,}")
+
+
+class CompressContextTool(BaseTool):
+    """Shortens a context without a model: whole results are kept or left out, and it says which.
+
+    The newest result comes first, then those that share most words with the task. A text that is
+    short enough is returned as it is; the result never exceeds ``max_length`` characters.
+    """
+
+    name: str = "compress_context"
+    description: str = "Shortens the results so far to a bounded length."
+    max_length: int = Field(default=4000, ge=200)
+
+    def compress(self, text: str, task: str = "") -> str:
+        """Shorten ``text``, keeping what matters for ``task``."""
+        if len(text) <= self.max_length:
+            return text
+        left_out, rest = _left_out_before(text)
+        blocks = [block for part in _BLOCK_START.split(rest) if (block := part.strip())]
+        return _fit(blocks, _words(task), self.max_length, left_out) if blocks else ""
+
+    def _run(self, text: str) -> str:
+        return self.compress(text)
+
+
+class SummarizingCompressor(BaseAgent):
+    """Shortens a context with a model; falls back to ``CompressContextTool`` where that does not help.
+
+    Args:
+        llm: Any LangChain chat model.
+        max_length: Characters of the result at most; a shorter text is returned as it is.
+        system_prompt: Replaces the built-in instructions.
+        transport_retry: How passing faults of the model's server are met.
+    """
+
+    def __init__(
+        self,
+        llm: Model,
+        max_length: int = 4000,
+        system_prompt: str | None = None,
+        *,
+        transport_retry: TransportRetry = DEFAULT_RETRY,
+    ) -> None:
+        super().__init__(
+            llm, system_prompt or prompts.COMPRESSION, "Compressor", transport_retry=transport_retry
+        )
+        self._cut = CompressContextTool(max_length=max_length)
+
+    def invoke(self, user_input: str) -> str:
+        """Shorten a context; raises as ``BaseAgent.invoke`` does."""
+        return self.compress(user_input)
+
+    async def ainvoke(self, user_input: str) -> str:
+        """Like ``invoke``, without blocking the event loop."""
+        return await self.acompress(user_input)
+
+    def compress(self, text: str, task: str = "") -> str:
+        """Shorten ``text``, keeping what matters for ``task``."""
+        return drive(self._summarize(text, task))
+
+    async def acompress(self, text: str, task: str = "") -> str:
+        """Like ``compress``, without blocking the event loop."""
+        return await adrive(self._summarize(text, task))
+
+    def _summarize(self, text: str, task: str) -> Conversation[str]:
+        if len(text) <= self._cut.max_length:
+            return text
+        summary = yield from self._ask(prompts.summary_request(text, task, self._cut.max_length))
+        return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    position: int
+    text: str
+    shared_words: int
+
+
+def _left_out_before(text: str) -> tuple[int, str]:
+    """How many results an earlier call left out, as its note in ``text`` says; and the text after it."""
+    note = _NOTE.match(text)
+    return (int(note[1]), text[note.end() :]) if note else (0, text)
+
+
+def _fit(blocks: Sequence[str], wanted: frozenset[str], limit: int, left_out: int) -> str:
+    """Choose whole blocks by rank until the limit; show them in their order."""
+    newest, *older = ranked = _ranked(blocks, wanted)
+    total = left_out + len(blocks)
+    if len(whole := _joined(ranked, total)) <= limit:
+        return whole
+    room = limit - len(_joined([newest], total))
+    if room < 0:
+        return _shortened(newest.text, limit, total - 1)
+    kept = [newest]
+    for block in older:
+        if (size := len(block.text) + len(_GAP)) <= room:
+            kept.append(block)
+            room -= size
+    return _joined(kept, total)
+
+
+def _ranked(blocks: Sequence[str], wanted: frozenset[str]) -> list[_Block]:
+    scored = [_Block(at, text, len(wanted & _words(text))) for at, text in enumerate(blocks)]
+    older = sorted(scored[:-1], key=lambda block: (block.shared_words, block.position), reverse=True)
+    return [scored[-1], *older]
+
+
+def _joined(kept: Sequence[_Block], total: int) -> str:
+    lines = [block.text for block in sorted(kept, key=lambda block: block.position)]
+    left_out = total - len(kept)
+    return _GAP.join([_note(left_out), *lines] if left_out else lines)
+
+
+def _shortened(text: str, limit: int, left_out: int) -> str:
+    """The newest block, too long by itself: its beginning and its end."""
+    note = f"{_note(left_out)}{_GAP}" if left_out else ""
+    gap = f"\n[... {len(text)} characters in all, the middle left out ...]\n"
+    room = max(0, limit - len(note) - len(gap))
+    head = room - room // 2
+    return f"{note}{text[:head]}{gap}{text[len(text) - room // 2 :]}"
+
+
+def _note(left_out: int) -> str:
+    return f"[{left_out} earlier result{'s' if left_out > 1 else ''} left out to save space]"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))

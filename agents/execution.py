@@ -1,0 +1,131 @@
+"""The executor: one step in, its result out, with tools where they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.tools import BaseTool, tool
+
+from agents import prompts
+from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.conversation import Conversation, Model, ModelCall, adrive, drive, reply_text
+from agents.errors import ModelSetupError, ToolLoopError
+from agents.parsing import without_thoughts
+from agents.sync import run_sync
+from agents.tools import ToolCalls, awaits, tool_runner
+from agents.transport import TransportRetry
+
+T = TypeVar("T")
+
+
+class ExecutionAgent(BaseAgent):
+    """Carries out one step.
+
+    Args:
+        llm: Any LangChain chat model; with tools, one that can call them.
+        tools: LangChain tools or plain functions with a docstring.
+        system_prompt: Replaces the built-in instructions.
+        max_tool_rounds: How often the model may ask for tools within one step.
+        transport_retry: How passing faults of the model's server are met.
+
+    Raises:
+        ModelSetupError: Tools are given and the model cannot call any.
+        ValueError: ``max_tool_rounds`` below 1.
+    """
+
+    def __init__(
+        self,
+        llm: Model,
+        tools: Sequence[BaseTool | Callable[..., object]] | None = None,
+        system_prompt: str | None = None,
+        *,
+        max_tool_rounds: int = 8,
+        transport_retry: TransportRetry = DEFAULT_RETRY,
+    ) -> None:
+        super().__init__(
+            llm, system_prompt or prompts.EXECUTION, "ExecutionAgent", transport_retry=transport_retry
+        )
+        if isinstance(max_tool_rounds, bool) or not isinstance(max_tool_rounds, int) or max_tool_rounds < 1:
+            raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
+        self.tools = [item if isinstance(item, BaseTool) else tool(item) for item in tools or ()]
+        self.max_tool_rounds = max_tool_rounds
+        self._model = _with_tools(llm, self.tools)
+        self._runner = tool_runner(self.tools) if self.tools else None
+
+    def execute_step(self, step_description: str, context: str = "") -> str:
+        """Carry out a step.
+
+        Args:
+            step_description: What to do.
+            context: Results of earlier steps.
+
+        Returns:
+            The result as text.
+
+        Raises:
+            ModelUnavailableError: The model's server does not answer.
+            ModelRefusedError: It refused for good.
+            ToolLoopError: The model kept calling tools past ``max_tool_rounds``.
+        """
+        return self._drive(self._work(prompts.step_request(step_description, context)))
+
+    async def aexecute_step(self, step_description: str, context: str = "") -> str:
+        """Like ``execute_step``, without blocking the event loop."""
+        return await adrive(self._work(prompts.step_request(step_description, context)))
+
+    def correct_step(
+        self, step_description: str, previous_output: str, feedback: str, context: str = ""
+    ) -> str:
+        """Carry out a step again, given its last output and what was wrong with it.
+
+        Returns and raises as ``execute_step`` does.
+        """
+        return self._drive(
+            self._work(prompts.correction_request(step_description, previous_output, feedback, context))
+        )
+
+    async def acorrect_step(
+        self, step_description: str, previous_output: str, feedback: str, context: str = ""
+    ) -> str:
+        """Like ``correct_step``, without blocking the event loop."""
+        return await adrive(
+            self._work(prompts.correction_request(step_description, previous_output, feedback, context))
+        )
+
+    def _drive(self, conversation: Conversation[T]) -> T:
+        if awaits(self.tools):
+            return run_sync(lambda: adrive(conversation))
+        return drive(conversation)
+
+    def _work(self, prompt: str) -> Conversation[str]:
+        messages: list[BaseMessage] = self._messages(prompt)
+        rounds = 0
+        while True:
+            [reply] = yield ModelCall(self._model, messages, self.transport_retry)
+            if self._runner is None or not (isinstance(reply, AIMessage) and _wants_tools(reply)):
+                return without_thoughts(reply_text(reply))
+            if rounds == self.max_tool_rounds:
+                raise ToolLoopError(rounds)
+            answers = yield ToolCalls(self._runner, reply)
+            messages = [*messages, reply, *answers]
+            rounds += 1
+
+
+def _wants_tools(reply: AIMessage) -> bool:
+    return bool(reply.tool_calls or reply.invalid_tool_calls)
+
+
+def _with_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
+    if not tools:
+        return llm
+    if not isinstance(llm, BaseChatModel):
+        raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
+    try:
+        return llm.bind_tools(tools)
+    except NotImplementedError:
+        raise ModelSetupError(
+            f"{type(llm).__name__} cannot call tools; give a model that can, or no tools"
+        ) from None

@@ -1,0 +1,50 @@
+"""A chat model from a specification. Nothing heavy is imported before a model is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agents.models.embedded import build_embedded
+from agents.models.ollama import build_ollama
+from agents.models.openai import build_openai
+from agents.models.spec import parse_spec
+from agents.models.weights import weights_at
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["load_model"]
+
+
+def load_model(spec: str = "local", **options: object) -> BaseChatModel:
+    """Build a chat model.
+
+    | spec          | model                                                                                  |
+    |---------------|----------------------------------------------------------------------------------------|
+    | `local`       | SmolLM2-135M on this machine: no key, no set-up; `PEM_WEIGHTS` names other weights     |
+    | `gguf:PATH`   | any weights file in llama.cpp's format, on this machine                                |
+    | `ollama:NAME` | an Ollama server's model, at `OLLAMA_HOST`                                             |
+    | `openai:NAME` | an OpenAI-compatible endpoint's model, at `OPENAI_BASE_URL`, with `OPENAI_API_KEY`     |
+
+    Args:
+        spec: Which model.
+        options: Settings of LangChain's class for it (``ChatOllama``, else ``ChatOpenAI``), such as
+            ``temperature``; for ``local`` and ``gguf`` also ``n_ctx``, the context's size in tokens.
+
+    Returns:
+        LangChain's own chat model. It never retries by itself, and every call has a timeout.
+
+    Raises:
+        ModelSpecError: The specification names no model, or an option is not accepted.
+        ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
+    """
+    parsed = parse_spec(spec)
+    match parsed.kind:
+        case "local":
+            return build_embedded(None, options)
+        case "gguf":
+            return build_embedded(weights_at(parsed.name, named_by="the specification"), options)
+        case "ollama":
+            return build_ollama(parsed.name, options)
+        case "openai":
+            return build_openai(parsed.name, options)

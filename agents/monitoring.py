@@ -1,0 +1,66 @@
+"""The judge of a step: does the output meet the objective?"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from agents import prompts
+from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
+from agents.conversation import Conversation, Model, adrive, drive
+from agents.parsing import read_verdict
+from agents.transport import TransportRetry
+
+_log: Final = logging.getLogger(__name__)
+
+
+class MonitoringAgent(BaseAgent):
+    """Judges the output of a step against its objective.
+
+    The output reaches the model between two lines that it cannot contain, as data.
+
+    Args:
+        llm: Any LangChain chat model.
+        system_prompt: Replaces the built-in instructions.
+        structured_output: Hold the replies to a JSON schema where the model supports it.
+        transport_retry: How passing faults of the model's server are met.
+    """
+
+    def __init__(
+        self,
+        llm: Model,
+        system_prompt: str | None = None,
+        *,
+        structured_output: bool = True,
+        transport_retry: TransportRetry = DEFAULT_RETRY,
+    ) -> None:
+        super().__init__(
+            llm, system_prompt or prompts.MONITORING, "MonitoringAgent", transport_retry=transport_retry
+        )
+        self._schema = VERDICT_SCHEMA if structured_output else None
+
+    def evaluate(self, objective: str, result: str) -> Verdict:
+        """Judge ``result``.
+
+        Returns:
+            ``{"success": bool, "feedback": str}``. A reply that cannot be read gives a failure
+            whose feedback starts with ``UNREADABLE_PREFIX``, and a WARNING.
+
+        Raises:
+            ModelUnavailableError: The model's server does not answer.
+            ModelRefusedError: It refused for good.
+        """
+        return drive(self._judge(objective, result))
+
+    async def aevaluate(self, objective: str, result: str) -> Verdict:
+        """Like ``evaluate``, without blocking the event loop."""
+        return await adrive(self._judge(objective, result))
+
+    def _judge(self, objective: str, result: str) -> Conversation[Verdict]:
+        reply = yield from self._ask(prompts.verdict_request(objective, result), self._schema)
+        verdict = read_verdict(reply)
+        if not isinstance(verdict, Unreadable):
+            return verdict
+        _log.warning("the judge's reply cannot be read (%s): %.200r", verdict.reason, reply)
+        return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")

@@ -1,0 +1,90 @@
+"""A scripted chat model, so that tests need neither a server nor patches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+from pydantic import Field, PrivateAttr
+
+Reply = str | AIMessage | Exception
+Script = Iterable[Reply] | Callable[[list[BaseMessage]], Reply]
+
+
+class ScriptedChatModel(BaseChatModel):
+    """A chat model that answers from a script.
+
+    Args:
+        script: The replies in order (text, a message, or an exception to be raised), or a function
+            from the prompt to a reply. A script that has run out raises AssertionError.
+        usage: Input and output tokens that each reply reports; None reports nothing.
+
+    Attributes:
+        prompts: The prompts it was sent, in order.
+        tools: The names of the tools bound last.
+    """
+
+    usage: tuple[int, int] | None = None
+    prompts: list[list[BaseMessage]] = Field(default_factory=list)
+    tools: list[str] = Field(default_factory=list)
+    _answer: Callable[[list[BaseMessage]], Reply] = PrivateAttr()
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    def __init__(self, script: Script, usage: tuple[int, int] | None = None) -> None:
+        super().__init__(usage=usage, prompts=[], tools=[])
+        self._answer = script if callable(script) else _in_order(script)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002 - the base class calls with it
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        **kwargs: object,  # noqa: ARG002
+    ) -> ChatResult:
+        with self._lock:
+            self.prompts.append(list(messages))
+            reply = self._answer(messages)
+        if isinstance(reply, Exception):
+            raise reply
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
+        return ChatResult(generations=[ChatGeneration(message=self._with_usage(message))])
+
+    def _with_usage(self, message: AIMessage) -> AIMessage:
+        if self.usage is None or message.usage_metadata is not None:
+            return message
+        sent, received = self.usage
+        usage = UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
+        return message.model_copy(update={"usage_metadata": usage})
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, object] | type | Callable[..., object] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: object,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Accept any tools; the script decides whether they are called."""
+        self.tools[:] = [tool.name for tool in tools if isinstance(tool, BaseTool)]
+        return self.bind(tool_choice=tool_choice, **kwargs)
+
+
+def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply]:
+    remaining = iter(list(replies))
+
+    def answer(messages: list[BaseMessage]) -> Reply:
+        for reply in remaining:
+            return reply
+        raise AssertionError(f"the script has run out; asked: {messages[-1].text[:200]!r}")
+
+    return answer

@@ -1,0 +1,158 @@
+"""Which faults of a model's server pass by themselves, and how long to wait for that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final
+
+import httpx
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity.wait import wait_base, wait_random_exponential
+
+_log = logging.getLogger(__name__)
+
+TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
+_LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError)
+_MISUSED: Final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether another try of the same call may succeed.
+
+    True for a refused, reset or timed-out connection and for the HTTP statuses 408, 425, 429 and
+    5xx, also where a client library wraps them; False for everything else.
+    """
+    causes = list(chain(error))
+    status = next((found for cause in causes if (found := status_of(cause)) is not None), None)
+    if status is not None:
+        return status in TRANSIENT_STATUS
+    return any(isinstance(cause, _LOST) for cause in causes) and not any(
+        isinstance(cause, _MISUSED) for cause in causes
+    )
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was raised from, outermost first."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        yield current
+        seen.add(id(current))
+        current = current.__cause__
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that the error reports, as client libraries name it; None where there is none."""
+    response = getattr(error, "response", None)
+    for candidate in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
+        if isinstance(candidate, int) and candidate >= HTTPStatus.CONTINUE:
+            return candidate
+    return None
+
+
+def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
+    """The seconds that the server asked to wait, from a Retry-After header in seconds or as a date."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    if not isinstance(value, str):
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        return _seconds_until(value, now or datetime.now(UTC))
+    return seconds if 0 <= seconds < float("inf") else None
+
+
+def _seconds_until(value: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait(wait_base):
+    """What the server asks for, else exponential backoff with full jitter; never above the cap."""
+
+    backoff: wait_base
+    max_seconds: float
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        outcome = retry_state.outcome
+        error = outcome.exception() if outcome else None
+        asked = retry_after(error) if error else None
+        return min(self.max_seconds, self.backoff(retry_state) if asked is None else asked)
+
+
+@dataclass(frozen=True, slots=True)
+class TransportRetry:
+    """How often and how patiently a call is tried again after a passing fault.
+
+    Attributes:
+        max_attempts: Calls in all, the first included; 1 never tries again.
+        initial_seconds: Upper bound of the first wait; it doubles with each try.
+        max_seconds: Upper bound of any wait, one that the server asks for included.
+    """
+
+    max_attempts: int = 4
+    initial_seconds: float = 0.5
+    max_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that make no sense.
+
+        Raises:
+            ValueError: ``max_attempts`` below 1, or a negative time.
+        """
+        if (
+            isinstance(self.max_attempts, bool)
+            or not isinstance(self.max_attempts, int)
+            or self.max_attempts < 1
+        ):
+            raise ValueError(f"max_attempts is {self.max_attempts!r}; give a whole number of at least 1")
+        if self.initial_seconds < 0 or self.max_seconds < 0:
+            raise ValueError(
+                f"initial_seconds is {self.initial_seconds!r} and max_seconds is {self.max_seconds!r}; "
+                "give seconds of at least 0"
+            )
+
+    def sync(self) -> Retrying:
+        """A tenacity controller for plain calls; the last error is raised as it is."""
+        return Retrying(
+            retry=retry_if_exception(is_transient),
+            stop=stop_after_attempt(self.max_attempts),
+            wait=self._wait(),
+            before_sleep=_report,
+            reraise=True,
+        )
+
+    def asynchronous(self, retry_on: Callable[[BaseException], bool] = is_transient) -> AsyncRetrying:
+        """The same for awaited calls; ``retry_on`` tells which errors are tried again."""
+        return AsyncRetrying(
+            retry=retry_if_exception(retry_on),
+            stop=stop_after_attempt(self.max_attempts),
+            wait=self._wait(),
+            before_sleep=_report,
+            reraise=True,
+            sleep=asyncio.sleep,
+        )
+
+    def _wait(self) -> _Wait:
+        backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
+        return _Wait(backoff, self.max_seconds)
+
+
+def _report(state: RetryCallState) -> None:
+    error = state.outcome.exception() if state.outcome else None
+    wait = state.next_action.sleep if state.next_action else 0.0
+    _log.warning(
+        "passing fault (%s), try %d; next in %.1f s", type(error).__name__, state.attempt_number, wait
+    )

@@ -1,0 +1,1 @@
+"""Measures recorded runs of agents; imports neither of the other two packages."""

@@ -1,0 +1,12 @@
+"""The smallest whole program: the embedded model plans, executes and judges."""
+
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
+from orchestrator import LangGraphOrchestrator
+
+llm = load_model("local")
+orchestrator = LangGraphOrchestrator(PlanningAgent(llm), ExecutionAgent(llm), MonitoringAgent(llm))
+state = orchestrator.run("List three uses of a brick")
+
+print(state["status"])
+for record in state["results"]:
+    print(record["step"], "->", record["status"], record["verdict"])

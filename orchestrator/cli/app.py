@@ -1,0 +1,42 @@
+"""The application: its commands and how it starts."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated, Final
+
+import typer
+
+from orchestrator.cli.consoles import accept_any_text
+from orchestrator.cli.doctor import doctor
+from orchestrator.cli.run import run
+
+PROJECT: Final = "plan-execute-monitor"
+
+app: Final = typer.Typer(
+    name="orchestrator", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+app.command()(run)
+app.command()(doctor)
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    accept_any_text()
+    app(prog_name="orchestrator")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{PROJECT} {version(PROJECT)}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Finish multi-step tasks with language-model agents, and have every step judged."""

@@ -1,0 +1,109 @@
+"""A view as something Rich can draw; every text in it is text, never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from orchestrator.cli.text import one_line, spent, steps
+from orchestrator.cli.view import StepPhase, StepView, View, Word
+from orchestrator.state import RecordStatus
+
+_MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
+    "waiting": ("·", "dim"),
+    "running": ("▸", "cyan"),
+    "judging": ("▸", "cyan"),
+    "validated": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "needs_review": ("?", "yellow"),
+}
+VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
+    "validated": ("accepted", "green"),
+    "failed": ("refused", "yellow"),
+    "needs_review": ("not judged", "yellow"),
+    "pending_validation": ("pending", "dim"),
+}
+_FEEDBACK_CHARACTERS: Final = 300
+_OTHER_LINES: Final = 8
+"""Rows of a frame that are not steps: the task, two ellipses, the feedback, the totals."""
+
+
+def render(view: View, now: float, rows: int = 40) -> RenderableType:
+    """Draw a view.
+
+    Args:
+        view: What to draw.
+        now: The moment, by the clock that the view was folded with.
+        rows: How many lines there is room for; of a longer plan the part around its present is drawn.
+    """
+    parts: list[RenderableType] = [Text(f"Task: {one_line(view.task, 200)}", style="bold")]
+    if view.steps:
+        parts.append(_checklist(view, now, max(3, rows - _OTHER_LINES)))
+    if view.word is not None:
+        parts.append(_word(view.word))
+    return Group(*parts, _totals(view, now))
+
+
+def _checklist(view: View, now: float, room: int) -> Table:
+    table = Table.grid(padding=(0, 1), expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column(no_wrap=True, justify="right")
+    for row in _rows(view, now, room):
+        table.add_row(*row)
+    return table
+
+
+def _rows(view: View, now: float, room: int) -> Iterator[tuple[Text, Text, Text]]:
+    first = _first_shown(view, room)
+    last = first + room
+    if first:
+        yield _ellipsis(first)
+    for at, step in enumerate(view.steps[first:last], start=first):
+        yield _row(at, step, now - view.since if step.busy else 0.0)
+    if last < len(view.steps):
+        yield _ellipsis(len(view.steps) - last)
+
+
+def _first_shown(view: View, room: int) -> int:
+    """Keep the present a third from the top."""
+    started = [at for at, step in enumerate(view.steps) if step.attempt]
+    present = started[-1] if started else 0
+    return max(0, min(present - room // 3, len(view.steps) - room))
+
+
+def _ellipsis(count: int) -> tuple[Text, Text, Text]:
+    return Text("⋮", style="dim"), Text(f"{count} more", style="dim"), Text()
+
+
+def _row(at: int, step: StepView, running_s: float) -> tuple[Text, Text, Text]:
+    mark, style = _MARKS[step.phase]
+    text = Text(f"{at + 1}. {one_line(step.text)}", style="dim" if step.phase == "waiting" else "")
+    return Text(mark, style=style), text, Text(_detail(step, running_s), style="dim")
+
+
+def _detail(step: StepView, running_s: float) -> str:
+    if not step.attempt:
+        return ""
+    attempt = f"attempt {step.attempt}, " if step.attempt > 1 else ""
+    doing = "judging, " if step.phase == "judging" else ""
+    seconds = step.usage["latency_ms"] / 1000 + running_s
+    used = spent(step.usage, seconds) if step.usage["model_calls"] or not step.busy else f"{seconds:.1f} s"
+    return f"{attempt}{doing}{used}"
+
+
+def _word(word: Word) -> Text:
+    verdict, style = VERDICTS[word.status]
+    head = f"step {word.step_index + 1}, attempt {word.attempt} {verdict}: "
+    return Text.assemble((head, style), one_line(word.feedback, _FEEDBACK_CHARACTERS))
+
+
+def _totals(view: View, now: float) -> Text:
+    seconds = (view.since if view.over else now) - view.started
+    done = f"{view.validated} of {steps(len(view.steps))}, " if view.steps else ""
+    style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
+    return Text.assemble((view.status, style), f": {done}{spent(view.usage, seconds)}")

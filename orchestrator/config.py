@@ -1,0 +1,131 @@
+"""The settings of an orchestrator, checked before anything runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from orchestrator.budget import Budget
+from orchestrator.errors import ConfigurationError
+from orchestrator.ports import InvokableCompressor, RunnableCompressor
+from orchestrator.retry import RetryPolicy
+
+NODES_PER_EXECUTION: Final = 2
+"""Executor and monitor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run goes.
+
+    Attributes:
+        max_retries: Executions of a step after its first.
+        max_plan_steps: A longer plan is refused.
+        call_timeout: Seconds that one call of an agent may take; None is no bound.
+        step_timeout: Seconds for a step with all its attempts and their judging; None is no bound.
+        retry_policy: What follows from a judged execution.
+        budget: What a run may spend.
+
+    Raises:
+        ConfigurationError: A value that is not accepted.
+    """
+
+    max_retries: int = 2
+    max_plan_steps: int = 1000
+    call_timeout: float | None = None
+    step_timeout: float | None = None
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        """Refuse values that are not accepted."""
+        _check_whole("max_retries", self.max_retries, 0)
+        _check_whole("max_plan_steps", self.max_plan_steps, 1)
+        _check_seconds("call_timeout", self.call_timeout)
+        _check_seconds("step_timeout", self.step_timeout)
+        _check_type("retry_policy", self.retry_policy, RetryPolicy)
+        _check_type("budget", self.budget, Budget)
+
+    @property
+    def recursion_limit(self) -> int:
+        """Nodes that a run can visit at most, with one to spare so that the bound is never what ends it."""
+        executions = self.max_plan_steps * (self.max_retries + 1)
+        return 2 + NODES_PER_EXECUTION * executions
+
+
+def check_task(task: object) -> str:
+    """Refuse what is no task.
+
+    Raises:
+        ConfigurationError: Not text, or nothing but white space.
+    """
+    if not isinstance(task, str) or not task.strip():
+        raise ConfigurationError(f"task is {task!r:.80}; give a text that says what to do")
+    return task
+
+
+def check_thread_id(thread_id: object) -> None:
+    """Refuse what names no thread.
+
+    Raises:
+        ConfigurationError: Neither None nor a text with something in it.
+    """
+    if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
+        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text, or None to have one made up")
+
+
+def check_hooks(hooks: object) -> None:
+    """Refuse hooks that cannot be called.
+
+    Raises:
+        ConfigurationError: No sequence, or an item that is not callable.
+    """
+    if not isinstance(hooks, Sequence) or isinstance(hooks, str):
+        raise ConfigurationError(f"hooks is {hooks!r:.80}; give a sequence of callables, such as (print,)")
+    for hook in hooks:
+        if not callable(hook):
+            raise ConfigurationError(f"hooks holds {hook!r:.80}; give callables that take one event")
+
+
+def check_agent(role: str, agent: object, method: str) -> None:
+    """Refuse an agent without the method of its role.
+
+    Raises:
+        ConfigurationError: No such method.
+    """
+    if not callable(getattr(agent, method, None)):
+        raise ConfigurationError(
+            f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
+        )
+
+
+def check_compressor(compressor: object) -> None:
+    """Refuse a compressor with neither documented method.
+
+    Raises:
+        ConfigurationError: Neither ``invoke`` nor ``_run``.
+    """
+    if compressor is not None and not isinstance(compressor, InvokableCompressor | RunnableCompressor):
+        raise ConfigurationError(
+            f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
+            "give one that has either, or None"
+        )
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigurationError(f"{name} is {value!r}; give a whole number of at least {least}")
+
+
+def _check_seconds(name: str, value: object) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ConfigurationError(f"{name} is {value!r}; give seconds above 0, or None for no bound")
+
+
+def _check_type(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise ConfigurationError(f"{name} is {value!r:.80}; give a {kind.__name__}, or None for the default")

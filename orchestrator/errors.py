@@ -1,0 +1,25 @@
+"""What can go wrong in this package.
+
+OrchestratorError
+├── ConfigurationError      an argument that is not accepted (also a ValueError); nothing has run
+├── BudgetExceededError     raised into a model call that the budget does not allow
+└── DrawingError            a picture that cannot be drawn on this machine
+"""
+
+from __future__ import annotations
+
+
+class OrchestratorError(Exception):
+    """Root of this package's errors."""
+
+
+class ConfigurationError(OrchestratorError, ValueError):
+    """An argument that is not accepted; raised before anything runs."""
+
+
+class BudgetExceededError(OrchestratorError):
+    """A model call that the budget does not allow; ends the run, keeping its results."""
+
+
+class DrawingError(OrchestratorError):
+    """A picture that cannot be drawn on this machine."""

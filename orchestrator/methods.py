@@ -1,0 +1,101 @@
+"""How an agent's method is awaited, whichever way it was written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar, cast
+
+from orchestrator.daemon_threads import in_daemon_thread
+from orchestrator.ports import Compressor, InvokableCompressor
+
+T = TypeVar("T")
+AgentMethod = Callable[..., Awaitable[T]]
+
+
+def agent_method(agent: object, name: str) -> AgentMethod[object]:
+    """The way to await a method: its async twin, the method itself, or a thread that runs it.
+
+    A subclass that overrides only the plain method is called by that one.
+    """
+    method: Callable[..., object] = getattr(agent, name)
+    if inspect.iscoroutinefunction(method):
+        return cast("AgentMethod[object]", method)
+    twin = f"a{name}"
+    if newest(agent, name, twin) == twin and inspect.iscoroutinefunction(getattr(agent, twin)):
+        return cast("AgentMethod[object]", getattr(agent, twin))
+    return partial(_in_thread, method)
+
+
+def newest(agent: object, name: str, other: str) -> str:
+    """Which of two methods for one purpose was defined last: on the object, else nearest in its class.
+
+    ``other`` where both are defined in the same place.
+    """
+    if name in getattr(agent, "__dict__", {}):
+        return name
+    for parent in type(agent).__mro__:
+        if other in vars(parent):
+            return other
+        if name in vars(parent):
+            return name
+    return name
+
+
+def correction_method(executor: object) -> AgentMethod[object] | None:
+    """The way to await ``correct_step``; None where there is none as new as ``execute_step``."""
+    if newest(executor, "execute_step", "correct_step") == "correct_step":
+        return agent_method(executor, "correct_step")
+    return None
+
+
+def compressor_method(compressor: Compressor | None) -> AgentMethod[object] | None:
+    """The way to await a compressor, called with the context and the task."""
+    if compressor is None:
+        return None
+    name = "invoke" if isinstance(compressor, InvokableCompressor) else "_run"
+    if all(newest(compressor, plain, "compress") == "compress" for plain in (name, "_run")):
+        return agent_method(compressor, "compress")
+    method = agent_method(compressor, name)
+
+    async def shorten(text: str, _task: str) -> object:
+        return await method(text)
+
+    return shorten
+
+
+async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:
+    """Run a plain method off the event loop, with the caller's context."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[object] = loop.create_future()
+    call = partial(contextvars.copy_context().run, method, *args, **kwargs)
+    in_daemon_thread(partial(_settle, call, loop, outcome))
+    value = await outcome
+    return await value if inspect.isawaitable(value) else value
+
+
+def _settle(
+    call: Callable[[], object], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[object]
+) -> None:
+    try:
+        result = partial(_hand_over, outcome, call(), None)
+    except StopIteration as error:  # no future can hold one
+        wrapped = RuntimeError("the agent raised StopIteration")
+        wrapped.__cause__ = error
+        result = partial(_hand_over, outcome, None, wrapped)
+    except BaseException as error:  # noqa: BLE001 - raised again where the method is awaited
+        result = partial(_hand_over, outcome, None, error)
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(result)
+
+
+def _hand_over(outcome: asyncio.Future[object], value: object, error: BaseException | None) -> None:
+    if outcome.done():
+        return
+    if error is None:
+        outcome.set_result(value)
+    else:
+        outcome.set_exception(error)

@@ -1,0 +1,38 @@
+"""What the nodes share."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from langgraph.runtime import Runtime
+
+from orchestrator.config import Settings
+from orchestrator.run_context import RunContext
+from orchestrator.state import OrchestratorState, StateUpdate
+
+
+class Node(Protocol):
+    """A node of the graph."""
+
+    async def __call__(self, state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        """Return the fields that change."""
+        ...
+
+
+def context_of(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
+    """The run's context; a new one where the compiled graph is invoked by itself, as in a studio.
+
+    In the latter case bounds on the time of the whole run and of a step do not hold.
+    """
+    return runtime.context or new_context("", settings)
+
+
+def new_context(thread_id: str, settings: Settings) -> RunContext:
+    """The context of a run that begins now."""
+    return RunContext(
+        thread_id=thread_id,
+        budget=settings.budget,
+        transport=settings.retry_policy.transport,
+        call_timeout=settings.call_timeout,
+        step_timeout=settings.step_timeout,
+    )

@@ -1,0 +1,48 @@
+"""The only place that picks adapters: from a model specification to an orchestrator that is ready."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
+from orchestrator.config import Settings
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.ports import Hook
+
+
+def build_orchestrator(
+    model: str = "local",
+    settings: Settings | None = None,
+    *,
+    checkpointer: BaseCheckpointSaver[str] | None = None,
+    hooks: Sequence[Hook] = (),
+) -> LangGraphOrchestrator:
+    """Put three agents over one chat model into an orchestrator.
+
+    Args:
+        model: A model specification, as ``agents.load_model`` takes it.
+        settings: How runs go; None stands for the defaults.
+        checkpointer: Any LangGraph saver.
+        hooks: Are told of every event.
+
+    Raises:
+        ModelSpecError: The specification names no model.
+        ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
+    """
+    wanted = Settings() if settings is None else settings
+    llm = load_model(model)
+    return LangGraphOrchestrator(
+        PlanningAgent(llm=llm),
+        ExecutionAgent(llm=llm),
+        MonitoringAgent(llm=llm),
+        max_retries=wanted.max_retries,
+        retry_policy=wanted.retry_policy,
+        budget=wanted.budget,
+        call_timeout=wanted.call_timeout,
+        step_timeout=wanted.step_timeout,
+        max_plan_steps=wanted.max_plan_steps,
+        checkpointer=checkpointer,
+        hooks=hooks,
+    )

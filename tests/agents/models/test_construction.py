@@ -1,0 +1,39 @@
+import pytest
+
+from agents.errors import ModelSpecError
+from agents.models import load_model
+
+
+def test_a_misspelt_option_is_answered_with_the_closest_name() -> None:
+    with pytest.raises(
+        ModelSpecError, match=r"'num_ctxt' is not a setting of ChatOllama; did you mean 'num_ctx'\?"
+    ):
+        load_model("ollama:m", num_ctxt=4096)
+
+
+def test_an_option_like_no_other_is_answered_with_the_class_to_look_at() -> None:
+    with pytest.raises(ModelSpecError, match="give settings of ChatOllama"):
+        load_model("ollama:m", zzzzzzzzzzzz=1)
+
+
+@pytest.mark.parametrize("name", ["model", "model_name"])
+def test_an_option_cannot_change_what_the_specification_decides(name: str) -> None:
+    with pytest.raises(ModelSpecError, match=f"option {name!r} is decided by the model specification"):
+        load_model("openai:m", api_key="k", **{name: "other"})
+
+
+def test_a_value_that_the_class_refuses_is_answered_without_the_value() -> None:
+    with pytest.raises(ModelSpecError, match="option 'temperature' is not accepted") as caught:
+        load_model("ollama:m", temperature="sk-secret")
+    assert "sk-secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_an_option_of_several_entries_keeps_the_defaults_that_it_does_not_name() -> None:
+    model = load_model("ollama:m", client_kwargs={"headers": {"x-team": "a"}})
+    settings = model.model_dump()["client_kwargs"]
+    assert (settings["timeout"], settings["headers"]) == (300.0, {"x-team": "a"})
+
+
+def test_an_alias_and_its_field_are_the_same_option() -> None:
+    assert load_model("openai:m", api_key="k", request_timeout=5.0).model_dump()["request_timeout"] == 5.0

@@ -1,0 +1,335 @@
+import asyncio
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_openai import ChatOpenAI
+
+from agents.errors import ModelSetupError, ModelSpecError
+from agents.models import embedded, load_model
+from agents.models.embedded import Endpoint, close_servers, embedded_endpoint, require_runtime
+from agents.models.llama_process import Settings, serve
+from agents.models.weights import locate_weights, weights_at
+
+VERDICT = {
+    "title": "verdict",
+    "type": "object",
+    "properties": {"success": {"type": "boolean"}, "feedback": {"type": "string", "maxLength": 60}},
+    "required": ["success", "feedback"],
+    "additionalProperties": False,
+}
+
+
+def run(script: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
+    """Run a script in an interpreter of its own; its output is read at the level of file descriptors."""
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+def test_it_is_langchains_own_chat_model_and_answers(embedded_llm: BaseChatModel) -> None:
+    assert type(embedded_llm) is ChatOpenAI
+    assert embedded_llm.invoke("Say hello.").text
+
+
+def test_it_reports_the_tokens_used(embedded_llm: BaseChatModel) -> None:
+    usage = embedded_llm.invoke("Say hello.").usage_metadata
+    assert usage is not None
+    assert usage["input_tokens"] > 0
+    assert usage["output_tokens"] > 0
+
+
+def test_a_stream_reports_the_tokens_used(embedded_llm: BaseChatModel) -> None:
+    chunks = list(embedded_llm.stream("Say hello."))
+    assert len(chunks) > 1
+    assert any(chunk.usage_metadata for chunk in chunks)
+
+
+def test_the_same_prompt_gives_the_same_reply(embedded_llm: BaseChatModel) -> None:
+    assert len({embedded_llm.invoke("Name a colour.").text for _ in range(3)}) == 1
+
+
+def test_the_models_name_is_that_of_the_weights_file(embedded_llm: BaseChatModel) -> None:
+    stem = locate_weights().path.stem
+    assert embedded_llm.invoke("Hi").response_metadata["model_name"] == stem
+
+
+def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None:
+    structured = embedded_llm.with_structured_output(VERDICT, method="json_schema", include_raw=True)
+    reply = structured.invoke("Is the sky blue? Answer with success and feedback.")
+    assert set(reply["parsed"]) == {"success", "feedback"}
+    assert type(reply["parsed"]["success"]) is bool
+    assert json.loads(reply["raw"].text) == reply["parsed"]
+    assert reply["raw"].usage_metadata["output_tokens"] > 0
+
+
+def test_one_model_works_in_one_event_loop_after_another(embedded_llm: BaseChatModel) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        replies = [pool.submit(asyncio.run, embedded_llm.ainvoke("Hi")).result().text for _ in range(3)]
+    assert all(replies)
+
+
+def test_a_proxy_in_the_environment_is_not_asked(
+    endpoint: Endpoint, closed_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_PROXY"):
+        monkeypatch.setenv(name, closed_url)
+    assert load_model("local", max_tokens=4).invoke("Hi").text
+
+
+def test_a_reply_has_at_most_512_tokens_unless_asked(endpoint: Endpoint) -> None:
+    assert load_model("local").model_dump()["max_tokens"] == 512
+    usage = load_model("local", max_tokens=3).invoke("Tell me a long story.").usage_metadata
+    assert usage is not None
+    assert usage["output_tokens"] == 3
+
+
+def test_three_models_share_one_server(endpoint: Endpoint) -> None:
+    models = [load_model("local").model_dump() for _ in range(3)]
+    assert {model["openai_api_base"] for model in models} == {endpoint.base_url}
+
+
+def test_a_path_to_the_same_file_shares_the_server_too(endpoint: Endpoint, tmp_path: Path) -> None:
+    link = tmp_path / "link.gguf"
+    link.symlink_to(locate_weights().path)
+    assert load_model(f"gguf:{link}").model_dump()["openai_api_base"] == endpoint.base_url
+
+
+def test_threads_that_ask_at_once_share_the_server(endpoint: Endpoint) -> None:
+    barrier = threading.Barrier(8)
+
+    def ask(_: int) -> str:
+        barrier.wait()
+        return embedded_endpoint().base_url
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(ask, range(8))) == {endpoint.base_url}
+
+
+def test_the_same_weights_with_another_context_are_refused(endpoint: Endpoint) -> None:
+    with pytest.raises(
+        ModelSetupError, match=rf"n_ctx is 512, but .* already served with n_ctx {endpoint.n_ctx}"
+    ):
+        load_model("local", n_ctx=512)
+
+
+@pytest.mark.parametrize("n_ctx", [0, -1, True, "8192", 1.5])
+def test_a_context_that_is_no_size_is_refused(n_ctx: object) -> None:
+    with pytest.raises(ModelSpecError, match=r"option 'n_ctx' is .*; give a whole number"):
+        load_model("local", n_ctx=n_ctx)
+
+
+def test_the_server_listens_on_loopback_alone(endpoint: Endpoint) -> None:
+    assert httpx.URL(endpoint.base_url).host == "127.0.0.1"
+
+
+@pytest.mark.parametrize("key", [None, "wrong"])
+def test_the_server_asks_for_its_key(endpoint: Endpoint, key: str | None) -> None:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    body = {"messages": [{"role": "user", "content": "Hi"}]}
+    reply = httpx.post(f"{endpoint.base_url}/chat/completions", json=body, headers=headers, trust_env=False)
+    assert reply.status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/slots", "/metrics", "/tools", "/cors-proxy?url=http://127.0.0.1"])
+def test_the_server_offers_nothing_but_the_model(endpoint: Endpoint, path: str) -> None:
+    headers = {"Authorization": f"Bearer {endpoint.api_key}"}
+    reply = httpx.get(endpoint.base_url.removesuffix("/v1") + path, headers=headers, trust_env=False)
+    assert reply.status_code in {403, 404, 501}
+
+
+def test_the_key_is_in_no_representation(endpoint: Endpoint, embedded_llm: BaseChatModel) -> None:
+    assert endpoint.api_key not in repr(endpoint) + repr(embedded_llm) + str(embedded_llm.model_dump())
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"", bytes(1000), b"\xff" * 100_000, b"\x03\0\0\0" + b"\0\0\0\0\0\0\0\x10" * 2 + bytes(1000)],
+    ids=["nothing", "zeros", "noise", "huge counts"],
+)
+def test_a_damaged_file_is_a_sentence_and_not_a_crash(rest: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(b"GGUF" + rest)
+    with pytest.raises(ModelSetupError, match=r"llama.cpp cannot load .*damaged.gguf"):
+        load_model(f"gguf:{path}")
+
+
+def test_a_truncated_file_is_a_sentence_and_not_a_crash(endpoint: Endpoint, tmp_path: Path) -> None:
+    path = tmp_path / "half.gguf"
+    path.write_bytes(locate_weights().path.read_bytes()[:5_000_000])
+    with pytest.raises(ModelSetupError, match="get the file again"):
+        load_model(f"gguf:{path}")
+
+
+def test_a_missing_file_is_a_sentence() -> None:
+    pytest.importorskip("xllamacpp")
+    with pytest.raises(
+        ModelSetupError, match=r"the specification names 'no/such.gguf', which cannot be read"
+    ):
+        load_model("gguf:no/such.gguf")
+
+
+def test_a_missing_runtime_is_a_sentence_with_the_command() -> None:
+    with pytest.raises(ModelSetupError, match=r"needs the package no_such_runtime; run `pip install"):
+        require_runtime("no_such_runtime")
+
+
+def test_it_keeps_the_terminal_quiet_from_load_to_exit(endpoint: Endpoint) -> None:
+    done = run(
+        "from openai import BadRequestError\n"
+        "from agents.models import load_model\n"
+        "llm = load_model('local', max_tokens=4)\n"
+        "llm.invoke('Hi')\n"
+        "try:\n    llm.invoke('word ' * 20000)\nexcept BadRequestError:\n    print('refused')\n"
+    )
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["refused"], "")
+
+
+def test_the_interpreter_exits_while_a_reply_is_being_written(endpoint: Endpoint) -> None:
+    done = run(
+        "import threading, time\n"
+        "from agents.models import load_model\n"
+        "llm = load_model('local', max_tokens=7000, extra_body={'ignore_eos': True})\n"
+        "threading.Thread(target=llm.invoke, args=('Hi',), daemon=True).start()\n"
+        "time.sleep(1)\n",
+        timeout=30,
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_starts_its_own_server_and_exits(endpoint: Endpoint) -> None:
+    done = run(
+        "import os, sys, warnings\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "from agents.models.embedded import embedded_endpoint\n"
+        "from agents.models import load_model\n"
+        "parent = embedded_endpoint().base_url\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    answered = load_model('local', max_tokens=4).invoke('Hi').text\n"
+        "    sys.exit(0 if answered and embedded_endpoint().base_url != parent else 3)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), bool(load_model().invoke('Hi').text))\n"
+    )
+    assert (done.stdout.split(), done.returncode) == (["0", "True"], 0)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    heavy = ("langchain_openai", "langchain_ollama", "openai", "ollama", "xllamacpp", "huggingface_hub")
+    done = run(f"import sys, agents.models\nprint([name for name in {heavy!r} if name in sys.modules])")
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+
+
+def test_closed_servers_answer_no_more_and_the_next_model_starts_one(endpoint: Endpoint) -> None:
+    done = run(
+        "import httpx\n"
+        "from agents.models import load_model\n"
+        "from agents.models.embedded import close_servers, embedded_endpoint\n"
+        "url = embedded_endpoint().base_url\n"
+        "close_servers()\n"
+        "try:\n    httpx.get(url, trust_env=False)\nexcept httpx.ConnectError:\n    print('closed')\n"
+        "print(bool(load_model('local', max_tokens=4).invoke('Hi').text))\n"
+    )
+    assert done.stdout.split() == ["closed", "True"]
+
+
+def test_the_server_ends_when_the_process_is_killed(endpoint: Endpoint) -> None:
+    done = run(
+        "import os, signal\n"
+        "from agents.models.embedded import embedded_endpoint\n"
+        "print(embedded_endpoint().base_url, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    url = done.stdout.strip()
+    assert url.startswith("http://127.0.0.1:")
+    assert _refused_within(url, seconds=10)
+
+
+def _refused_within(url: str, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            httpx.get(url, trust_env=False)
+        except httpx.TransportError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
+    commands = [running.process.args for running in embedded._running.values()]
+    assert commands
+    assert endpoint.api_key not in str(commands)
+
+
+def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.gguf"
+    shutil.copy(locate_weights().path, copy)
+    before = embedded_endpoint(weights_at(copy), n_ctx=512)
+    process = embedded._running[os.getpid(), copy].process
+    process.kill()
+    process.communicate()
+    after = embedded_endpoint(weights_at(copy), n_ctx=512)
+    close_servers(weights_at(copy))
+    assert before.base_url != after.base_url
+    assert _refused_within(after.base_url, seconds=10)
+    assert embedded_endpoint() == endpoint
+
+
+def test_the_server_process_says_its_address_and_ends_with_its_input(endpoint: Endpoint) -> None:
+    process = embedded._spawn()
+    address = embedded._listening(process, settings_for(locate_weights().path))
+    assert address.startswith("http://127.0.0.1:")
+    process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def test_the_server_process_ends_in_the_middle_of_a_reply(endpoint: Endpoint) -> None:
+    process = embedded._spawn()
+    address = embedded._listening(process, settings_for(locate_weights().path))
+    body = {
+        "messages": [{"role": "user", "content": "Hi"}],
+        "ignore_eos": True,
+        "max_tokens": 400,
+        "stream": True,
+    }
+    headers = {"Authorization": "Bearer k"}
+    url = f"{address}/v1/chat/completions"
+    with (
+        httpx.Client(trust_env=False) as client,
+        client.stream("POST", url, json=body, headers=headers) as reply,
+    ):
+        next(reply.iter_lines())
+        process.communicate(timeout=10)
+    assert process.returncode == 0
+
+
+def test_the_server_process_refuses_a_damaged_file(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(b"GGUF" + bytes(100))
+    with pytest.raises(RuntimeError):
+        serve(io.StringIO(json.dumps(settings_for(path)) + "\n"), io.StringIO())
+
+
+def test_a_server_process_that_has_ended_gives_no_address(endpoint: Endpoint) -> None:
+    process = embedded._spawn()
+    process.kill()
+    process.wait()
+    assert embedded._listening(process, settings_for(locate_weights().path)) == ""
+    embedded._stop(process)
+
+
+def settings_for(path: Path) -> Settings:
+    return {"path": str(path), "alias": "m", "n_ctx": 512, "n_threads": 1, "api_key": "k"}

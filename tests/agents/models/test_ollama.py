@@ -1,0 +1,238 @@
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
+from langchain_core.language_models import BaseChatModel
+from langchain_core.outputs import Generation, LLMResult
+from langchain_ollama import ChatOllama
+from ollama import Client, ResponseError
+
+from agents.models import load_model
+from agents.models.context_guard import ContextGuard
+from agents.models.ollama import explain, installed_models
+
+SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+
+
+async def _astream(llm: BaseChatModel) -> list[object]:
+    return [chunk async for chunk in llm.astream("Hi")]
+
+
+# Each in an event loop of its own, as a user's script has it.
+CALLS = {
+    "invoke": lambda llm: llm.invoke("Hi"),
+    "ainvoke": lambda llm: asyncio.run(llm.ainvoke("Hi")),
+    "stream": lambda llm: list(llm.stream("Hi")),
+    "astream": lambda llm: asyncio.run(_astream(llm)),
+}
+
+
+@pytest.fixture(params=CALLS)
+def call(request: pytest.FixtureRequest) -> Callable[[BaseChatModel], object]:
+    return CALLS[request.param]
+
+
+def error_of(call: Callable[[BaseChatModel], object], llm: BaseChatModel) -> Exception:
+    with pytest.raises((httpx.HTTPError, ResponseError, ConnectionError)) as caught:
+        call(llm)
+    return caught.value
+
+
+def test_it_is_langchains_own_chat_model_and_answers(ollama_llm: BaseChatModel) -> None:
+    assert type(ollama_llm) is ChatOllama
+    assert ollama_llm.invoke("Say hello.").text
+
+
+async def test_it_answers_an_awaited_call(ollama_llm: BaseChatModel) -> None:
+    assert (await ollama_llm.ainvoke("Say hello.")).text
+
+
+def test_it_streams(ollama_llm: BaseChatModel) -> None:
+    chunks = list(ollama_llm.stream("Say hello."))
+    assert len(chunks) > 2
+    assert "".join(chunk.text for chunk in chunks)
+
+
+def test_it_reports_the_tokens_used(ollama_llm: BaseChatModel) -> None:
+    usage = ollama_llm.invoke("Say hello.").usage_metadata
+    assert usage is not None
+    assert usage["output_tokens"] > 0
+
+
+def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
+    reply = ollama_llm.bind(format=SCHEMA).invoke("Is the sky blue?")
+    assert type(json.loads(reply.text)["ok"]) is bool
+
+
+def test_structured_output_goes_through_the_schema(ollama_llm: BaseChatModel) -> None:
+    structured = ollama_llm.with_structured_output({"title": "reply", **SCHEMA}, method="json_schema")
+    assert type(structured.invoke("Is the sky blue?")["ok"]) is bool
+
+
+def test_one_model_works_in_one_event_loop_after_another(ollama_llm: BaseChatModel) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        replies = [pool.submit(asyncio.run, ollama_llm.ainvoke("Hi")).result().text for _ in range(3)]
+    assert all(replies)
+
+
+def test_the_context_size_and_the_temperature_are_sent(loopback, chat_reply) -> None:
+    server = loopback(200, chat_reply())
+    load_model("ollama:m", base_url=server.url).invoke("Hi")
+    assert server.bodies[0]["options"] == {"num_ctx": 8192, "temperature": 0.0}
+
+
+def test_options_replace_the_defaults(loopback, chat_reply) -> None:
+    server = loopback(200, chat_reply())
+    load_model("ollama:m", base_url=server.url, num_ctx=2048, temperature=0.7).invoke("Hi")
+    assert server.bodies[0]["options"] == {"num_ctx": 2048, "temperature": 0.7}
+
+
+def test_the_name_is_sent_with_its_tag(loopback, chat_reply) -> None:
+    server = loopback(200, chat_reply())
+    load_model("ollama:llama3:8b", base_url=server.url).invoke("Hi")
+    assert server.bodies[0]["model"] == "llama3:8b"
+
+
+def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = loopback(200, chat_reply())
+    monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
+    assert load_model("ollama:m").invoke("Hi").text == "Hi"
+
+
+def test_a_server_that_never_answers_is_given_up_after_the_timeout(call) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
+        error = error_of(call, llm)
+    assert isinstance(error, httpx.ReadTimeout)
+    assert explain(llm, error) is None
+
+
+@pytest.mark.parametrize(("tokens", "warned"), [(99, False), (100, True), (101, True), (None, False)])
+def test_a_prompt_that_fills_the_context_is_a_warning(
+    loopback, chat_reply, call, caplog: pytest.LogCaptureFixture, *, tokens: int | None, warned: bool
+) -> None:
+    server = loopback(200, chat_reply(tokens))
+    with caplog.at_level(logging.WARNING, "agents.models"):
+        call(load_model("ollama:m", base_url=server.url, num_ctx=100))
+    messages = [r.getMessage() for r in caplog.records if r.name == "agents.models.context_guard"]
+    assert [f"({tokens} of num_ctx 100 tokens)" in message for message in messages] == [True] * warned
+
+
+@pytest.mark.parametrize(
+    "given", [lambda own: [own], lambda own: CallbackManager([own])], ids=["list", "manager"]
+)
+def test_the_callers_callbacks_are_kept(given) -> None:
+    own = BaseCallbackHandler()
+    handlers = load_model("ollama:m", callbacks=given(own)).callbacks
+    assert isinstance(handlers, list)
+    assert handlers[0] is own
+    assert isinstance(handlers[1], ContextGuard)
+
+
+def test_a_reply_that_is_no_chat_message_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    ContextGuard("m", 1).on_llm_end(LLMResult(generations=[[Generation(text="x")]]))
+    assert not caplog.records
+
+
+def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str) -> None:
+    llm = load_model("ollama:m", base_url=closed_url)
+    assert explain(llm, error_of(call, llm)) == (
+        f"no Ollama server answers at {closed_url}; start it with `ollama serve`, "
+        "or set OLLAMA_HOST to where it runs"
+    )
+
+
+def test_a_missing_server_is_recognised_without_the_model(call, closed_url: str) -> None:
+    error = error_of(call, load_model("ollama:m", base_url=closed_url))
+    assert (explain(None, error) or "").startswith(f"no Ollama server answers at {closed_url};")
+
+
+def test_the_clients_own_error_for_a_missing_server_is_recognised(closed_url: str, monkeypatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", closed_url.removeprefix("http://"))
+    with pytest.raises(ConnectionError) as caught:
+        Client(host=closed_url).list()
+    assert (explain(None, caught.value) or "").startswith(f"no Ollama server answers at {closed_url};")
+
+
+def test_without_a_host_the_sentence_names_the_default_one(closed_url: str, monkeypatch) -> None:
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    with pytest.raises(ConnectionError) as caught:
+        Client(host=closed_url).list()
+    assert "answers at http://127.0.0.1:11434;" in (explain(None, caught.value) or "")
+
+
+def test_an_error_without_its_request_is_read_with_the_model(closed_url: str) -> None:
+    error = httpx.ConnectError("refused")
+    assert explain(None, error) is None
+    assert closed_url in (explain(load_model("ollama:m", base_url=closed_url), error) or "")
+
+
+def test_a_password_in_the_address_is_not_shown(closed_url: str) -> None:
+    llm = load_model("ollama:m", base_url=closed_url.replace("http://", "http://user:hunter2@"))
+    for error in (error_of(CALLS["invoke"], llm), httpx.ConnectError("refused")):
+        sentence = explain(llm, error)
+        assert sentence is not None
+        assert "hunter2" not in sentence
+
+
+def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> None:
+    server = loopback(404, b'{"error":"model \\"llama3:8b\\" not found, try pulling it first"}')
+    llm = load_model("ollama:llama3:8b", base_url=server.url)
+    assert explain(llm, error_of(call, llm)) == (
+        "the Ollama server has no model 'llama3:8b'; get it with `ollama pull llama3:8b`"
+    )
+
+
+def test_a_missing_model_behind_another_error_is_found(loopback) -> None:
+    server = loopback(404, b'{"error":"model \'m\' not found"}')
+    wrapped = RuntimeError("the step failed")
+    wrapped.__cause__ = error_of(CALLS["invoke"], load_model("ollama:m", base_url=server.url))
+    assert "`ollama pull m`" in (explain(None, wrapped) or "")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]
+)
+def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status: int, body: bytes) -> None:
+    llm = load_model("ollama:m", base_url=loopback(status, body).url)
+    assert explain(llm, error_of(call, llm)) is None
+
+
+def test_another_servers_refusal_is_not_taken_for_ollamas(closed_url: str) -> None:
+    with pytest.raises(httpx.ConnectError) as caught:
+        httpx.get(f"{closed_url}/v1/models", trust_env=False)
+    assert explain(None, caught.value) is None
+    assert explain(None, ValueError("something else")) is None
+
+
+def test_errors_that_are_each_others_cause_are_read_once() -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__cause__, other.__cause__ = other, one
+    assert explain(None, one) is None
+
+
+def test_the_installed_models_are_listed(ollama_url: str) -> None:
+    assert "embedded/smol" in (installed_models(ollama_url) or [])
+
+
+def test_without_a_server_there_is_no_list(closed_url: str) -> None:
+    assert installed_models(closed_url, timeout=0.5) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, b"<html>"), (200, b'{"models": 3}'), (500, b"no"), (404, b"no")]
+)
+def test_a_server_of_another_kind_has_no_list(loopback, status: int, body: bytes) -> None:
+    assert installed_models(loopback(status, body).url) is None
+
+
+@pytest.mark.parametrize("host", ["http://127.0.0.1:notaport", "http://[::"])
+def test_an_address_that_is_none_has_no_list(host: str) -> None:
+    assert installed_models(host) is None

@@ -1,0 +1,76 @@
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from langchain_openai import ChatOpenAI
+from openai import InternalServerError
+
+from agents.errors import ModelSetupError
+from agents.models import load_model
+from agents.models.embedded import Endpoint
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def embedded(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> Endpoint:
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+    monkeypatch.setenv("OPENAI_API_KEY", endpoint.api_key)
+    return endpoint
+
+
+def test_the_endpoint_and_the_key_come_from_the_environment(embedded: Endpoint) -> None:
+    model = load_model("openai:any-name", max_tokens=4)
+    assert type(model) is ChatOpenAI
+    assert model.invoke("Hi").text
+
+
+def test_one_model_works_in_one_event_loop_after_another(embedded: Endpoint) -> None:
+    model = load_model("openai:any-name", max_tokens=4)
+    with ThreadPoolExecutor(1) as pool:
+        replies = [pool.submit(asyncio.run, model.ainvoke("Hi")).result().text for _ in range(3)]
+    assert all(replies)
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_a_missing_key_is_one_sentence_that_names_the_variable(key: str | None, monkeypatch) -> None:
+    if key is not None:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    with pytest.raises(
+        ModelSetupError, match=r"openai:gpt-4o-mini needs a key, and OPENAI_API_KEY is not set; run"
+    ):
+        load_model("openai:gpt-4o-mini")
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_an_endpoint_of_ones_own_needs_no_key(variable: str, loopback, monkeypatch) -> None:
+    server = loopback(200, b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}',
+                      {"Content-Type": "application/json"})  # fmt: skip
+    monkeypatch.setenv(variable, f"{server.url}/v1")
+    assert load_model("openai:m").invoke("Hello").text == "Hi"
+    assert server.paths == ["/v1/chat/completions"]
+
+
+def test_the_options_go_before_the_environment(loopback, monkeypatch) -> None:
+    server = loopback(200, b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}',
+                      {"Content-Type": "application/json"})  # fmt: skip
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
+    load_model("openai:m", base_url=f"{server.url}/v1", api_key="from-the-option").invoke("Hello")
+    assert server.headers[0]["authorization"] == "Bearer from-the-option"
+
+
+def test_it_does_not_retry_by_itself(loopback) -> None:
+    server = loopback(503, b"busy")
+    with pytest.raises(InternalServerError, match="503"):
+        load_model("openai:m", base_url=f"{server.url}/v1").invoke("Hello")
+    assert len(server.paths) == 1
+
+
+def test_the_key_is_in_no_representation() -> None:
+    model = load_model("openai:m", api_key="sk-very-secret")
+    assert "sk-very-secret" not in repr(model) + str(model.model_dump())

@@ -1,0 +1,95 @@
+"""What all agents share."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+
+from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent, SummarizingCompressor
+from agents.testing import ScriptedChatModel
+
+TEXTS = ["plain", "{", "}", "{}", "{name} {{twice}} {0!r:>{1}}", "%s ${x}", "", "\x00\u202eé\U0001f600"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_any_input_reaches_the_model_unchanged(text):
+    model = ScriptedChatModel(["ok"])
+    BaseAgent(model).invoke(text)
+    assert model.prompts[0][1].text == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_any_awaited_input_reaches_the_model_unchanged(text):
+    model = ScriptedChatModel(["ok"])
+    await BaseAgent(model).ainvoke(text)
+    assert model.prompts[0][1].text == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_any_system_prompt_reaches_the_model_unchanged(text):
+    model = ScriptedChatModel(["ok"])
+    BaseAgent(model, system_prompt=text).invoke("hi")
+    assert model.prompts[0][0].text == text
+
+
+def test_the_signature_is_that_of_the_document():
+    assert list(inspect.signature(BaseAgent).parameters)[:3] == ["llm", "system_prompt", "agent_name"]
+    agent = BaseAgent(ScriptedChatModel([]), system_prompt="role", agent_name="Ann")
+    assert (agent.system_prompt, agent.agent_name) == ("role", "Ann")
+
+
+def test_the_reply_is_returned_as_text():
+    assert BaseAgent(ScriptedChatModel(["  hello \n"])).invoke("hi") == "hello"
+
+
+def test_a_reply_in_blocks_is_joined():
+    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert BaseAgent(ScriptedChatModel([AIMessage(blocks)])).invoke("hi") == "ab"
+
+
+def test_thoughts_are_no_part_of_the_reply():
+    assert BaseAgent(ScriptedChatModel(["<think>hm</think>\nhello"])).invoke("hi") == "hello"
+
+
+async def test_the_awaited_twin_gives_the_same():
+    assert await BaseAgent(ScriptedChatModel(["<think>hm</think>\nhello"])).ainvoke("hi") == "hello"
+
+
+@pytest.mark.parametrize(
+    "agent", [BaseAgent, PlanningAgent, ExecutionAgent, MonitoringAgent, SummarizingCompressor]
+)
+@pytest.mark.parametrize("llm", [None, "llama3", 3, object, dict], ids=repr)
+def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(agent, llm):
+    with pytest.raises(TypeError, match=r"llm is .*give a LangChain chat model"):
+        agent(llm)
+
+
+def test_a_subclass_sets_its_own_role_and_asks_through_invoke():
+    class Translator(BaseAgent):
+        def __init__(self, llm):
+            super().__init__(llm, "Translate to {language}.", "Translator")
+
+        def translate(self, text):
+            return self.invoke(f"Text: {text}")
+
+    model = ScriptedChatModel(["salut"])
+    assert Translator(model).translate("hi") == "salut"
+    assert [message.text for message in model.prompts[0]] == ["Translate to {language}.", "Text: hi"]
+
+
+def test_any_runnable_from_messages_to_a_message_is_a_model():
+    parrot = RunnableLambda(lambda messages: AIMessage(messages[-1].text.upper()))
+    assert BaseAgent(parrot).invoke("hi") == "HI"
+
+
+@pytest.mark.parametrize("agent", [PlanningAgent, MonitoringAgent])
+def test_a_runnable_that_knows_no_schema_is_asked_without_one(agent):
+    model = RunnableLambda(lambda _: AIMessage('{"plan": ["a"], "success": true}'))
+    judge_or_planner = agent(model)
+    if isinstance(judge_or_planner, PlanningAgent):
+        assert judge_or_planner.generate_plan("task") == ["a"]
+    else:
+        assert judge_or_planner.evaluate("a", "b") == {"success": True, "feedback": ""}

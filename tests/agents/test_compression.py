@@ -1,0 +1,210 @@
+"""A context within bounds: whole results, the newest first, and it says what is missing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.tools import BaseTool
+from pydantic import ValidationError
+
+from agents import CompressContextTool, SummarizingCompressor, prompts
+from agents.testing import ScriptedChatModel
+
+NOTE = re.compile(r"\A\[(\d+) earlier results? left out to save space\]\n\n")
+
+
+def block(number: int, body: str) -> str:
+    return f"Step {number}: do\n{body}"
+
+
+def context(*bodies: str) -> str:
+    return "\n\n".join(block(at, body) for at, body in enumerate(bodies, 1))
+
+
+bodies = st.lists(
+    st.text(st.characters(min_codepoint=97, max_codepoint=122), min_size=1, max_size=300),
+    min_size=1,
+    max_size=15,
+)
+
+
+@given(st.text(max_size=3000), st.integers(200, 400))
+def test_the_result_never_exceeds_the_bound(text, bound):
+    assert len(CompressContextTool(max_length=bound).invoke(text)) <= bound
+
+
+@given(bodies, st.integers(200, 1000))
+def test_the_result_never_exceeds_the_bound_for_results_of_steps(texts, bound):
+    assert len(CompressContextTool(max_length=bound).compress(context(*texts), "abc def")) <= bound
+
+
+@given(st.text(max_size=200))
+def test_a_short_text_comes_back_as_it_is(text):
+    assert CompressContextTool(max_length=200).invoke(text) == text
+
+
+@given(bodies)
+def test_the_same_text_gives_the_same_result(texts):
+    tool = CompressContextTool(max_length=300)
+    assert tool.compress(context(*texts), "task") == tool.compress(context(*texts), "task")
+
+
+@given(bodies)
+def test_what_was_compressed_is_short_enough_and_stays(texts):
+    tool = CompressContextTool(max_length=300)
+    once = tool.invoke(context(*texts))
+    assert tool.invoke(once) == once
+
+
+@given(bodies, st.integers(500, 1000))
+def test_the_newest_result_is_kept_whole_where_it_fits(texts, bound):
+    assert (
+        CompressContextTool(max_length=bound)
+        .invoke(context(*texts))
+        .endswith(block(len(texts), texts[-1]).strip())
+    )
+
+
+@given(bodies, st.integers(500, 1000))
+def test_every_result_is_whole_or_counted_as_left_out(texts, bound):
+    whole = [block(at, body).strip() for at, body in enumerate(texts, 1)]
+    short = CompressContextTool(max_length=bound).invoke(context(*texts))
+    note = NOTE.match(short)
+    kept = re.split(r"\n\n(?=Step \d+:)", short[note.end() :] if note else short)
+    assert all(one.strip() in whole for one in kept)
+    assert len(kept) + (int(note[1]) if note else 0) == len(whole)
+
+
+def test_the_results_stay_in_their_order():
+    short = CompressContextTool(max_length=500).invoke(context(*("x" * 100 for _ in range(9))))
+    numbers = [int(number) for number in re.findall(r"Step (\d+):", short)]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == 9
+
+
+def test_the_result_that_shares_words_with_the_task_is_preferred():
+    text = context("whales sing " + "a" * 120, "b" * 130, "c" * 130, "the end")
+    tool = CompressContextTool(max_length=300)
+    assert "whales sing" in tool.compress(text, "Write about Whales")
+    assert "whales sing" not in tool.compress(text)
+    assert "ccc" in tool.compress(text)
+
+
+def test_it_says_how_many_results_are_left_out():
+    text = context(*("x" * 150 for _ in range(5)))
+    short = CompressContextTool(max_length=250).invoke(text)
+    assert short == f"[4 earlier results left out to save space]\n\n{block(5, 'x' * 150)}"
+
+
+def test_it_says_so_in_the_singular_too():
+    short = CompressContextTool(max_length=250).invoke(context("x" * 150, "y" * 150))
+    assert short.startswith("[1 earlier result left out to save space]")
+
+
+def test_what_was_left_out_before_stays_counted():
+    tool = CompressContextTool(max_length=250)
+    once = tool.invoke(context(*("x" * 150 for _ in range(5))))
+    twice = tool.invoke(f"{once}\n\n{block(6, 'y' * 150)}")
+    assert twice == f"[5 earlier results left out to save space]\n\n{block(6, 'y' * 150)}"
+
+
+def test_a_newest_result_that_is_too_long_keeps_its_beginning_and_its_end():
+    short = CompressContextTool(max_length=300).invoke(context("x" * 100, "begin" + "y" * 1000 + "end"))
+    assert short.startswith("[1 earlier result left out to save space]\n\nStep 2: do\nbegin")
+    assert f"[... {len(block(2, '')) + 1008} characters in all, the middle left out ...]" in short
+    assert short.endswith("end")
+    assert len(short) == 300
+
+
+def test_a_text_without_steps_is_one_result():
+    short = CompressContextTool(max_length=200).invoke("a" * 1000)
+    assert len(short) == 200
+    assert "1000 characters in all" in short
+    assert "left out to save space" not in short
+
+
+@pytest.mark.parametrize("text", [" " * 5000, "\n" * 5000, "\t \n" * 5000])
+def test_white_space_alone_is_nothing(text):
+    assert CompressContextTool().invoke(text) == ""
+
+
+def test_space_between_results_goes_before_a_result_does():
+    text = block(1, "a") + "\n" * 5000 + block(2, "b")
+    assert CompressContextTool().invoke(text) == f"{block(1, 'a')}\n\n{block(2, 'b')}"
+
+
+def test_many_small_results_take_time_that_does_not_explode():
+    """The suite's own patience is the bound: joining anew for each result takes minutes here."""
+    text = context(*("x" for _ in range(60_000)))
+    tool = CompressContextTool(max_length=500_000)
+    assert len(tool.invoke(text)) <= 500_000
+
+
+def test_the_default_bound_is_that_of_the_document():
+    assert CompressContextTool().max_length == 4000
+    assert len(CompressContextTool().invoke("a" * 10_000)) == 4000
+
+
+@pytest.mark.parametrize("bound", [-1, 0, 199])
+def test_a_bound_too_small_to_say_what_is_missing_is_refused(bound):
+    with pytest.raises(ValidationError, match="max_length"):
+        CompressContextTool(max_length=bound)
+
+
+async def test_it_is_a_langchain_tool():
+    tool = CompressContextTool(max_length=250)
+    text = context("x" * 150, "y" * 150)
+    assert isinstance(tool, BaseTool)
+    assert tool.name == "compress_context"
+    assert list(tool.args) == ["text"]
+    assert tool.invoke(text) == tool.invoke({"text": text}) == tool._run(text) == await tool.ainvoke(text)
+
+
+# ------------------------------------------------------------------------------------- with a model
+
+LONG = context("x" * 150, "whales " + "y" * 150)
+
+
+def test_a_summary_that_fits_is_taken():
+    model = ScriptedChatModel(["short notes"])
+    assert SummarizingCompressor(model, max_length=250).invoke(LONG) == "short notes"
+    assert model.prompts[0][0].text == prompts.COMPRESSION
+
+
+def test_the_model_sees_the_notes_fenced_the_task_and_the_bound():
+    model = ScriptedChatModel(["short notes"])
+    SummarizingCompressor(model, max_length=250).compress(LONG, "about {whales}")
+    prompt = model.prompts[0][1].text
+    mark = prompt.split(" ", 1)[0]
+    assert prompt.startswith(f"{mark} notes\n{LONG}\n{mark} end of notes\n\n")
+    assert "about {whales}" in prompt
+    assert "250 characters" in prompt
+
+
+def test_a_short_context_needs_no_model():
+    model = ScriptedChatModel([])
+    assert SummarizingCompressor(model).invoke("short") == "short"
+    assert model.prompts == []
+
+
+@pytest.mark.parametrize("reply", ["", "   ", "<think>hm", "z" * 251])
+def test_a_summary_that_does_not_help_gives_way_to_whole_results(reply):
+    short = SummarizingCompressor(ScriptedChatModel([reply]), max_length=250).compress(LONG, "whales")
+    assert short == CompressContextTool(max_length=250).compress(LONG, "whales")
+
+
+@pytest.mark.parametrize("reply", ["short notes", ""])
+async def test_the_awaited_twins_give_the_same(reply):
+    model = ScriptedChatModel([reply] * 4)
+    compressor = SummarizingCompressor(model, max_length=250)
+    assert await compressor.ainvoke(LONG) == compressor.invoke(LONG)
+    assert await compressor.acompress(LONG, "t") == compressor.compress(LONG, "t")
+
+
+def test_the_instructions_can_be_replaced():
+    model = ScriptedChatModel(["short"])
+    SummarizingCompressor(model, max_length=250, system_prompt="Cut {it}.").invoke(LONG)
+    assert model.prompts[0][0].text == "Cut {it}."

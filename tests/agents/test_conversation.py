@@ -1,0 +1,139 @@
+"""Structured replies over a real client, what it lets out of them, and run_sync."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+
+from agents import UNREADABLE_PREFIX, MonitoringAgent, TransportRetry
+from agents.contracts import VERDICT_SCHEMA
+from agents.conversation import constrained, reply_text
+from agents.sync import run_sync
+from agents.testing import ScriptedChatModel
+
+MET = '{"feedback": "met", "success": true}'
+PARTIAL = '{"success": true, "feedback": "all is w'
+
+
+async def judge(agent: MonitoringAgent, awaited: bool) -> dict[str, object]:
+    """The same judgement through either entry."""
+    if awaited:
+        return dict(await agent.aevaluate("objective", "output"))
+    return dict(await asyncio.to_thread(agent.evaluate, "objective", "output"))
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["evaluate", "aevaluate"])
+
+
+@both_entries
+async def test_a_real_client_is_sent_the_schema_and_its_reply_is_read(chat_server, awaited):
+    chat_server.will_say(MET)
+    assert await judge(MonitoringAgent(chat_server.model()), awaited) == {"success": True, "feedback": "met"}
+    [request] = chat_server.requests
+    assert request["response_format"]["json_schema"]["schema"]["required"] == VERDICT_SCHEMA["required"]
+
+
+@both_entries
+async def test_a_reply_cut_off_by_the_token_limit_is_unreadable_and_no_exception(chat_server, awaited):
+    chat_server.will_say(PARTIAL, finish_reason="length")
+    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX + PARTIAL}
+    assert len(chat_server.requests) == 1
+
+
+@both_entries
+async def test_a_reply_withheld_by_a_content_filter_is_unreadable_and_no_exception(chat_server, awaited):
+    chat_server.will_say("", finish_reason="content_filter")
+    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX}
+
+
+@both_entries
+async def test_a_refusal_of_the_model_is_unreadable_and_no_exception(chat_server, awaited):
+    chat_server.will_say(None, refusal="I cannot judge this.")
+    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert verdict["success"] is False
+    assert verdict["feedback"].startswith(UNREADABLE_PREFIX)
+
+
+@both_entries
+@pytest.mark.parametrize("content", ["no JSON", "", "[]", '{"success": "maybe"}', "null", '{"success": true'])
+async def test_a_reply_that_breaks_the_schema_is_unreadable_and_no_exception(chat_server, awaited, content):
+    chat_server.will_say(content)
+    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX + content}
+
+
+@both_entries
+async def test_a_structured_call_is_tried_again_after_a_passing_fault(chat_server, awaited):
+    chat_server.will_fail(503)
+    chat_server.will_say(MET)
+    agent = MonitoringAgent(chat_server.model(), transport_retry=TransportRetry(initial_seconds=0))
+    assert (await judge(agent, awaited))["success"] is True
+    assert len(chat_server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "model", [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]
+)
+def test_a_model_without_structured_output_is_asked_plainly(model):
+    assert constrained(model, VERDICT_SCHEMA) is None
+    assert MonitoringAgent(model).evaluate("objective", "output") == {"success": True, "feedback": "met"}
+
+
+def test_no_schema_constrains_nothing():
+    assert constrained(ScriptedChatModel([]), None) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (AIMessage("hello"), "hello"),
+        (AIMessage(""), ""),
+        (HumanMessage(""), ""),
+        (AIMessage("", tool_calls=[{"name": "f", "args": {"é": 1}, "id": "1"}]), '{"é": 1}'),
+        (AIMessage("hello", tool_calls=[{"name": "f", "args": {}, "id": "1"}]), "hello"),
+    ],
+)
+def test_the_text_of_a_reply_is_its_text_or_else_its_first_call(message, text):
+    assert reply_text(message) == text
+
+
+# ------------------------------------------------------------------------------------------ run_sync
+
+request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="none")
+
+
+async def _where() -> tuple[str, int]:
+    await asyncio.sleep(0)
+    return request_id.get(), threading.get_ident()
+
+
+async def _fail() -> None:
+    raise ZeroDivisionError
+
+
+def test_without_a_loop_a_coroutine_runs_in_the_calling_thread():
+    assert run_sync(_where) == ("none", threading.get_ident())
+
+
+async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context():
+    request_id.set("seven")
+    seen, thread = run_sync(_where)
+    assert seen == "seven"
+    assert thread != threading.get_ident()
+
+
+def test_an_exception_comes_out_as_it_is():
+    with pytest.raises(ZeroDivisionError):
+        run_sync(_fail)
+
+
+async def test_an_exception_comes_out_as_it_is_inside_a_running_loop():
+    with pytest.raises(ZeroDivisionError):
+        run_sync(_fail)

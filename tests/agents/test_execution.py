@@ -1,0 +1,338 @@
+"""The executor: a step in, its result out; with tools, a loop that has an end and drops nothing silently."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent, ModelSetupError, ToolLoopError, prompts
+from agents.prompts import correction_request, step_request
+from agents.testing import ScriptedChatModel
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def multiply(a: int, b: int) -> int:
+    """Multiply two numbers."""
+    return a * b
+
+
+@tool
+def broken(text: str) -> str:
+    """Fail always."""
+    raise RuntimeError(f"cannot do {text}")
+
+
+@tool
+async def awaited_add(a: int, b: int) -> int:
+    """Add two numbers, slowly."""
+    await asyncio.sleep(0)
+    return a + b
+
+
+def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
+    """A reply that asks for tools; each call's id is its position."""
+    asked = [{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(wanted)]
+    return AIMessage(text, tool_calls=asked)
+
+
+def unparsable(arguments: str) -> AIMessage:
+    """A reply whose tool call holds no JSON."""
+    call = InvalidToolCall(type="invalid_tool_call", name="add", args=arguments, id="9", error=None)
+    return AIMessage("", invalid_tool_calls=[call])
+
+
+def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]]:
+    """The tool messages within a prompt: id, status, text."""
+    return [
+        (message.tool_call_id, message.status, message.text)
+        for message in model.prompts[at]
+        if isinstance(message, ToolMessage)
+    ]
+
+
+# ------------------------------------------------------------------------------------------ without tools
+
+
+def test_the_result_of_a_step_is_the_reply():
+    assert ExecutionAgent(llm=ScriptedChatModel(["a haiku"])).execute_step("Write a haiku") == "a haiku"
+
+
+def test_the_signature_is_that_of_the_document():
+    assert list(inspect.signature(ExecutionAgent).parameters)[:3] == ["llm", "tools", "system_prompt"]
+    agent = ExecutionAgent(ScriptedChatModel(["x"]))
+    assert agent.execute_step(step_description="s", context="c") == "x"
+
+
+async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt():
+    blocking, awaited = ScriptedChatModel(["x"]), ScriptedChatModel(["x"])
+    one = ExecutionAgent(blocking).execute_step("{step}", "Step 1: {y}")
+    assert await ExecutionAgent(awaited).aexecute_step("{step}", "Step 1: {y}") == one
+    assert blocking.prompts == awaited.prompts
+
+
+@pytest.mark.parametrize("step", ["plain", "{step} {} {{0}}", "%s ${x}"])
+def test_a_step_without_context_reaches_the_model_unchanged(step):
+    model = ScriptedChatModel(["x"])
+    ExecutionAgent(model).execute_step(step)
+    assert model.prompts[0][1].text == step
+
+
+def test_the_context_is_fenced_and_comes_before_the_step():
+    prompt = step_request("do it", "Step 1: {done}")
+    mark = prompt.split(" ", 1)[0]
+    fence = f"{mark} results so far\nStep 1: {{done}}\n{mark} end of results so far"
+    assert prompt == f"{fence}\n\nYour step now: do it"
+
+
+def test_a_context_cannot_end_its_fence():
+    hostile = step_request("do it", "x")
+    prompt = step_request("do it", hostile)
+    mark = prompt.split(" ", 1)[0]
+    assert prompt.count(mark) == 2
+    assert mark not in hostile
+
+
+def test_the_instructions_are_sent_and_can_be_replaced():
+    model = ScriptedChatModel(["x", "x"])
+    ExecutionAgent(model).execute_step("s")
+    ExecutionAgent(model, system_prompt="Do {it}.").execute_step("s")
+    assert [prompt[0].text for prompt in model.prompts] == [prompts.EXECUTION, "Do {it}."]
+
+
+def test_thoughts_are_no_part_of_the_result():
+    assert ExecutionAgent(ScriptedChatModel(["<think>hm</think> a haiku"])).execute_step("s") == "a haiku"
+
+
+# --------------------------------------------------------------------------------------------- correcting
+
+
+def test_a_correction_shows_the_context_the_last_output_and_the_feedback_and_the_step():
+    model = ScriptedChatModel(["better"])
+    result = ExecutionAgent(model).correct_step(
+        "Write {x}", "a {draft}", "too {short}", context="Step 1: {y}"
+    )
+    assert result == "better"
+    prompt = model.prompts[0][1].text
+    assert prompt == correction_request("Write {x}", "a {draft}", "too {short}", "Step 1: {y}")
+    for part in ("Write {x}", "\na {draft}\n", "\ntoo {short}\n", "\nStep 1: {y}\n"):
+        assert prompt.count(part) == 1
+
+
+async def test_the_awaited_correction_sends_the_same_prompt():
+    blocking, awaited = ScriptedChatModel(["x"]), ScriptedChatModel(["x"])
+    ExecutionAgent(blocking).correct_step("s", "o", "f")
+    assert await ExecutionAgent(awaited).acorrect_step("s", "o", "f") == "x"
+    assert blocking.prompts == awaited.prompts
+
+
+@pytest.mark.parametrize("place", ["previous_output", "feedback", "context"])
+def test_no_part_of_a_correction_can_end_a_fence(place):
+    parts = {"previous_output": "o", "feedback": "f", "context": "c"}
+    hostile = correction_request("s", **parts)
+    for echoed in (hostile, step_request("s", "c")):
+        prompt = correction_request("s", **{**parts, place: echoed})
+        mark = prompt.split(" ", 1)[0]
+        assert mark not in echoed
+        assert prompt.count(mark) == 6
+
+
+# --------------------------------------------------------------------------------------------------- tools
+
+
+def test_tools_are_offered_to_the_model():
+    model = ScriptedChatModel(["x"])
+    ExecutionAgent(model, tools=[add, multiply])
+    assert model.tools == ["add", "multiply"]
+
+
+def test_a_tools_result_goes_back_to_the_model_and_its_last_reply_is_the_result():
+    model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "the sum is 5"])
+    assert ExecutionAgent(model, tools=[add]).execute_step("Add 2 and 3") == "the sum is 5"
+    assert answers(model) == [("0", "success", "5")]
+
+
+def test_several_calls_of_one_reply_are_answered_in_their_order():
+    both = calls(("add", {"a": 2, "b": 3}), ("multiply", {"a": 2, "b": 3}))
+    model = ScriptedChatModel([both, "5 and 6"])
+    assert ExecutionAgent(model, tools=[add, multiply]).execute_step("s") == "5 and 6"
+    assert answers(model) == [("0", "success", "5"), ("1", "success", "6")]
+
+
+def test_several_rounds_keep_the_whole_conversation():
+    model = ScriptedChatModel([calls(("add", {"a": 1, "b": 1})), calls(("add", {"a": 2, "b": 2})), "4"])
+    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "4"
+    assert [message.type for message in model.prompts[-1]] == ["system", "human", "ai", "tool", "ai", "tool"]
+
+
+async def test_the_awaited_loop_gives_the_same():
+    script = [calls(("add", {"a": 2, "b": 3})), "5"]
+    blocking, awaited = ScriptedChatModel(script), ScriptedChatModel(script)
+    one = ExecutionAgent(blocking, tools=[add]).execute_step("s")
+    assert await ExecutionAgent(awaited, tools=[add]).aexecute_step("s") == one
+    assert answers(blocking) == answers(awaited)
+
+
+def test_tools_work_in_a_correction_too():
+    model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "5"])
+    assert ExecutionAgent(model, tools=[add]).correct_step("s", "6", "wrong") == "5"
+
+
+def test_a_plain_function_is_a_tool():
+    def subtract(a: int, b: int) -> int:
+        """Subtract b from a."""
+        return a - b
+
+    model = ScriptedChatModel([calls(("subtract", {"a": 5, "b": 3})), "2"])
+    assert ExecutionAgent(model, tools=[subtract]).execute_step("s") == "2"
+    assert answers(model) == [("0", "success", "2")]
+
+
+def test_a_function_without_a_docstring_is_refused():
+    def silent(a: int) -> int:
+        return a
+
+    with pytest.raises(ValueError, match="docstring"):
+        ExecutionAgent(ScriptedChatModel([]), tools=[silent])
+
+
+def test_a_tool_that_raises_is_told_to_the_model():
+    model = ScriptedChatModel([calls(("broken", {"text": "it"})), "I could not"])
+    assert ExecutionAgent(model, tools=[broken]).execute_step("s") == "I could not"
+    [(_, status, text)] = answers(model)
+    assert status == "error"
+    assert "RuntimeError: cannot do it" in text
+
+
+def test_one_failing_tool_does_not_hide_the_result_of_another():
+    model = ScriptedChatModel([calls(("broken", {"text": "it"}), ("add", {"a": 1, "b": 1})), "2"])
+    ExecutionAgent(model, tools=[add, broken]).execute_step("s")
+    assert [(call, status) for call, status, _ in answers(model)] == [("0", "error"), ("1", "success")]
+
+
+def test_an_unknown_tool_is_told_to_the_model_with_those_that_there_are():
+    model = ScriptedChatModel([calls(("divide", {"a": 1})), "no such tool"])
+    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "no such tool"
+    [(_, status, text)] = answers(model)
+    assert status == "error"
+    assert "divide" in text
+    assert "add" in text
+
+
+@pytest.mark.parametrize("arguments", [{}, {"a": 1}, {"a": "one", "b": 2}, {"a": None, "b": 2}])
+def test_bad_arguments_are_told_to_the_model(arguments):
+    model = ScriptedChatModel([calls(("add", arguments)), "sorry"])
+    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "sorry"
+    [(_, status, text)] = answers(model)
+    assert status == "error"
+    assert "add" in text or "validation error" in text
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_arguments_that_are_no_json_are_told_to_the_model(awaited):
+    model = ScriptedChatModel([unparsable('{"a": 1,'), "sorry"])
+    agent = ExecutionAgent(model, tools=[add])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "sorry"
+    assert answers(model) == [("9", "error", 'The arguments are not valid JSON: {"a": 1,')]
+
+
+def test_valid_and_unparsable_calls_of_one_reply_are_all_answered():
+    mixed = unparsable("{")
+    mixed.tool_calls = calls(("add", {"a": 1, "b": 1})).tool_calls
+    model = ScriptedChatModel([mixed, "2"])
+    ExecutionAgent(model, tools=[add]).execute_step("s")
+    assert [call for call, _, _ in answers(model)] == ["0", "9"]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, awaited):
+    done: list[int] = []
+
+    @tool
+    def again(n: int) -> int:
+        """Ask again."""
+        done.append(n)
+        return n
+
+    model = ScriptedChatModel(lambda _: calls(("again", {"n": 1})))
+    agent = ExecutionAgent(model, tools=[again], max_tool_rounds=rounds)
+    with pytest.raises(ToolLoopError, match=f"after {rounds} rounds") as caught:
+        await agent.aexecute_step("s") if awaited else agent.execute_step("s")
+    assert caught.value.rounds == rounds
+    assert len(done) == rounds
+    assert len(model.prompts) == rounds + 1
+
+
+def test_the_last_allowed_round_may_still_end_well():
+    model = ScriptedChatModel([calls(("add", {"a": 1, "b": 1})), "2"])
+    assert ExecutionAgent(model, tools=[add], max_tool_rounds=1).execute_step("s") == "2"
+
+
+@pytest.mark.parametrize("rounds", [0, -1, 1.5, "3", True, None])
+def test_a_cap_that_makes_no_sense_is_refused(rounds):
+    with pytest.raises(ValueError, match="max_tool_rounds is"):
+        ExecutionAgent(ScriptedChatModel([]), max_tool_rounds=rounds)
+
+
+def test_a_tool_that_can_only_be_awaited_works_from_blocking_code():
+    model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
+    assert ExecutionAgent(model, tools=[awaited_add]).execute_step("s") == "5"
+    assert answers(model) == [("0", "success", "5")]
+
+
+async def test_a_tool_that_can_only_be_awaited_works_from_blocking_code_inside_a_running_loop():
+    model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
+    assert ExecutionAgent(model, tools=[awaited_add, add]).execute_step("s") == "5"
+    assert answers(model) == [("0", "success", "5")]
+
+
+def test_an_async_function_is_a_tool():
+    async def later(text: str) -> str:
+        """Give it back later."""
+        return text
+
+    model = ScriptedChatModel([calls(("later", {"text": "x"})), "done"])
+    assert ExecutionAgent(model, tools=[later]).execute_step("s") == "done"
+    assert answers(model) == [("0", "success", "x")]
+
+
+@pytest.mark.parametrize(
+    "llm",
+    [FakeListChatModel(responses=["x"]), RunnableLambda(lambda _: AIMessage("x"))],
+    ids=["chat", "other"],
+)
+def test_a_model_that_cannot_call_tools_is_refused_before_anything_runs(llm):
+    with pytest.raises(ModelSetupError, match=type(llm).__name__):
+        ExecutionAgent(llm, tools=[add])
+    assert ExecutionAgent(llm).execute_step("s") == "x"
+
+
+@pytest.mark.parametrize("tools", [None, [], ()])
+def test_no_tools_means_a_plain_call(tools):
+    model = ScriptedChatModel(["x"])
+    assert ExecutionAgent(model, tools=tools).execute_step("s") == "x"
+    assert len(model.prompts) == 1
+
+
+def test_a_real_client_passes_tools_and_their_results(chat_server):
+    function = {"name": "add", "arguments": '{"a": 2, "b": 3}'}
+    chat_server.will_say(
+        None, "tool_calls", tool_calls=[{"id": "7", "type": "function", "function": function}]
+    )
+    chat_server.will_say("5")
+    assert ExecutionAgent(chat_server.model(), tools=[add]).execute_step("s") == "5"
+    first, second = chat_server.requests
+    assert [offered["function"]["name"] for offered in first["tools"]] == ["add"]
+    assert second["messages"][-1] == {"role": "tool", "tool_call_id": "7", "content": "5"}

@@ -1,0 +1,89 @@
+"""The planner: a task in, steps out."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+
+import pytest
+
+from agents import PlanningAgent, prompts
+from agents.contracts import PLAN_SCHEMA
+from agents.testing import ScriptedChatModel
+
+TWO = '{"plan": ["read", "write"]}'
+
+
+def test_the_steps_of_the_model_are_returned_in_order():
+    assert PlanningAgent(llm=ScriptedChatModel([TWO])).generate_plan("task") == ["read", "write"]
+
+
+def test_the_signature_is_that_of_the_document():
+    assert list(inspect.signature(PlanningAgent).parameters)[:2] == ["llm", "system_prompt"]
+    assert PlanningAgent(llm=ScriptedChatModel([TWO])).generate_plan(task="t") == ["read", "write"]
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_reply_without_a_list_is_one_step_and_a_warning(caplog, structured):
+    agent = PlanningAgent(ScriptedChatModel(["Just write it."]), structured_output=structured)
+    with caplog.at_level(logging.DEBUG, "agents"):
+        assert agent.generate_plan("task") == ["Just write it."]
+    [record] = caplog.records
+    assert (record.levelno, record.name) == (logging.WARNING, "agents.planning")
+    assert "Just write it." in record.getMessage()
+
+
+def test_a_readable_plan_is_not_logged(caplog):
+    with caplog.at_level(logging.DEBUG, "agents"):
+        PlanningAgent(ScriptedChatModel([TWO])).generate_plan("task")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("reply", ['{"plan": []}', "[]", "", "<think>hm", "<think>hm</think>"])
+def test_an_empty_plan_is_an_empty_list(reply):
+    assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task") == []
+
+
+@pytest.mark.parametrize("task", ["plain", "with {braces} and {{more}} {}", "%s ${x} {0}", '{"plan": ["x"]}'])
+def test_the_task_reaches_the_model_unchanged(task):
+    model = ScriptedChatModel([TWO])
+    PlanningAgent(model).generate_plan(task)
+    assert model.prompts[0][1].text.startswith(f"Task: {task}\n")
+
+
+def test_the_built_in_instructions_are_sent():
+    model = ScriptedChatModel([TWO])
+    PlanningAgent(model).generate_plan("task")
+    assert model.prompts[0][0].text == prompts.PLANNING
+
+
+def test_the_instructions_can_be_replaced():
+    model = ScriptedChatModel([TWO])
+    PlanningAgent(model, system_prompt="Plan {well}.").generate_plan("task")
+    assert model.prompts[0][0].text == "Plan {well}."
+
+
+async def test_the_awaited_twin_gives_the_same_plan_and_sends_the_same_prompt():
+    blocking, awaited = ScriptedChatModel([TWO]), ScriptedChatModel([TWO])
+    one = PlanningAgent(blocking).generate_plan("{task}")
+    assert await PlanningAgent(awaited).agenerate_plan("{task}") == one
+    assert blocking.prompts == awaited.prompts
+
+
+def test_a_real_client_is_sent_the_schema_of_a_plan(chat_server):
+    chat_server.will_say(TWO)
+    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write"]
+    [request] = chat_server.requests
+    assert request["response_format"]["json_schema"]["schema"]["required"] == PLAN_SCHEMA["required"]
+
+
+def test_structured_output_can_be_switched_off(chat_server):
+    chat_server.will_say("1. read\n2. write")
+    agent = PlanningAgent(chat_server.model(), structured_output=False)
+    assert agent.generate_plan("task") == ["read", "write"]
+    assert "response_format" not in chat_server.requests[0]
+
+
+def test_a_plan_that_was_cut_off_by_the_token_limit_keeps_what_came(chat_server):
+    chat_server.will_say('{"plan": ["read", "write", "che', finish_reason="length")
+    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write", "che"]

@@ -1,0 +1,125 @@
+"""The public surface, and the scripted model that users test with."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+
+import agents
+from agents import errors
+from agents.testing import ScriptedChatModel
+
+PUBLIC = [
+    "UNREADABLE_PREFIX",
+    "AgentError",
+    "BaseAgent",
+    "CompressContextTool",
+    "ExecutionAgent",
+    "ModelRefusedError",
+    "ModelSetupError",
+    "ModelSpecError",
+    "ModelUnavailableError",
+    "MonitoringAgent",
+    "PlanError",
+    "PlanningAgent",
+    "SummarizingCompressor",
+    "ToolLoopError",
+    "TransportRetry",
+    "Verdict",
+    "load_model",
+]
+
+
+def test_the_public_names_are_these():
+    assert agents.__all__ == PUBLIC
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "UNREADABLE_PREFIX"])
+def test_every_public_name_says_what_it_is(name):
+    member = getattr(agents, name)
+    assert member.__doc__
+    assert not member.__doc__.startswith(f"{name}(")
+
+
+def test_every_error_of_the_package_has_one_root_and_stands_in_the_tree():
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert all(issubclass(kind, agents.AgentError) for kind in kinds)
+    assert all(kind.__name__ in errors.__doc__ for kind in kinds)
+    assert {kind.__name__ for kind in kinds} == {name for name in PUBLIC if name.endswith("Error")}
+
+
+def test_a_bad_model_spec_is_also_a_value_error():
+    assert issubclass(agents.ModelSpecError, ValueError)
+
+
+# ---------------------------------------------------------------------------------- ScriptedChatModel
+
+
+def test_replies_come_in_their_order():
+    model = ScriptedChatModel(["a", AIMessage("b")])
+    assert [model.invoke("1").text, model.invoke("2").text] == ["a", "b"]
+
+
+def test_prompts_are_kept_in_their_order():
+    model = ScriptedChatModel(["a", "b"])
+    model.invoke("first")
+    model.invoke([HumanMessage("second")])
+    assert [[message.text for message in prompt] for prompt in model.prompts] == [["first"], ["second"]]
+
+
+def test_an_exception_in_the_script_is_raised():
+    with pytest.raises(ConnectionError, match="refused"):
+        ScriptedChatModel([ConnectionError("refused")]).invoke("x")
+
+
+def test_a_script_that_has_run_out_says_what_was_asked():
+    model = ScriptedChatModel(["a"])
+    model.invoke("first")
+    with pytest.raises(AssertionError, match=r"run out.*second"):
+        model.invoke("second")
+
+
+def test_a_function_answers_from_the_prompt():
+    model = ScriptedChatModel(lambda messages: messages[-1].text.upper())
+    assert model.invoke("hi").text == "HI"
+
+
+def test_nothing_is_reported_by_default():
+    assert ScriptedChatModel(["a"]).invoke("x").usage_metadata is None
+
+
+def test_the_usage_that_is_given_is_reported_with_each_reply():
+    usage = ScriptedChatModel(["a"], usage=(3, 4)).invoke("x").usage_metadata
+    assert usage == {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}
+
+
+def test_a_replys_own_usage_is_kept():
+    own = AIMessage("a", usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2})
+    assert ScriptedChatModel([own], usage=(3, 4)).invoke("x").usage_metadata["total_tokens"] == 2
+
+
+def test_the_names_of_bound_tools_are_kept():
+    @tool
+    def look(text: str) -> str:
+        """Look."""
+        return text
+
+    model = ScriptedChatModel(["a"])
+    assert model.bind_tools([look]).invoke("x").text == "a"
+    assert model.tools == ["look"]
+
+
+async def test_concurrent_calls_each_get_one_reply():
+    model = ScriptedChatModel([str(at) for at in range(50)])
+    replies = await asyncio.gather(*(model.ainvoke("x") for _ in range(50)))
+    assert sorted(int(reply.text) for reply in replies) == list(range(50))
+
+
+def test_a_list_that_is_changed_later_does_not_change_the_script():
+    script = ["a"]
+    model = ScriptedChatModel(script)
+    script.clear()
+    assert model.invoke("x").text == "a"

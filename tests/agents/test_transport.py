@@ -1,0 +1,296 @@
+"""Passing faults are told apart from lasting ones, and met with patience that has an end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import httpx
+import ollama
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
+from agents.testing import ScriptedChatModel
+from agents.transport import chain, is_transient, retry_after, status_of
+
+REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
+AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
+NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
+
+
+def response(status: int, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.Response(status, headers=named, request=REQUEST)
+
+
+def http_error(status: int, **headers: str) -> httpx.HTTPStatusError:
+    return httpx.HTTPStatusError("refused", request=REQUEST, response=response(status, **headers))
+
+
+def openai_error(status: int, **headers: str) -> openai.APIStatusError:
+    kind = {429: openai.RateLimitError, 404: openai.NotFoundError, 401: openai.AuthenticationError}
+    return kind.get(status, openai.APIStatusError)("refused", response=response(status, **headers), body=None)
+
+
+def caused(error: Exception, cause: BaseException) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "transient"),
+    [
+        (ConnectionError("refused"), True),
+        (ConnectionRefusedError(), True),
+        (ConnectionResetError(), True),
+        (BrokenPipeError(), True),
+        (TimeoutError(), True),
+        (httpx.ConnectError("x"), True),
+        (httpx.ReadError("x"), True),
+        (httpx.ConnectTimeout("x"), True),
+        (httpx.ReadTimeout("x"), True),
+        (httpx.PoolTimeout("x"), True),
+        (httpx.RemoteProtocolError("x"), True),
+        (caused(openai.APIConnectionError(request=REQUEST), httpx.ConnectError("x")), True),
+        (caused(openai.APITimeoutError(REQUEST), httpx.ReadTimeout("x")), True),
+        (caused(RuntimeError("wrapped twice"), caused(RuntimeError("wrapped"), ConnectionError())), True),
+        (openai_error(429), True),
+        (openai_error(408), True),
+        (openai_error(425), True),
+        (openai_error(500), True),
+        (openai_error(502), True),
+        (openai_error(503), True),
+        (openai_error(504), True),
+        (openai_error(400), False),
+        (openai_error(401), False),
+        (openai_error(403), False),
+        (openai_error(404), False),
+        (openai_error(409), False),
+        (openai_error(422), False),
+        (http_error(503), True),
+        (http_error(404), False),
+        (caused(openai_error(401), ConnectionError()), False),
+        (ollama.ResponseError("gone", 404), False),
+        (ollama.ResponseError("failed", 500), True),
+        (ollama.ResponseError("odd", -1), False),
+        (caused(ollama.ResponseError("odd", -1), ConnectionError()), True),
+        (ValueError("bad"), False),
+        (KeyError("bad"), False),
+        (OSError("disk full"), False),
+        (httpx.InvalidURL("bad"), False),
+        (httpx.UnsupportedProtocol("no scheme"), False),
+        (caused(openai.APIConnectionError(request=REQUEST), httpx.UnsupportedProtocol("no scheme")), False),
+        (httpx.LocalProtocolError("bad header"), False),
+        (KeyboardInterrupt(), False),
+        (asyncio.CancelledError(), False),
+    ],
+    ids=lambda value: f"{type(value).__name__} {getattr(value, 'status_code', '')}".strip(),
+)
+def test_a_fault_is_passing_or_lasting(error, transient):
+    assert is_transient(error) is transient
+
+
+def test_errors_that_cause_each_other_end():
+    first, second = RuntimeError("a"), RuntimeError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert list(chain(first)) == [first, second]
+    assert is_transient(first) is False
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (openai_error(404), 404),
+        (http_error(503), 503),
+        (ollama.ResponseError("x", 500), 500),
+        (ollama.ResponseError("x", -1), None),
+        (ValueError(), None),
+    ],
+)
+def test_the_status_is_found_where_each_client_keeps_it(error, status):
+    assert status_of(error) == status
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        ("7", 7.0),
+        ("1.5", 1.5),
+        (" 7 ", 7.0),
+        ("-3", None),
+        ("nan", None),
+        ("inf", None),
+        ("1e999", None),
+        ("soon", None),
+        ("", None),
+        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90.0),
+        (format_datetime(NOW - timedelta(hours=1), usegmt=True), 0.0),
+        ("Tue, 01 Jan 2030 12:00:30 -0000", 30.0),
+        ("Tue, 01 Jan 2030 14:00:30 +0200", 30.0),
+        ("Tue, 99 Jan 2030 12:00:00 GMT", None),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_as_a_date(value, seconds):
+    assert retry_after(openai_error(429, retry_after=value), NOW) == seconds
+
+
+def test_a_date_is_measured_from_now_by_default():
+    error = openai_error(429, retry_after="Fri, 01 Jan 1999 12:00:00 GMT")
+    assert retry_after(error) == 0.0
+
+
+@pytest.mark.parametrize("error", [openai_error(429), ConnectionError(), ValueError()])
+def test_no_header_asks_for_no_wait(error):
+    assert retry_after(error) is None
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
+def test_no_header_breaks_the_reader(value):
+    seconds = retry_after(openai_error(429, retry_after=value), NOW)
+    assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize("attempts", [0, -1, 1.5, "3", True, None])
+def test_a_number_of_attempts_that_makes_no_sense_is_refused(attempts):
+    with pytest.raises(ValueError, match="max_attempts"):
+        TransportRetry(max_attempts=attempts)
+
+
+@pytest.mark.parametrize("times", [{"initial_seconds": -1}, {"max_seconds": -0.1}])
+def test_a_negative_time_is_refused(times):
+    with pytest.raises(ValueError, match="seconds of at least 0"):
+        TransportRetry(**times)
+
+
+def slept(retry: TransportRetry, error: Exception) -> list[float]:
+    """The waits between the calls of something that always fails with ``error``."""
+    waits: list[float] = []
+    controller = retry.sync().copy(sleep=waits.append)
+
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        controller(fail)
+    return waits
+
+
+def test_the_server_is_given_the_time_that_it_asks_for():
+    assert slept(TransportRetry(max_attempts=3), openai_error(429, retry_after="7")) == [7.0, 7.0]
+
+
+def test_no_wait_is_longer_than_the_cap():
+    assert slept(TransportRetry(max_attempts=2, max_seconds=5), openai_error(429, retry_after="3600")) == [5]
+
+
+def test_the_waits_grow_and_stay_below_the_cap():
+    waits = slept(TransportRetry(max_attempts=12, initial_seconds=1, max_seconds=8), ConnectionError())
+    assert len(waits) == 11
+    assert all(0 <= wait <= min(8, 2**at) for at, wait in enumerate(waits))
+    assert len(set(waits)) > 1
+
+
+def test_a_single_attempt_never_waits():
+    assert slept(TransportRetry(max_attempts=1), ConnectionError()) == []
+
+
+def test_a_try_again_is_logged_as_a_warning(caplog):
+    model = ScriptedChatModel([ConnectionError("refused"), "hello"])
+    with caplog.at_level(logging.WARNING, "agents"):
+        BaseAgent(model, transport_retry=AT_ONCE).invoke("hi")
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "ConnectionError" in record.getMessage()
+
+
+async def ask(agent: BaseAgent, awaited: bool) -> str:
+    """The same call through either entry."""
+    return await agent.ainvoke("hi") if awaited else await asyncio.to_thread(agent.invoke, "hi")
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
+
+
+@both_entries
+async def test_passing_faults_are_invisible_to_the_caller(awaited):
+    model = ScriptedChatModel([ConnectionError(), httpx.ReadTimeout("slow"), "hello"])
+    assert await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited) == "hello"
+    assert len(model.prompts) == 3
+
+
+@both_entries
+async def test_a_fault_that_stays_ends_as_unavailable_with_its_cause(awaited):
+    fault = ConnectionError("refused")
+    model = ScriptedChatModel(lambda _: fault)
+    with pytest.raises(ModelUnavailableError, match="refused") as caught:
+        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
+    assert caught.value.__cause__ is fault
+    assert len(model.prompts) == 3
+
+
+@both_entries
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_a_refusal_fails_at_once_with_its_cause(awaited, status):
+    fault = openai_error(status)
+    model = ScriptedChatModel(lambda _: fault)
+    with pytest.raises(ModelRefusedError) as caught:
+        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
+    assert caught.value.__cause__ is fault
+    assert len(model.prompts) == 1
+
+
+@both_entries
+async def test_a_programming_error_fails_at_once_as_it_is(awaited):
+    fault = ZeroDivisionError("a defect")
+    model = ScriptedChatModel(lambda _: fault)
+    with pytest.raises(ZeroDivisionError) as caught:
+        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
+    assert caught.value is fault
+    assert len(model.prompts) == 1
+
+
+@both_entries
+async def test_an_error_of_this_package_passes_as_it_is(awaited):
+    fault = ModelRefusedError("said before")
+    model = ScriptedChatModel(lambda _: fault)
+    with pytest.raises(ModelRefusedError) as caught:
+        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
+    assert caught.value is fault
+
+
+def test_an_error_without_a_text_is_named_by_its_type():
+    model = ScriptedChatModel(lambda _: ConnectionResetError())
+    with pytest.raises(ModelUnavailableError, match="ConnectionResetError"):
+        BaseAgent(model, transport_retry=AT_ONCE).invoke("hi")
+
+
+@both_entries
+async def test_a_real_server_that_is_busy_is_asked_again(chat_server, awaited):
+    chat_server.will_fail(429, retry_after="0")
+    chat_server.will_fail(503)
+    chat_server.will_say("hello")
+    assert await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited) == "hello"
+    assert len(chat_server.requests) == 3
+
+
+@both_entries
+async def test_a_real_server_that_stays_busy_is_unavailable(chat_server, awaited):
+    chat_server.will_fail(503)
+    with pytest.raises(ModelUnavailableError, match="status 503") as caught:
+        await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
+    assert isinstance(caught.value.__cause__, openai.APIStatusError)
+    assert len(chat_server.requests) == 3
+
+
+@both_entries
+async def test_a_real_server_without_the_model_is_asked_once(chat_server, awaited):
+    chat_server.will_fail(404)
+    with pytest.raises(ModelRefusedError, match="status 404"):
+        await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
+    assert len(chat_server.requests) == 1

@@ -1,0 +1,92 @@
+"""Real models for the tests: the embedded one, and the same behind a server that speaks Ollama's protocol."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from langchain_core.language_models import BaseChatModel
+
+from agents.models import load_model
+from agents.models.embedded import Endpoint, embedded_endpoint
+from agents.models.weights import find_weights
+
+OLLAMA_MODEL = "embedded/smol"
+_START_S = 60.0
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Endpoint:
+    """The embedded server's endpoint."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("the extra [local] is not installed: run `uv sync`")
+    if find_weights() is None:
+        pytest.skip("no weights on this machine, and tests do not download: run `uv sync`")
+    return embedded_endpoint()
+
+
+@pytest.fixture(scope="session")
+def embedded_llm(endpoint: Endpoint) -> BaseChatModel:
+    """The embedded default model."""
+    return load_model("local")
+
+
+@pytest.fixture(scope="session")
+def ollama_url(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a real server for Ollama's protocol, with the embedded model behind it."""
+    # Its own folder: the server reads configuration files from where it starts.
+    folder = tmp_path_factory.mktemp("ollama")
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ollama_proxy", "--host", "127.0.0.1", "--port", str(port)],
+            cwd=folder,
+            env={
+                **os.environ,
+                "PROVIDERS_EMBEDDED_BASE_URL": endpoint.base_url,
+                "PROVIDERS_EMBEDDED_API_KEY": endpoint.api_key,
+                "EXTRA_MODELS": OLLAMA_MODEL,
+            },
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait_for(url, process, folder / "log")
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def ollama_llm(ollama_url: str) -> BaseChatModel:
+    """The embedded model, reached through Ollama's protocol."""
+    return load_model(f"ollama:{OLLAMA_MODEL}", base_url=ollama_url, num_predict=64)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _START_S
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            httpx.get(f"{url}/api/version", trust_env=False)
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"the Ollama-protocol server did not start: {log.read_text(errors='replace')}")

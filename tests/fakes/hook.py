@@ -1,0 +1,38 @@
+"""Fake hooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from orchestrator import Event
+
+
+class RecordingHook:
+    """Notes the events that it is told.
+
+    Args:
+        then: Called with each event after it is noted.
+    """
+
+    def __init__(self, then: Callable[[Event], object] | None = None):
+        self.events: list[Event] = []
+        self._then = then
+
+    @property
+    def names(self) -> list[str]:
+        """The kinds of the events, in order."""
+        return [type(event).__name__ for event in self.events]
+
+    def __call__(self, event):
+        self.events.append(event)
+        if self._then is not None:
+            self._then(event)
+
+
+class AsyncRecordingHook(RecordingHook):
+    """The same as a coroutine."""
+
+    async def __call__(self, event):
+        await asyncio.sleep(0)
+        super().__call__(event)

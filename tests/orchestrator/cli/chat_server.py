@@ -1,0 +1,120 @@
+"""A real OpenAI-compatible endpoint on loopback that answers as a test tells it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PLAN, STEP, VERDICT = "plan", "step", "verdict"
+
+Answer = str | Callable[[], str]
+
+
+@dataclass
+class ChatServer:
+    """Answers by what it is asked for; the last answer of a kind stays.
+
+    Attributes:
+        answers: Texts, or functions to a text (which may wait), by kind.
+        asked: The kinds of the questions so far.
+        models: The models that were asked for.
+        ending: Set when the test is over, for answers that wait.
+    """
+
+    answers: dict[str, list[Answer]]
+    url: str = ""
+    usage: bool = True
+    asked: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def answer(self, body: dict[str, object]) -> str:
+        kind = _kind(body)
+        self.asked.append(kind)
+        self.models.append(str(body["model"]))
+        given = self.answers[kind]
+        answer = given.pop(0) if len(given) > 1 else given[0]
+        return answer() if callable(answer) else answer
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"OPENAI_BASE_URL": f"{self.url}/v1", "OPENAI_API_KEY": "loopback", "NO_PROXY": "127.0.0.1"}
+
+
+def plan(*steps: str) -> str:
+    return json.dumps({"plan": steps})
+
+
+def verdict(success: bool, feedback: str) -> str:
+    return json.dumps({"feedback": feedback, "success": success})
+
+
+def answers(
+    plans: list[Answer] | None = None, steps: list[Answer] | None = None, verdicts: list[Answer] | None = None
+) -> dict[str, list[Answer]]:
+    return {
+        PLAN: plans or [plan("the only step")],
+        STEP: steps or ["the result"],
+        VERDICT: verdicts or [verdict(True, "it is good")],
+    }
+
+
+@contextmanager
+def serving(script: dict[str, list[Answer]], *, usage: bool = True) -> Iterator[ChatServer]:
+    chat = ChatServer(script, usage=usage)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(chat))
+    chat.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield chat
+    finally:
+        chat.ending.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _kind(body: dict[str, object]) -> str:
+    wanted = body.get("response_format")
+    if not isinstance(wanted, dict):
+        return STEP
+    name = wanted["json_schema"]["name"]
+    return PLAN if name == "plan" else VERDICT
+
+
+def _completion(body: dict[str, object], text: str, *, usage: bool) -> bytes:
+    reply: dict[str, object] = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+    }
+    if usage:
+        reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return json.dumps(reply).encode()
+
+
+def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            reply = _completion(body, chat.answer(body), usage=chat.usage)
+            try:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+            except ConnectionError:  # whoever asked was interrupted
+                self.close_connection = True
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    return Handler

@@ -1,0 +1,85 @@
+"""The command line, in this process and in one of its own, in front of a scripted endpoint."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from orchestrator.cli import app
+from tests.orchestrator.cli.chat_server import ChatServer, answers, serving
+
+_UNSET = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_API_BASE",
+    "OLLAMA_HOST",
+    "PEM_WEIGHTS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "FORCE_COLOR",
+    "NO_COLOR",
+    "COLUMNS",
+    "LINES",
+)
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The environment without what the command line reads."""
+    for name in _UNSET:
+        monkeypatch.delenv(name, raising=False)
+    return dict(os.environ)
+
+
+@pytest.fixture
+def chat() -> Iterator[Callable[..., ChatServer]]:
+    """Start scripted endpoints: `chat(plans=[...], steps=[...], verdicts=[...])`."""
+    with ExitStack() as stack:
+        yield lambda *, usage=True, **script: stack.enter_context(serving(answers(**script), usage=usage))
+
+
+@pytest.fixture
+def cli(environment: dict[str, str]) -> Callable[..., Result]:
+    """Run a command in this process: `cli("run", "task", env={...})`."""
+
+    def invoke(*arguments: str, env: dict[str, str] | None = None) -> Result:
+        return CliRunner().invoke(app, arguments, env=env, catch_exceptions=False)
+
+    return invoke
+
+
+@pytest.fixture
+def process(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Start a command in a process of its own: `process("run", "task", env={...})`."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str, env: dict[str, str] | None = None, **streams: int) -> subprocess.Popen[bytes]:
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+        command = [sys.executable, "-m", "orchestrator", *arguments]
+        running = subprocess.Popen(command, env={**environment, **(env or {})}, **streams)
+        started.append(running)
+        return running
+
+    yield start
+    for running in started:
+        with running:
+            running.kill()
+
+
+@pytest.fixture
+def interruptible_children() -> Iterator[None]:
+    """Make sure that children do not inherit an ignored SIGINT, as they do in a background shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

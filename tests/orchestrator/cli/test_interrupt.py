@@ -1,0 +1,156 @@
+"""Ctrl-C."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator, RunStarted
+from orchestrator.cli.follow import follow
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.orchestrator.cli.chat_server import plan, verdict
+
+pytestmark = [
+    pytest.mark.usefixtures("interruptible_children"),
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process"),
+]
+FINISH_S = 30
+
+
+class Slow:
+    """An answer that says when it is asked for, and comes when the test is over."""
+
+    def __init__(self):
+        self.asked = threading.Event()
+        self.over = threading.Event()
+
+    def __call__(self):
+        self.asked.set()
+        self.over.wait(FINISH_S)
+        return "late"
+
+
+@pytest.fixture
+def slow():
+    answer = Slow()
+    yield answer
+    answer.over.set()
+
+
+def interrupted(process, chat, slow, *options, **script):
+    """Run a task in a process of its own and interrupt it once the slow answer is waited for."""
+    served = chat(**script)
+    running = process("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
+    assert slow.asked.wait(FINISH_S)
+    running.send_signal(signal.SIGINT)
+    stdout, stderr = running.communicate(timeout=FINISH_S)
+    return running.returncode, stdout.decode(), stderr.decode()
+
+
+WHEN = {
+    "planning": (lambda slow: {"plans": [slow]}, 0),
+    "executing": (lambda slow: {"plans": [plan("one step", "two step")], "steps": ["one", slow]}, 2),
+    "judging": (lambda slow: {"plans": [plan("one step", "two step")], "verdicts": [slow]}, 1),
+    "retrying": (lambda slow: {"steps": ["one", slow], "verdicts": [verdict(False, "bad")]}, 2),
+}
+
+
+@pytest.mark.parametrize("when", WHEN)
+def test_an_interrupt_ends_the_run_as_cancelled_and_keeps_what_was_done(process, chat, slow, when):
+    script, records = WHEN[when]
+
+    code, stdout, _ = interrupted(process, chat, slow, "--json", **script(slow))
+
+    state = json.loads(stdout)
+    assert (code, state["status"], state["failure"]["kind"]) == (1, "failed", "cancelled")
+    assert len(state["results"]) == records
+
+
+def test_an_interrupted_run_prints_what_was_done_and_no_traceback(process, chat, slow):
+    script = {"plans": [plan("one step", "two step")], "steps": ["a finished result", slow]}
+
+    code, stdout, stderr = interrupted(process, chat, slow, **script)
+
+    assert code == 1
+    assert stdout.startswith("Failed (cancelled): step 2: interrupted by the user")
+    assert "Done so far: 1 of 2 steps\n\nStep 1: one step (accepted)\na finished result" in stdout
+    assert "Traceback" not in stdout + stderr
+
+
+def test_an_interrupt_within_this_process_gives_its_handler_back(cli, chat, slow):
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        return slow()
+
+    served = chat(plans=[interrupt])
+    ended = cli("run", "the task", "--model", "openai:scripted", "--json", env=served.environment)
+
+    assert (ended.exit_code, json.loads(ended.stdout)["failure"]["kind"]) == (1, "cancelled")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, tmp_path):
+    # A pipe in place of the weights: once its only byte is gone, the command waits for the next one.
+    weights = tmp_path / "weights.gguf"
+    os.mkfifo(weights)
+    pipe = os.open(weights, os.O_RDWR)
+    os.write(pipe, b"G")
+    thread = threading.Thread(target=interrupt_when_read, args=[pipe])
+    thread.start()
+    ended = cli("run", "the task", "--model", f"gguf:{weights}", "--max-retries", "4", "--json")
+    thread.join()
+    os.close(pipe)
+
+    state = json.loads(ended.stdout)
+    assert (ended.exit_code, state["failure"]["kind"], state["max_retries"]) == (1, "cancelled", 4)
+
+
+def interrupt_when_read(pipe):
+    while select.select([pipe], [], [], 0)[0]:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_a_second_interrupt_ends_the_process_at_once():
+    script = (
+        "import signal, time\n"
+        "from orchestrator.cli.interruption import interruptible\n"
+        "with interruptible(lambda: print('first', flush=True)):\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as running:
+        for said in (b"ready\n", b"first\n"):
+            assert running.stdout.readline() == said
+            running.send_signal(signal.SIGINT)
+        assert running.wait(FINISH_S) == -signal.SIGINT
+
+
+def test_a_process_whose_interrupts_are_ignored_keeps_ignoring_them(chat, cli):
+    served = chat(steps=[lambda: os.kill(os.getpid(), signal.SIGINT) or "the result"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    done = cli("run", "the task", "--model", "openai:scripted", env=served.environment)
+
+    assert (done.exit_code, signal.getsignal(signal.SIGINT)) == (0, signal.SIG_IGN)
+
+
+def test_an_interrupt_that_comes_between_two_calls_cancels_the_run():
+
+    def show(event):
+        if isinstance(event, RunStarted):
+            signal.raise_signal(signal.SIGINT)
+
+    state = follow(LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor()), "the task", show)
+
+    assert (state["failure"]["kind"], state["results"]) == ("cancelled", [])

@@ -1,0 +1,134 @@
+"""The live view's frames."""
+
+import pytest
+
+from orchestrator.cli.render import render
+from tests.orchestrator.cli.made import (
+    drawn,
+    executed,
+    finished,
+    folded,
+    judged,
+    planned,
+    retried,
+    run_started,
+    step_started,
+    usage,
+)
+
+RUNNING = (
+    run_started("Write a haiku"),
+    planned("Choose a theme", "Write it", spent=usage(5)),
+    step_started(),
+)
+DONE = (*RUNNING, executed(), judged(feedback="a good theme"))
+
+
+def frame(*events, now=None, rows=40, width=60, color=False):
+    view = folded(*events)
+    return drawn(render(view, view.since if now is None else now, rows), width, color=color)
+
+
+def lines(*events, **options):
+    return [line.rstrip() for line in frame(*events, **options).splitlines()]
+
+
+def test_before_there_is_a_plan_the_task_and_the_time_are_shown():
+    assert lines(run_started("Write a haiku"), now=103.0) == [
+        "Task: Write a haiku",
+        "planning: no model call, 3.0 s",
+    ]
+
+
+def test_a_frame_is_a_checklist_with_the_verdict_and_the_totals():
+    assert lines(*DONE, step_started(1), now=106.5) == [
+        "Task: Write a haiku",
+        "✓ 1. Choose a theme                         30 tokens, 3.0 s",
+        "▸ 2. Write it                                          1.5 s",
+        "step 1, attempt 1 accepted: a good theme",
+        "executing: 1 of 2 steps, 35 tokens, 6.5 s",
+    ]
+
+
+def test_a_retried_step_shows_its_attempt_and_why_the_last_one_was_refused():
+    refused = (*RUNNING, executed(), judged(status="failed", feedback="too short"), retried())
+
+    shown = frame(*refused, step_started(attempt=2))
+
+    assert "attempt 2, 30 tokens, 3.0 s" in shown
+    assert "step 1, attempt 1 refused: too short" in shown
+
+
+@pytest.mark.parametrize(
+    ("events", "row"),
+    [
+        (RUNNING, "▸ 1. Choose a theme"),
+        ((*RUNNING, executed()), "judging, 10 tokens"),
+        ((*RUNNING, executed(usage=usage(None))), "judging, tokens missing"),
+        ((*RUNNING, executed(status="failed", error="broken")), "✗ 1. Choose a theme"),
+        ((*RUNNING, executed(), judged(status="needs_review")), "? 1. Choose a theme"),
+        (RUNNING, "· 2. Write it"),
+        ((*DONE, finished()), "success: 1 of 2 steps, 40 tokens, 5.0 s"),
+        ((*RUNNING, finished("failed")), "failed: 0 of 2 steps, 40 tokens, 3.0 s"),
+    ],
+)
+def test_every_phase_has_its_words(events, row):
+    assert row in frame(*events)
+
+
+def test_the_clock_stands_still_when_the_run_is_over():
+    assert frame(*DONE, finished(), now=105.0) == frame(*DONE, finished(), now=999.0)
+
+
+@pytest.mark.parametrize("rows", [10, 14, 24])
+def test_of_a_long_plan_the_part_around_its_present_is_drawn(rows):
+    plan = planned(*(f"part {number}" for number in range(1, 101)))
+
+    shown = lines(run_started(), plan, step_started(49), rows=rows)
+
+    assert len(shown) < rows
+    assert any("50. part 50" in line for line in shown)
+    assert sum("more" in line for line in shown) == 2
+
+
+@pytest.mark.parametrize("at", [0, 99])
+def test_at_either_end_of_a_long_plan_one_part_is_hidden(at):
+    plan = planned(*(f"part {number}" for number in range(1, 102)))
+
+    shown = lines(run_started(), plan, step_started(at), rows=10)
+
+    assert [line for line in shown if "more" in line] == ["⋮ 98 more"]
+
+
+def test_a_long_step_is_cut_to_one_line():
+    assert len(lines(run_started(), planned("word " * 100), step_started())) == 3
+
+
+def test_a_narrow_terminal_is_enough():
+    assert all(len(line) <= 20 for line in lines(*DONE, width=20))
+
+
+HOSTILE = "[bold red]x[/] [link=https://a.example]y[/link] :wave: \x1b[2J\x9b31m\x1b]0;t\x07\nnext"
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (run_started(HOSTILE),),
+        (run_started(), planned(HOSTILE)),
+        (*RUNNING, executed(), judged(feedback=HOSTILE)),
+    ],
+    ids=["task", "step", "feedback"],
+)
+def test_markup_and_terminal_commands_in_texts_are_shown_as_text(events):
+    shown = frame(*events, width=200)
+
+    assert "[bold red]x[/] [link=https://a.example]y[/link] :wave: [2J31m]0;t next" in shown
+    assert not set(shown) & {"\x1b", "\x9b", "\x07"}
+
+
+def test_hostile_text_takes_no_style_of_its_own():
+    plain = frame(run_started("x"), color=True)
+    hostile = frame(run_started("[red]x[/]"), color=True)
+
+    assert hostile.replace("[red]x[/]", "x") == plain

@@ -1,0 +1,215 @@
+"""`orchestrator run`, in front of a scripted endpoint."""
+
+import json
+import runpy
+import sys
+import threading
+from importlib.metadata import version
+
+import pytest
+
+from orchestrator.state import OrchestratorState
+from tests.orchestrator.cli.chat_server import plan, verdict
+
+TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
+REFUSING = {"verdicts": [verdict(False, "too short")]}
+
+
+@pytest.fixture
+def ask(cli, chat):
+    """Run a task against a scripted endpoint: `ask("--json", steps=[...])`."""
+
+    def run(*options, usage=True, **script):
+        served = chat(usage=usage, **script)
+        return cli("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
+
+    return run
+
+
+def test_a_task_that_succeeds_exits_with_0_and_prints_the_results(ask):
+    done = ask(**TWO_STEPS)
+
+    assert (done.exit_code, done.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
+
+
+def test_progress_is_one_line_an_event_on_standard_error(ask):
+    lines = [line.partition(" (")[0] for line in ask(**TWO_STEPS).stderr.splitlines()]
+
+    assert lines == [
+        "task: the task",
+        "plan of 2 steps",
+        "step 1 of 2, attempt 1: first step",
+        "step 1 of 2, attempt 1 executed",
+        "step 1 of 2, attempt 1 accepted",
+        "step 2 of 2, attempt 1: second step",
+        "step 2 of 2, attempt 1 executed",
+        "step 2 of 2, attempt 1 accepted",
+        "success",
+    ]
+
+
+def test_a_task_that_fails_exits_with_1_and_prints_the_cause_and_what_was_done(ask):
+    failed = ask(
+        "--max-retries", "1", **TWO_STEPS, verdicts=[verdict(True, "good"), verdict(False, "too short")]
+    )
+
+    assert failed.exit_code == 1
+    assert failed.stdout.startswith("Failed (attempts_exhausted): step 2: refused 2 times")
+    assert "Done so far: 1 of 2 steps" in failed.stdout
+    assert "attempt 2 refused: too short" in failed.stdout
+
+
+@pytest.mark.parametrize(("script", "code"), [({}, 0), (REFUSING, 1)], ids=["success", "failure"])
+def test_json_is_the_whole_state_and_nothing_else(ask, script, code):
+    done = ask("--json", **script)
+
+    assert done.exit_code == code
+    assert set(json.loads(done.stdout)) == set(OrchestratorState.__annotations__)
+
+
+def test_usage_that_the_server_does_not_report_is_called_missing(ask):
+    assert "executed (tokens missing, " in ask(usage=False).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "script", "kind"),
+    [
+        (["--max-tokens", "20"], {}, "budget_exceeded"),
+        (["--max-calls", "2"], {}, "budget_exceeded"),
+        (["--max-retries", "0"], REFUSING, "attempts_exhausted"),
+    ],
+)
+def test_each_bound_ends_the_run_as_failed_with_its_cause(ask, options, script, kind):
+    failed = ask("--json", *options, **script)
+
+    assert (failed.exit_code, json.loads(failed.stdout)["failure"]["kind"]) == (1, kind)
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"),
+    [("--call-timeout", "timeout"), ("--step-timeout", "timeout"), ("--max-seconds", "budget_exceeded")],
+)
+def test_each_bound_on_time_ends_a_call_that_takes_too_long(ask, option, kind):
+    over = threading.Event()
+
+    def slow():
+        over.wait(30)
+        return "late"
+
+    failed = ask("--json", option, "0.5", steps=[slow])
+    over.set()
+
+    assert (failed.exit_code, json.loads(failed.stdout)["failure"]["kind"]) == (1, kind)
+
+
+def test_the_number_of_retries_reaches_the_state(ask):
+    assert json.loads(ask("--json", "--max-retries", "5").stdout)["max_retries"] == 5
+
+
+def test_a_warning_of_the_agents_goes_to_standard_error_as_text(ask):
+    said = ask(plans=["no [red]plan[/red] \x1b[31m"])
+
+    assert "warning (agents.planning): the plan is no list" in said.stderr
+    assert "[red]plan[/red] [31m" in said.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_nothing_that_a_model_writes_commands_the_terminal(ask, options):
+    hostile = "[bold]x[/]\x1b[2J\x9b31m\x07"
+
+    done = ask(*options, plans=[plan(hostile)], steps=[hostile], verdicts=[verdict(True, hostile)])
+
+    assert not set(done.output) & {"\x1b", "\x07"}
+    assert "[bold]x[/]" in done.stdout
+
+
+def test_lines_are_not_broken_where_there_is_no_terminal(ask):
+    long = f"{'word ' * 100}end"
+
+    assert ask(steps=[long]).stdout == f"Result\n{long}\n"
+
+
+BAD_INPUT = [
+    (["run", ""], "task is ''; give a text that says what to do"),
+    (["run", " \n"], "task is ' \\n'; give a text that says what to do"),
+    (["run", "x", "--max-retries", "-1"], "--max-retries is -1; give a whole number of at least 0"),
+    (["run", "x", "--call-timeout", "0"], "--call-timeout is 0.0; give seconds above 0, or leave it out"),
+    (["run", "x", "--step-timeout", "nan"], "--step-timeout is nan; give seconds above 0, or leave it out"),
+    (["run", "x", "--max-seconds", "-2"], "--max-seconds is -2.0; give a number above 0, or leave it out"),
+    (["run", "x", "--max-tokens", "0"], "--max-tokens is 0; give a whole number of at least 1"),
+    (["run", "x", "--max-calls", "0"], "--max-calls is 0; give a whole number of at least 1"),
+    (["run", "x", "--model", "nonsense"], "--model is 'nonsense', which names no model; give \"local\""),
+    (["run", "x", "--model", "openai:gpt"], "OPENAI_API_KEY is not set"),
+    (["run", "x", "--model", "gguf:/nowhere.gguf"], "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"), BAD_INPUT, ids=[" ".join(each[0][1:]) for each in BAD_INPUT]
+)
+def test_bad_input_is_one_sentence_on_standard_error_and_exit_status_2(cli, arguments, sentence):
+    refused = cli(*arguments)
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("orchestrator: ")
+    assert sentence in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["run"], "task"),
+        (["run", "x", "--max-retries", "two"], "--max-retries"),
+        (["run", "x", "--nonsense"], "--nonsense"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_names_what_is_wrong(cli, arguments, named):
+    refused = cli(*arguments)
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert named in refused.stderr
+
+
+def test_a_task_is_checked_before_the_model_is_built(cli):
+    assert "task is ''" in cli("run", "", "--model", "gguf:/nowhere.gguf").stderr
+
+
+def test_the_version_is_printed(cli):
+    asked = cli("--version")
+
+    assert (asked.exit_code, asked.stdout) == (0, f"plan-execute-monitor {version('plan-execute-monitor')}\n")
+
+
+def test_the_package_is_run_as_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["orchestrator", "--version"])
+
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("orchestrator", run_name="__main__")
+
+    assert (ended.value.code, capsys.readouterr().out.split()[0]) == (0, "plan-execute-monitor")
+
+
+def test_help_lists_every_option_of_run(cli):
+    shown = cli("run", "--help", env={"COLUMNS": "200", "TERM": "dumb"}).stdout
+
+    for option in (
+        "model",
+        "max-retries",
+        "json",
+        "call-timeout",
+        "step-timeout",
+        "max-seconds",
+        "max-tokens",
+    ):
+        assert f"--{option}" in shown
+
+
+def test_the_real_embedded_model_gives_a_judged_state(cli, endpoint):
+    asked = cli("run", "List three uses of a brick", "--json")
+
+    state = json.loads(asked.stdout)
+    assert asked.exit_code == (0 if state["status"] == "success" else 1)
+    assert set(state) == set(OrchestratorState.__annotations__)
+    assert any(record["verdict"] is not None for record in state["results"])

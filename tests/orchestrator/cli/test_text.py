@@ -1,0 +1,62 @@
+"""Texts for a terminal."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.cli.text import clean, one_line, spent
+from orchestrator.state import NO_USAGE
+from tests.orchestrator.cli.made import usage
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\n\ttext", "plain\n\ttext"),
+        ("\x1b[31mred\x1b[0m", "[31mred[0m"),
+        ("\x1b]0;title\x07after", "]0;titleafter"),
+        ("\x9b2Jclear", "2Jclear"),
+        ("over\rwritten\r\n", "overwritten\n"),
+        ("back\x08space\x7f\x00", "backspace"),
+        ("\u202edesrever\u2066", "desrever"),
+        ("half \ud800 pair", "half \ufffd pair"),
+        ("שלום 🌊", "שלום 🌊"),
+        ("[bold]:wave:[/bold]", "[bold]:wave:[/bold]"),
+    ],
+)
+def test_nothing_but_text_newline_and_tab_is_left(text, shown):
+    assert clean(text) == shown
+
+
+@given(st.text(alphabet=st.characters()))
+def test_no_control_character_or_surrogate_survives_whatever_the_text(text):
+    left = clean(text)
+
+    assert {character for character in left if unicodedata.category(character) in ("Cc", "Cs")} <= {
+        "\n",
+        "\t",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [(" two\n li\x85 ", "two li"), ("12345678", "12345678"), ("123456789", "1234567…")],
+)
+def test_one_line_has_no_break_and_keeps_its_limit(text, shown):
+    assert one_line(text, limit=8) == shown
+
+
+@pytest.mark.parametrize(
+    ("used", "seconds", "words"),
+    [
+        (usage(12, 3.46), None, "12 tokens, 3.5 s"),
+        (usage(12, 3.46), 9.0, "12 tokens, 9.0 s"),
+        (usage(0), None, "0 tokens, 1.0 s"),
+        (usage(None), None, "tokens missing, 1.0 s"),
+        (NO_USAGE, None, "no model call, 0.0 s"),
+    ],
+)
+def test_usage_that_was_not_reported_is_called_missing_and_never_zero(used, seconds, words):
+    assert spent(used, seconds) == words

@@ -1,0 +1,64 @@
+"""From a model specification to an orchestrator."""
+
+import subprocess
+import sys
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ModelSpecError
+from orchestrator import Budget, RetryPolicy
+from orchestrator.config import Settings
+from orchestrator.wiring import build_orchestrator
+from tests.orchestrator.cli.chat_server import answers, serving
+
+HEAVY = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
+
+
+@pytest.fixture
+def served(monkeypatch, environment):
+    with serving(answers()) as chat:
+        for name, value in chat.environment.items():
+            monkeypatch.setenv(name, value)
+        yield chat
+
+
+def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(served):
+    state = build_orchestrator("openai:scripted").run("the task")
+
+    assert state["status"] == "success"
+    assert served.asked == ["plan", "step", "verdict"]
+    assert set(served.models) == {"scripted"}
+
+
+def test_settings_hooks_and_checkpointer_are_passed_through(served):
+    settings = Settings(
+        max_retries=4,
+        max_plan_steps=9,
+        call_timeout=20.0,
+        step_timeout=30.0,
+        retry_policy=RetryPolicy(judge_attempts=3),
+        budget=Budget(max_seconds=60.0),
+    )
+    events, saver = [], InMemorySaver()
+
+    built = build_orchestrator("openai:scripted", settings, checkpointer=saver, hooks=[events.append])
+    built.run("the task")
+
+    assert built.settings == settings
+    assert built.graph.checkpointer is saver
+    assert events
+
+
+def test_an_unknown_specification_is_refused():
+    with pytest.raises(ModelSpecError, match="names no model"):
+        build_orchestrator("nonsense")
+
+
+def test_importing_the_package_imports_no_adapter_and_no_command_line():
+    script = (
+        "import langgraph.graph, sys; before = set(sys.modules)\n"  # brings rich itself, through httpx
+        f"import orchestrator; print([name for name in {HEAVY!r} if name in set(sys.modules) - before])"
+    )
+
+    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "[]\n"

@@ -1,0 +1,191 @@
+"""What is not accepted is refused in one sentence, before anything runs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from agents import TransportRetry
+from orchestrator import Budget, ConfigurationError, LangGraphOrchestrator, ModelPrice, RetryPolicy
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+
+class Nothing:
+    """Has none of the methods."""
+
+
+class NotCallable:
+    generate_plan = execute_step = evaluate = "text"
+
+
+def build(**changed):
+    agents = {"planner": FakePlanner(), "executor": FakeExecutor(), "monitor": FakeMonitor()}
+    return LangGraphOrchestrator(**{**agents, **changed})
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "sentence"),
+    [
+        ("planner", Nothing(), "planner is a Nothing without generate_plan(); give an object that has it"),
+        ("planner", None, "planner is a NoneType without generate_plan(); give an object that has it"),
+        (
+            "planner",
+            NotCallable(),
+            "planner is a NotCallable without generate_plan(); give an object that has it",
+        ),
+        ("executor", Nothing(), "executor is a Nothing without execute_step(); give an object that has it"),
+        ("monitor", Nothing(), "monitor is a Nothing without evaluate(); give an object that has it"),
+        (
+            "compressor",
+            Nothing(),
+            "compressor is a Nothing with neither invoke(text) nor _run(text); give one that has either",
+        ),
+        ("max_retries", -1, "max_retries is -1; give a whole number of at least 0"),
+        ("max_retries", 1.0, "max_retries is 1.0; give a whole number of at least 0"),
+        ("max_retries", "2", "max_retries is '2'; give a whole number of at least 0"),
+        ("max_retries", True, "max_retries is True; give a whole number of at least 0"),
+        ("max_retries", None, "max_retries is None; give a whole number of at least 0"),
+        ("max_plan_steps", 0, "max_plan_steps is 0; give a whole number of at least 1"),
+        ("max_plan_steps", 2.5, "max_plan_steps is 2.5; give a whole number of at least 1"),
+        ("call_timeout", 0, "call_timeout is 0; give seconds above 0, or None for no bound"),
+        ("call_timeout", -1, "call_timeout is -1; give seconds above 0, or None for no bound"),
+        ("call_timeout", "1", "call_timeout is '1'; give seconds above 0, or None for no bound"),
+        ("call_timeout", True, "call_timeout is True; give seconds above 0, or None for no bound"),
+        ("call_timeout", math.inf, "call_timeout is inf; give seconds above 0, or None for no bound"),
+        ("call_timeout", math.nan, "call_timeout is nan; give seconds above 0, or None for no bound"),
+        ("step_timeout", 0, "step_timeout is 0; give seconds above 0, or None for no bound"),
+        ("retry_policy", "retry", "retry_policy is 'retry'; give a RetryPolicy, or None for the default"),
+        ("retry_policy", RetryPolicy, "retry_policy is <class"),
+        ("budget", 5, "budget is 5; give a Budget, or None for the default"),
+        ("checkpointer", "memory", "checkpointer is 'memory'; give "),
+        ("hooks", print, "hooks is <built-in function print>; give "),
+        ("hooks", ["print"], "hooks"),
+    ],
+)
+def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(argument, given, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        build(**{argument: given})
+
+    assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"max_seconds": 0}, "max_seconds is 0; give a number above 0, or None for no bound"),
+        ({"max_seconds": math.nan}, "max_seconds is nan; give a number above 0, or None for no bound"),
+        ({"max_seconds": math.inf}, "max_seconds is inf; give a number above 0, or None for no bound"),
+        (
+            {"max_total_tokens": 0},
+            "max_total_tokens is 0; give a whole number of at least 1, or None for no bound",
+        ),
+        (
+            {"max_total_tokens": 1.5},
+            "max_total_tokens is 1.5; give a whole number of at least 1, or None for no bound",
+        ),
+        (
+            {"max_model_calls": -3},
+            "max_model_calls is -3; give a whole number of at least 1, or None for no bound",
+        ),
+        (
+            {"max_model_calls": True},
+            "max_model_calls is True; give a whole number of at least 1, or None for no bound",
+        ),
+        ({"max_cost_usd": "1"}, "max_cost_usd is '1'; give a number above 0, or None for no bound"),
+        (
+            {"max_cost_usd": 1},
+            "max_cost_usd is given without prices; add prices={'model name': ModelPrice(",
+        ),
+    ],
+)
+def test_a_budget_names_the_bound_what_was_given_and_what_is_accepted(arguments, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        Budget(**arguments)
+
+    assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"judge_attempts": 0}, "judge_attempts is 0; give a whole number of at least 1"),
+        ({"judge_attempts": 1.5}, "judge_attempts is 1.5; give a whole number of at least 1"),
+        ({"judge_attempts": True}, "judge_attempts is True; give a whole number of at least 1"),
+        ({"needs_review": "pass"}, "needs_review is 'pass'; give 'fail' or 'retry'"),
+        ({"needs_review": None}, "needs_review is None; give 'fail' or 'retry'"),
+    ],
+)
+def test_a_retry_policy_names_the_argument_what_was_given_and_what_is_accepted(arguments, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        RetryPolicy(**arguments)
+
+    assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: RetryPolicy(transport=3), "transport"),
+        (lambda: RetryPolicy(feedback="no"), "feedback"),
+        (lambda: Budget(prices={"m": 3}), "prices"),
+        (lambda: Budget(prices=[("m", ModelPrice(input_usd=1, output_usd=1))]), "prices"),
+        (lambda: ModelPrice(input_usd=-1, output_usd=1), "input_usd"),
+    ],
+)
+def test_values_of_a_wrong_type_are_refused_where_they_are_given(make, argument):
+    with pytest.raises(ConfigurationError, match=argument):
+        make()
+
+
+@pytest.mark.parametrize("arguments", [{"max_attempts": 0}, {"max_attempts": 1.5}, {"initial_seconds": -1}])
+def test_bounds_of_transport_retries_are_checked(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        TransportRetry(**arguments)
+
+
+@pytest.mark.parametrize("task", ["", " \n\t", None, 3, b"task", ["task"]], ids=repr)
+@pytest.mark.parametrize("method", ["run", "stream"])
+def test_a_task_that_is_none_is_refused_before_anything_runs(method, task):
+    planner, hook = FakePlanner(), RecordingHook()
+    with pytest.raises(ConfigurationError) as raised:
+        getattr(build(planner=planner, hooks=[hook]), method)(task)
+
+    assert str(raised.value) == f"task is {task!r}; give a text that says what to do"
+    assert (planner.tasks, hook.events) == ([], [])
+
+
+async def test_arun_refuses_a_task_that_is_none_before_anything_runs():
+    planner = FakePlanner()
+    with pytest.raises(ConfigurationError, match="task is ''"):
+        await build(planner=planner).arun("")
+
+    assert planner.tasks == []
+
+
+@pytest.mark.parametrize("thread_id", [3, b"x", ["a"]], ids=repr)
+def test_a_thread_id_that_is_no_text_is_refused_before_anything_runs(thread_id):
+    planner = FakePlanner()
+    with pytest.raises(ConfigurationError, match="thread_id"):
+        build(planner=planner).run("x", thread_id)
+
+    assert planner.tasks == []
+
+
+def test_a_refused_argument_is_a_value_error_too():
+    with pytest.raises(ValueError, match="max_retries"):
+        build(max_retries=-1)
+
+
+def test_a_long_value_is_cut_in_the_sentence():
+    with pytest.raises(ConfigurationError) as raised:
+        build(budget="x" * 10_000)
+
+    assert len(str(raised.value)) < 200
+
+
+def test_whole_seconds_and_fractions_are_accepted():
+    assert build(call_timeout=1, step_timeout=0.5).settings.step_timeout == 0.5

@@ -1,0 +1,352 @@
+"""A run that reaches a bound ends as failed, names it, and keeps what was done."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import threading
+import time
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
+from tests.fakes.executor import (
+    AsyncModelExecutor,
+    BlockingExecutor,
+    FakeExecutor,
+    ModelExecutor,
+    WaitingExecutor,
+)
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner, steps
+
+PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
+"""A dollar for a token sent, two for a token received."""
+
+
+def model(usage=(3, 2)):
+    return ScriptedChatModel(lambda messages: "out", usage=usage)
+
+
+def run(executor, budget, plan=3, planner=None, monitor=None, **options):
+    agents = planner or FakePlanner(steps(plan)), executor, monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, budget=budget, **options).run("x")
+
+
+def ended_by(state, name):
+    return (state["status"], state["failure"]["kind"], name in state["failure"]["message"])
+
+
+OUT_OF_BUDGET = ("failed", "budget_exceeded", True)
+
+
+@pytest.mark.parametrize("executor", [ModelExecutor, AsyncModelExecutor])
+def test_max_model_calls_refuses_the_call_after_the_last_one(executor):
+    llm = model()
+    state = run(executor(llm), Budget(max_model_calls=2))
+
+    assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
+    assert (len(llm.prompts), state["usage"]["model_calls"]) == (2, 2)
+
+
+def test_max_model_calls_that_suffice_end_nothing():
+    assert run(ModelExecutor(model()), Budget(max_model_calls=3))["status"] == "success"
+
+
+def test_results_before_the_bound_are_kept():
+    state = run(ModelExecutor(model()), Budget(max_model_calls=2))
+
+    assert [record["status"] for record in state["results"]] == ["validated", "validated", "failed"]
+    assert state["failure"]["step_index"] == 2
+    assert state["failure"]["error_type"] == "BudgetExceededError"
+
+
+def test_failed_model_calls_count_for_max_model_calls():
+    llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
+    run(ModelExecutor(llm), Budget(max_model_calls=2))
+
+    assert len(llm.prompts) == 2
+
+
+def test_calls_of_planner_executor_and_monitor_count_together():
+    planner = ScriptedChatModel(['{"plan": ["one", "two"]}'])
+    executor = ScriptedChatModel(["out"])
+    monitor = ScriptedChatModel(['{"success": true, "feedback": "ok"}'])
+    agents = PlanningAgent(planner), ExecutionAgent(executor), MonitoringAgent(monitor)
+    state = LangGraphOrchestrator(*agents, budget=Budget(max_model_calls=3)).run("x")
+
+    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
+    assert [record["status"] for record in state["results"]] == ["validated", "failed"]
+
+
+def test_a_planner_that_wants_more_calls_than_there_are_ends_the_run():
+    class Planner:
+        def __init__(self):
+            self.llm = model()
+
+        def generate_plan(self, task):
+            return [self.llm.invoke(task).text for _ in range(3)]
+
+    planner = Planner()
+    state = run(FakeExecutor(), Budget(max_model_calls=2), planner=planner)
+
+    assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
+    assert (len(planner.llm.prompts), state["failure"]["step_index"]) == (2, None)
+
+
+def test_a_monitor_out_of_budget_leaves_the_result_for_review():
+    class Monitor:
+        def evaluate(self, objective, result):
+            return {"success": True, "feedback": llm.invoke(result).text}
+
+    llm = model()
+    state = run(ModelExecutor(llm), Budget(max_model_calls=1), monitor=Monitor())
+
+    assert ended_by(state, "max_model_calls is 1") == OUT_OF_BUDGET
+    assert [(record["result"], record["status"]) for record in state["results"]] == [("out", "needs_review")]
+
+
+def test_a_refusal_leaves_no_coroutine_of_another_handler_unawaited():
+    llm = model()
+
+    class Observed(FakeExecutor):
+        async def execute_step(self, step_description, context=""):
+            return (await llm.ainvoke(step_description, {"callbacks": [BaseCallbackHandler()]})).text
+
+    state = run(Observed(), Budget(max_model_calls=1))
+    gc.collect()
+
+    assert ended_by(state, "max_model_calls is 1") == OUT_OF_BUDGET
+
+
+@tool
+def look(what: str) -> str:
+    """Look something up."""
+    return f"seen {what}"
+
+
+def test_max_model_calls_hold_within_a_tool_loop():
+    call = AIMessage("", tool_calls=[{"name": "look", "args": {"what": "sea"}, "id": "1"}])
+    llm = ScriptedChatModel(lambda messages: call)
+    state = run(ExecutionAgent(llm, [look]), Budget(max_model_calls=3))
+
+    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
+    assert (len(llm.prompts), len(state["results"][0]["tool_calls"])) == (3, 3)
+
+
+class Stubborn(ModelExecutor):
+    """Catches whatever a model call raises, and asks on."""
+
+    def execute_step(self, step_description, context=""):
+        for _ in range(20):
+            with contextlib.suppress(Exception):
+                self.llm.invoke(step_description)
+        return "whatever"
+
+
+def test_max_model_calls_are_not_exceeded_by_an_agent_that_swallows_the_refusal():
+    llm = model()
+    state = run(Stubborn(llm), Budget(max_model_calls=3))
+
+    assert (len(llm.prompts), state["usage"]["model_calls"]) == (3, 3)
+
+
+def test_a_refusal_that_the_agent_swallowed_ends_the_run_all_the_same():
+    state = run(Stubborn(model()), Budget(max_model_calls=3))
+
+    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
+
+
+class ParallelExecutor(FakeExecutor):
+    """Asks a model many times at once, from a pool of threads."""
+
+    def __init__(self, llm, calls):
+        super().__init__()
+        self.llm, self.count = llm, calls
+
+    def execute_step(self, step_description, context=""):
+        replies = self.llm.batch([step_description] * self.count, config={"max_concurrency": self.count})
+        return replies[-1].text
+
+
+def slow_model(count, usage=(3, 2)):
+    """Answers once all of the first ``count`` calls are under way, or after a while."""
+    together = threading.Barrier(count)
+
+    def answer(messages):
+        return "out"
+
+    class Together(ScriptedChatModel):
+        def _generate(self, *args, **kwargs):
+            try:
+                together.wait(5)
+            except threading.BrokenBarrierError:
+                together.reset()
+            return super()._generate(*args, **kwargs)
+
+    return Together(answer, usage=usage)
+
+
+def test_parallel_calls_under_a_token_budget_are_not_refused_for_tokens_not_yet_known():
+    state = run(ParallelExecutor(slow_model(4), 4), Budget(max_total_tokens=20), plan=1)
+
+    assert (state["status"], state["usage"]["total_tokens"]) == ("success", 20)
+
+
+def test_parallel_calls_that_overshoot_a_token_budget_end_the_run_with_their_result():
+    state = run(ParallelExecutor(slow_model(4), 4), Budget(max_total_tokens=19), plan=1)
+
+    assert ended_by(state, "max_total_tokens is 19 and 20 were used") == OUT_OF_BUDGET
+    assert [record["result"] for record in state["results"]] == ["out"]
+
+
+class SlowPrices(dict):
+    """A look-up that takes a while, so that parallel calls ask at the same time."""
+
+    def __contains__(self, name):
+        time.sleep(0.05)
+        return super().__contains__(name)
+
+
+def test_max_model_calls_are_not_exceeded_by_parallel_calls():
+    class Executor(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            llm.invoke("first")
+            replies = llm.batch(["more"] * 8, config={"max_concurrency": 8}, return_exceptions=True)
+            return f"{len(replies)} replies"
+
+    llm = model()
+    run(Executor(), Budget(max_model_calls=3, prices=SlowPrices(PRICES)), plan=1)
+
+    assert len(llm.prompts) <= 3
+
+
+def test_max_total_tokens_ends_the_run_once_they_are_used():
+    llm = model((6, 4))
+    state = run(ModelExecutor(llm), Budget(max_total_tokens=20))
+
+    assert ended_by(state, "max_total_tokens is 20 and 20 were used") == OUT_OF_BUDGET
+    assert (len(llm.prompts), state["usage"]["total_tokens"]) == (2, 20)
+
+
+def test_the_call_that_goes_past_the_token_bound_is_the_last_one():
+    llm = model((6, 4))
+    state = run(ModelExecutor(llm), Budget(max_total_tokens=15))
+
+    assert (len(llm.prompts), state["usage"]["total_tokens"]) == (2, 20)
+    assert ended_by(state, "max_total_tokens is 15 and 20 were used") == OUT_OF_BUDGET
+
+
+def test_the_result_whose_call_went_past_the_bound_is_kept():
+    state = run(ModelExecutor(model((6, 4))), Budget(max_total_tokens=5))
+
+    assert [(record["result"], record["error"]) for record in state["results"]] == [("out", None)]
+
+
+def test_tokens_that_suffice_exactly_end_nothing():
+    assert run(ModelExecutor(model((3, 2))), Budget(max_total_tokens=15))["status"] == "success"
+
+
+def test_a_model_that_reports_no_usage_cannot_keep_a_token_budget():
+    llm = model(None)
+    state = run(ModelExecutor(llm), Budget(max_total_tokens=100))
+
+    assert ended_by(state, "max_total_tokens is 100 and cannot be kept") == OUT_OF_BUDGET
+    assert len(llm.prompts) == 1
+
+
+def test_a_token_budget_ends_nothing_where_no_model_is_called():
+    assert run(FakeExecutor(), Budget(max_total_tokens=1))["status"] == "success"
+
+
+def test_planning_past_the_token_bound_ends_the_run_with_the_plan():
+    planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(50, 50)))
+    executor = FakeExecutor()
+    state = run(executor, Budget(max_total_tokens=99), planner=planner)
+
+    assert ended_by(state, "max_total_tokens is 99 and 100 were used") == OUT_OF_BUDGET
+    assert (state["plan"], executor.calls) == (["one"], [])
+
+
+def test_judging_past_the_token_bound_keeps_the_verdict():
+    monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(50, 50)))
+    state = run(FakeExecutor(), Budget(max_total_tokens=99), monitor=monitor)
+
+    assert ended_by(state, "max_total_tokens is 99 and 100 were used") == OUT_OF_BUDGET
+    assert [record["status"] for record in state["results"]] == ["validated"]
+
+
+def test_a_refusal_past_the_bound_is_not_retried():
+    monitor = MonitoringAgent(
+        ScriptedChatModel(lambda messages: '{"success": false, "feedback": "no"}', usage=(50, 50))
+    )
+    executor = FakeExecutor()
+    state = run(executor, Budget(max_total_tokens=99), monitor=monitor)
+
+    assert ended_by(state, "max_total_tokens") == OUT_OF_BUDGET
+    assert len(executor.calls) == 1
+
+
+def test_max_cost_usd_ends_the_run_once_it_is_used():
+    state = run(ModelExecutor(model((3, 2))), Budget(max_cost_usd=13, prices=PRICES))
+
+    assert ended_by(state, "max_cost_usd is 13 and 14.0 were used") == OUT_OF_BUDGET
+    assert state["usage"]["cost_usd"] == pytest.approx(14.0)
+
+
+def test_a_model_without_a_price_cannot_keep_a_cost():
+    prices = {"another": ModelPrice(input_usd=1, output_usd=1)}
+    state = run(ModelExecutor(model()), Budget(max_cost_usd=100, prices=prices))
+
+    assert ended_by(state, "max_cost_usd is 100 and cannot be kept") == OUT_OF_BUDGET
+
+
+def test_max_seconds_ends_a_run_that_waits():
+    executor = WaitingExecutor()
+    state = run(executor, Budget(max_seconds=0.3))
+
+    assert ended_by(state, "max_seconds is 0.3 and has passed") == OUT_OF_BUDGET
+    assert executor.stopped.is_set()
+
+
+def test_max_seconds_counts_all_steps_together():
+    executor = FakeExecutor(lambda step, context: time.sleep(0.15) or "out")
+    state = run(executor, Budget(max_seconds=1), plan=100)
+
+    assert ended_by(state, "max_seconds is 1 and has passed") == OUT_OF_BUDGET
+    assert 1 <= len([record for record in state["results"] if record["status"] == "validated"]) < 10
+
+
+def test_max_seconds_ends_retries_too():
+    executor = FakeExecutor(lambda step, context: time.sleep(0.1) or "out")
+    state = run(executor, Budget(max_seconds=0.8), monitor=FakeMonitor(refuse()), max_retries=40)
+
+    assert ended_by(state, "max_seconds") == OUT_OF_BUDGET
+
+
+def test_a_run_out_of_seconds_does_not_wait_for_a_plain_method_that_blocks():
+    executor = BlockingExecutor()
+    started = time.monotonic()
+    state = run(executor, Budget(max_seconds=0.3))
+    took = time.monotonic() - started
+    executor.release.set()
+
+    assert ended_by(state, "max_seconds") == OUT_OF_BUDGET
+    assert took < 8
+
+
+def test_seconds_that_suffice_end_nothing():
+    assert run(FakeExecutor(), Budget(max_seconds=600))["status"] == "success"
+
+
+def test_each_run_has_the_whole_budget():
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(steps(2)), ModelExecutor(model()), FakeMonitor(), budget=Budget(max_model_calls=2)
+    )
+
+    assert [orchestrator.run("x")["status"] for _ in range(3)] == ["success"] * 3

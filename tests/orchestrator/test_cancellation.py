@@ -1,0 +1,266 @@
+"""Ending a run from outside."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from orchestrator import (
+    LangGraphOrchestrator,
+    Planned,
+    RunFinished,
+    RunStarted,
+    StepExecuted,
+    StepJudged,
+    StepStarted,
+)
+from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner, steps
+
+
+def build(executor, plan=2, **options):
+    return LangGraphOrchestrator(FakePlanner(steps(plan)), executor, FakeMonitor(), **options)
+
+
+class SecondStepWaits(WaitingExecutor):
+    async def execute_step(self, step_description, context=""):
+        if step_description == "step 1":
+            return "first"
+        return await super().execute_step(step_description, context)
+
+
+def cancel_once_started(orchestrator, executor, *args):
+    assert executor.started.wait(20)
+    orchestrator.cancel(*args)
+
+
+def test_cancel_from_another_thread_ends_the_run_with_its_results():
+    executor = SecondStepWaits()
+    orchestrator = build(executor)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(orchestrator.run, "x", "thread")
+        cancel_once_started(orchestrator, executor, "thread", "enough")
+        state = running.result(20)
+
+    assert [(record["result"], record["status"]) for record in state["results"]] == [
+        ("first", "validated"),
+        ("", "failed"),
+    ]
+    assert (state["status"], state["failure"]) == (
+        "failed",
+        {"kind": "cancelled", "message": "step 2: enough", "step_index": 1, "error_type": "CancelledError"},
+    )
+    assert executor.stopped.is_set()
+
+
+def test_cancel_without_a_thread_id_ends_every_run():
+    executors = [WaitingExecutor(), WaitingExecutor()]
+
+    class Either:
+        async def execute_step(self, step_description, context=""):
+            return await executors[int(step_description)].execute_step(step_description)
+
+    orchestrator = LangGraphOrchestrator(FakePlanner(lambda task: [task]), Either(), FakeMonitor())
+    with ThreadPoolExecutor() as pool:
+        running = [pool.submit(orchestrator.run, str(number)) for number in range(2)]
+        for executor in executors:
+            assert executor.started.wait(20)
+        orchestrator.cancel()
+        states = [future.result(20) for future in running]
+
+    assert [state["failure"]["kind"] for state in states] == ["cancelled", "cancelled"]
+
+
+async def test_cancel_of_one_thread_leaves_the_others_running():
+    waiting = WaitingExecutor()
+
+    class Either:
+        async def execute_step(self, step_description, context=""):
+            if step_description == "wait":
+                return await waiting.execute_step(step_description)
+            await asyncio.sleep(0.3)
+            return "out"
+
+    orchestrator = LangGraphOrchestrator(FakePlanner(lambda task: [task]), Either(), FakeMonitor())
+    first = asyncio.ensure_future(orchestrator.arun("wait", "a"))
+    second = asyncio.ensure_future(orchestrator.arun("go", "b"))
+    await asyncio.to_thread(waiting.started.wait, 20)
+    orchestrator.cancel("a")
+
+    assert [(await first)["status"], (await second)["status"]] == ["failed", "success"]
+
+
+def test_cancel_of_an_unknown_thread_does_nothing():
+    orchestrator = build(FakeExecutor())
+    orchestrator.cancel("nobody")
+
+    assert orchestrator.run("x")["status"] == "success"
+
+
+def test_cancel_of_a_thread_that_has_ended_does_not_touch_its_next_run():
+    orchestrator = build(FakeExecutor())
+    orchestrator.run("x", "thread")
+    orchestrator.cancel("thread")
+
+    assert orchestrator.run("x", "thread")["status"] == "success"
+
+
+def test_a_plain_method_that_blocks_is_not_waited_for():
+    executor = BlockingExecutor()
+    orchestrator = build(executor)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(orchestrator.run, "x", "thread")
+        started = time.monotonic()
+        cancel_once_started(orchestrator, executor, "thread")
+        state = running.result(60)
+        took = time.monotonic() - started
+        executor.release.set()
+
+    assert state["failure"]["kind"] == "cancelled"
+    assert took < 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "results"),
+    [
+        (RunStarted, []),
+        (Planned, ["failed"]),
+        (StepStarted, ["failed"]),
+        (StepExecuted, ["needs_review"]),
+    ],
+)
+def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
+    """What was under way ends as cancelled; a cancelled judge leaves its result for review."""
+
+    class Patient:
+        async def execute_step(self, step_description, context=""):
+            await asyncio.sleep(0.2)
+            return "out"
+
+    class PatientMonitor:
+        async def evaluate(self, objective, result):
+            await asyncio.sleep(0.2)
+            return {"success": True, "feedback": "ok"}
+
+    def cancel(event):
+        if type(event) is kind:
+            orchestrator.cancel(event.thread_id, "the hook has had enough")
+
+    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), Patient(), PatientMonitor(), hooks=[cancel])
+    state = orchestrator.run("x")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "cancelled")
+    assert "the hook has had enough" in state["failure"]["message"]
+    assert [record["status"] for record in state["results"]] == results
+
+
+@pytest.mark.parametrize("kind", [StepJudged, RunFinished])
+def test_a_cancel_after_the_last_verdict_changes_nothing(kind):
+    def cancel(event):
+        if type(event) is kind:
+            orchestrator.cancel(event.thread_id)
+
+    orchestrator = build(FakeExecutor(), plan=1, hooks=[cancel])
+
+    assert orchestrator.run("x")["status"] == "success"
+
+
+async def cancelled_while_waiting(orchestrator, executor, *args):
+    running = asyncio.ensure_future(orchestrator.arun(*args))
+    await asyncio.to_thread(executor.started.wait, 20)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_cancelling_the_asyncio_task_raises_and_stops_the_agent():
+    executor = WaitingExecutor()
+    await cancelled_while_waiting(build(executor), executor, "x")
+
+    assert executor.stopped.is_set()
+
+
+async def test_hooks_learn_of_a_cancelled_asyncio_task_with_all_results_so_far():
+    executor, hook = SecondStepWaits(), RecordingHook()
+    await cancelled_while_waiting(build(executor, hooks=[hook]), executor, "x")
+
+    finished = hook.events[-1]
+    assert isinstance(finished, RunFinished)
+    assert (finished.status, finished.state["failure"]["kind"]) == ("failed", "cancelled")
+    assert [record["result"] for record in finished.state["results"]] == ["first"]
+
+
+async def test_a_cancelled_asyncio_task_tells_nothing_of_an_earlier_run_on_its_thread():
+    class Planner:
+        def __init__(self):
+            self.started = threading.Event()
+
+        async def generate_plan(self, task):
+            if task == "wait":
+                self.started.set()
+                await asyncio.sleep(3600)
+            return ["one"]
+
+    planner, hook = Planner(), RecordingHook()
+    orchestrator = LangGraphOrchestrator(
+        planner, FakeExecutor(), FakeMonitor(), checkpointer=InMemorySaver(), hooks=[hook]
+    )
+    await orchestrator.arun("x", "thread")
+    await cancelled_while_waiting(orchestrator, planner, "wait", "thread")
+
+    state = hook.events[-1].state
+    assert (state["task"], state["plan"], state["results"], state["context"]) == ("wait", [], [], "")
+
+
+async def test_an_orchestrator_can_run_again_after_its_task_was_cancelled():
+    executor = SecondStepWaits()
+    orchestrator = build(executor, plan=2)
+    await cancelled_while_waiting(orchestrator, executor, "x")
+    fresh = await build(FakeExecutor()).arun("x")
+
+    assert fresh["status"] == "success"
+
+
+def test_leaving_the_stream_early_cancels_the_run():
+    executor, hook = WaitingExecutor(), RecordingHook()
+    for event in build(executor, hooks=[hook]).stream("x"):
+        if isinstance(event, StepStarted):
+            break
+
+    del event
+    assert hook.names[-1] == "RunFinished"
+    assert hook.events[-1].state["failure"]["kind"] == "cancelled"
+
+
+async def test_leaving_the_asynchronous_stream_early_stops_the_agent():
+    executor = WaitingExecutor()
+    events = build(executor).astream("x")
+    async for event in events:
+        if isinstance(event, StepStarted):
+            break
+    await asyncio.to_thread(executor.started.wait, 20)
+    await events.aclose()
+
+    assert await asyncio.to_thread(executor.stopped.wait, 5)
+
+
+def test_leaving_the_stream_does_not_wait_for_a_plain_method_that_blocks():
+    executor = BlockingExecutor()
+    events = build(executor).stream("x")
+    for event in events:
+        if isinstance(event, StepStarted):
+            break
+    assert executor.started.wait(20)
+    started = time.monotonic()
+    events.close()
+    took = time.monotonic() - started
+    executor.release.set()
+
+    assert took < 8

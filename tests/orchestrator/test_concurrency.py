@@ -1,0 +1,204 @@
+"""Runs beside each other, inside running event loops, and plain agents off the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+
+import pytest
+
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor, ModelExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner, steps
+
+WHO = contextvars.ContextVar("WHO", default="nobody")
+
+
+class Echo:
+    """Its output tells the step and the context that it was given."""
+
+    async def execute_step(self, step_description, context=""):
+        await asyncio.sleep(0.001)
+        return f"<{step_description}>"
+
+
+class PlainEcho:
+    def execute_step(self, step_description, context=""):
+        time.sleep(0.001)
+        return f"<{step_description}>"
+
+
+async def test_run_works_inside_a_running_event_loop():
+    state = LangGraphOrchestrator(FakePlanner(["one"]), Echo(), FakeMonitor()).run("x")
+
+    assert state["status"] == "success"
+
+
+async def test_stream_works_inside_a_running_event_loop():
+    events = list(LangGraphOrchestrator(FakePlanner(["one"]), Echo(), FakeMonitor()).stream("x"))
+
+    assert events[-1].status == "success"
+
+
+async def test_run_inside_a_running_event_loop_sees_the_callers_context_variables():
+    WHO.set("me")
+    executor = FakeExecutor(lambda step, context: WHO.get())
+    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).run("x")
+
+    assert state["results"][0]["result"] == "me"
+
+
+@pytest.mark.parametrize("executor", [Echo, PlainEcho])
+async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
+    planner = FakePlanner(lambda task: [f"{task}-{number}" for number in range(3)])
+    orchestrator = LangGraphOrchestrator(planner, executor(), FakeMonitor())
+    states = await asyncio.gather(*[orchestrator.arun(f"task{number}") for number in range(30)])
+
+    for number, state in enumerate(states):
+        assert state["task"] == f"task{number}"
+        assert [record["result"] for record in state["results"]] == [
+            f"<task{number}-{step}>" for step in range(3)
+        ]
+
+
+async def test_usage_of_runs_at_once_does_not_mix():
+    def answer(messages):
+        time.sleep(0.002)
+        return messages[-1].text
+
+    llm = ScriptedChatModel(answer, usage=(1, 1))
+    planner = FakePlanner(lambda task: steps(int(task)))
+    orchestrator = LangGraphOrchestrator(planner, ModelExecutor(llm), FakeMonitor())
+    states = await asyncio.gather(*[orchestrator.arun(str(number)) for number in range(1, 9)])
+
+    assert [state["usage"]["model_calls"] for state in states] == list(range(1, 9))
+
+
+async def test_retries_of_runs_at_once_do_not_mix():
+    refused = set()
+
+    def judge(objective, result):
+        if objective.startswith("hard") and objective not in refused:
+            refused.add(objective)
+            return refuse()
+        return accept()
+
+    planner = FakePlanner(lambda task: [task])
+    orchestrator = LangGraphOrchestrator(planner, Echo(), FakeMonitor(judge))
+    tasks = [f"{'hard' if number % 2 else 'easy'} {number}" for number in range(20)]
+    states = await asyncio.gather(*[orchestrator.arun(task) for task in tasks])
+
+    assert [len(state["results"]) for state in states] == [1, 2] * 10
+
+
+class Plain:
+    """Three plain agents in one, that note the thread they run in."""
+
+    def __init__(self):
+        self.threads = []
+
+    def generate_plan(self, task):
+        self.threads.append(threading.get_ident())
+        return ["one", "two"]
+
+    def execute_step(self, step_description, context=""):
+        self.threads.append(threading.get_ident())
+        return "out"
+
+    def evaluate(self, objective, result):
+        self.threads.append(threading.get_ident())
+        return accept()
+
+    def invoke(self, text):
+        self.threads.append(threading.get_ident())
+        return text
+
+
+async def test_plain_agents_run_off_the_event_loop():
+    agent = Plain()
+    await LangGraphOrchestrator(agent, agent, agent, agent).arun("x")
+
+    assert len(agent.threads) == 6
+    assert threading.get_ident() not in agent.threads
+
+
+async def test_the_event_loop_stays_responsive_while_a_plain_agent_works():
+    ticks, working = 0, threading.Event()
+
+    def work(step, context):
+        working.set()
+        time.sleep(0.5)
+        return "out"
+
+    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), FakeExecutor(work), FakeMonitor())
+    running = asyncio.ensure_future(orchestrator.arun("x"))
+    while not running.done():
+        await asyncio.sleep(0.01)
+        ticks += working.is_set()
+
+    assert ticks >= 5
+
+
+async def test_plain_agents_see_the_callers_context_variables():
+    WHO.set("me")
+    executor = FakeExecutor(lambda step, context: WHO.get())
+    state = await LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).arun("x")
+
+    assert state["results"][0]["result"] == "me"
+
+
+async def test_coroutine_agents_see_the_callers_context_variables():
+    class Asynchronous:
+        async def execute_step(self, step_description, context=""):
+            return WHO.get()
+
+    WHO.set("me")
+    state = await LangGraphOrchestrator(FakePlanner(["one"]), Asynchronous(), FakeMonitor()).arun("x")
+
+    assert state["results"][0]["result"] == "me"
+
+
+def test_a_stream_sees_the_callers_context_variables():
+    token = WHO.set("me")
+    executor = FakeExecutor(lambda step, context: WHO.get())
+    events = list(LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor()).stream("x"))
+    WHO.reset(token)
+
+    assert events[-1].state["results"][0]["result"] == "me"
+
+
+def test_one_orchestrator_runs_in_many_threads():
+    planner = FakePlanner(lambda task: [task])
+    orchestrator = LangGraphOrchestrator(planner, Echo(), FakeMonitor())
+    results = {}
+
+    def work(task):
+        results[task] = orchestrator.run(task)["results"][0]["result"]
+
+    threads = [threading.Thread(target=work, args=(f"t{number}",)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert results == {f"t{number}": f"<t{number}>" for number in range(8)}
+
+
+def test_an_orchestrator_can_be_an_agent_of_another():
+    inner = LangGraphOrchestrator(
+        FakePlanner(["inner"]),
+        ModelExecutor(ScriptedChatModel(lambda m: "deep", usage=(3, 2))),
+        FakeMonitor(),
+    )
+
+    class Nested(FakeExecutor):
+        async def execute_step(self, step_description, context=""):
+            return (await inner.arun(step_description))["results"][-1]["result"]
+
+    state = LangGraphOrchestrator(FakePlanner(["outer"]), Nested(), FakeMonitor()).run("x")
+
+    assert (state["status"], state["plan"], state["results"][0]["result"]) == ("success", ["outer"], "deep")

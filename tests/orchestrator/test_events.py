@@ -1,0 +1,275 @@
+"""What a run tells of itself while it goes on."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+import threading
+import time
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from orchestrator import (
+    Budget,
+    ConfigurationError,
+    Event,
+    LangGraphOrchestrator,
+    Planned,
+    RetryPolicy,
+    RunFinished,
+    RunStarted,
+    StepExecuted,
+    StepJudged,
+    StepRetried,
+    StepStarted,
+)
+from tests.fakes.compressor import FakeCompressor
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, WaitingExecutor
+from tests.fakes.hook import AsyncRecordingHook, RecordingHook
+from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
+from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+
+UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+STEP = ["StepStarted", "StepExecuted", "StepJudged"]
+
+
+def build(plan=1, planner=None, executor=None, monitor=None, compressor=None, **options):
+    agents = planner or FakePlanner(steps(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, compressor, **options)
+
+
+def names(events):
+    return [type(event).__name__ for event in events]
+
+
+@pytest.mark.parametrize(
+    ("options", "between"),
+    [
+        ({}, ["Planned", *STEP]),
+        ({"plan": 2}, ["Planned", *STEP, *STEP]),
+        ({"monitor": FakeMonitor(refuse(), accept())}, ["Planned", *STEP, "StepRetried", *STEP]),
+        (
+            {"plan": 2, "monitor": FakeMonitor(accept(), refuse()), "max_retries": 1},
+            ["Planned", *STEP, *STEP, "StepRetried", *STEP],
+        ),
+        ({"monitor": FakeMonitor(refuse()), "max_retries": 0}, ["Planned", *STEP]),
+        ({"planner": FakePlanner([])}, []),
+        ({"planner": FakePlanner(ValueError("no"))}, []),
+        ({"executor": FakeExecutor(ValueError("no"))}, ["Planned", "StepStarted", "StepExecuted"]),
+        ({"executor": FakeExecutor(lambda *_: None)}, ["Planned", "StepStarted", "StepExecuted"]),
+        ({"monitor": FakeMonitor(ValueError("no"))}, ["Planned", *STEP]),
+        ({"monitor": FakeMonitor(UNREADABLE)}, ["Planned", *STEP]),
+        (
+            {
+                "monitor": FakeMonitor(UNREADABLE, accept()),
+                "retry_policy": RetryPolicy(judge_attempts=1, needs_review="retry"),
+            },
+            ["Planned", *STEP, "StepRetried", *STEP],
+        ),
+        (
+            {"plan": 2, "compressor": FakeCompressor(ValueError("no"))},
+            ["Planned", *STEP, "StepStarted"],
+        ),
+        ({"executor": WaitingExecutor(), "call_timeout": 0.2}, ["Planned", "StepStarted", "StepExecuted"]),
+        (
+            {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)},
+            ["Planned", "StepStarted", "StepExecuted"],
+        ),
+    ],
+    ids=[
+        "one step",
+        "two steps",
+        "a retry",
+        "refused until the end",
+        "refused without a retry",
+        "empty plan",
+        "planner error",
+        "executor error",
+        "no text",
+        "monitor error",
+        "no verdict",
+        "no verdict, retried",
+        "compressor error",
+        "timeout",
+        "budget",
+    ],
+)
+def test_the_events_of_a_run_in_order(options, between):
+    assert names(build(**options).stream("x")) == ["RunStarted", *between, "RunFinished"]
+
+
+def test_events_carry_what_happened():
+    monitor = FakeMonitor(refuse("short"), accept("right"))
+    events = list(build(executor=FakeExecutor("a", "b"), monitor=monitor).stream("the task", "thread"))
+    started, planned, first, executed, judged, retried, second, *_, finished = events
+
+    assert {event.thread_id for event in events} == {"thread"}
+    assert started == RunStarted(thread_id="thread", task="the task")
+    assert planned.plan == ("step 1",)
+    assert first == StepStarted(thread_id="thread", step_index=0, step="step 1", attempt=1)
+    assert (executed.record["result"], executed.record["status"]) == ("a", "pending_validation")
+    assert (judged.record["status"], judged.verdict) == ("failed", {"success": False, "feedback": "short"})
+    assert retried == StepRetried(thread_id="thread", step_index=0, attempt=2, feedback="short")
+    assert second == StepStarted(thread_id="thread", step_index=0, step="step 1", attempt=2)
+    assert (finished.status, finished.state["status"]) == ("success", "success")
+
+
+def test_the_last_event_holds_what_run_returns():
+    hook = RecordingHook()
+    state = build(hooks=[hook]).run("x")
+
+    assert hook.events[-1].state == state
+
+
+def test_an_execution_that_raised_is_told_with_its_error():
+    events = list(build(executor=FakeExecutor(ValueError("bad"))).stream("x"))
+
+    assert events[-2].record["error"] == "ValueError: bad"
+
+
+def test_records_of_earlier_events_are_settled_in_new_records_and_never_changed():
+    monitor = FakeMonitor(refuse(), accept())
+    seen = [(event, copy.deepcopy(event)) for event in build(2, monitor=monitor).stream("x")]
+
+    assert all(event == before for event, before in seen)
+    executed = [event.record["status"] for event, _ in seen if isinstance(event, StepExecuted)]
+    assert executed == ["pending_validation"] * 3
+
+
+def test_a_hook_that_changes_a_record_does_not_change_the_run():
+    def tamper(event):
+        if isinstance(event, StepExecuted | StepJudged):
+            event.record["result"] = "tampered"
+
+    state = build(hooks=[tamper], executor=FakeExecutor("true")).run("x")
+
+    assert [record["result"] for record in state["results"]] == ["true"]
+
+
+@pytest.mark.parametrize(
+    "kind", [Event, RunStarted, Planned, StepStarted, StepExecuted, StepJudged, StepRetried, RunFinished]
+)
+def test_events_are_frozen(kind):
+    event = kind(**{field.name: None for field in dataclasses.fields(kind)})
+
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        event.thread_id = "other"
+
+
+def test_a_stream_gives_what_hooks_are_told():
+    hook = RecordingHook()
+    events = list(build(2, monitor=FakeMonitor(refuse(), accept()), hooks=[hook]).stream("x"))
+
+    assert events == hook.events
+
+
+async def test_the_asynchronous_stream_gives_the_same_events():
+    options = {"monitor": FakeMonitor(refuse(), accept())}
+    asynchronous = [event async for event in build(**options).astream("x")]
+
+    assert names(asynchronous) == ["RunStarted", "Planned", *STEP, "StepRetried", *STEP, "RunFinished"]
+
+
+def test_events_come_as_they_happen_and_not_at_the_end():
+    executor = WaitingExecutor()
+    orchestrator = build(executor=executor)
+    told = []
+    for event in orchestrator.stream("x", "thread"):
+        told.append(type(event).__name__)
+        if isinstance(event, StepStarted):
+            assert executor.started.wait(20)
+            assert not executor.stopped.is_set()
+            orchestrator.cancel("thread")
+
+    assert told[-1] == "RunFinished"
+
+
+def test_hooks_that_await_are_awaited():
+    hook = AsyncRecordingHook()
+    build(hooks=[hook]).run("x")
+
+    assert hook.names == ["RunStarted", "Planned", *STEP, "RunFinished"]
+
+
+def test_hooks_are_told_in_the_order_they_are_given():
+    told = []
+    build(hooks=[lambda event: told.append("first"), lambda event: told.append("second")]).run("x")
+
+    assert told == ["first", "second"] * 6
+
+
+def failing(event):
+    raise RuntimeError("the hook is broken")
+
+
+async def failing_later(event):
+    raise RuntimeError("the hook is broken")
+
+
+@pytest.mark.parametrize("broken", [failing, failing_later])
+def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
+    after = RecordingHook()
+    with caplog.at_level(logging.ERROR, logger="orchestrator"):
+        state = build(hooks=[broken, after]).run("x")
+
+    assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
+    assert caplog.records[0].message == "a hook failed on RunStarted; the run goes on"
+    assert "the hook is broken" in caplog.text
+
+
+def test_a_stream_refuses_a_bad_task_at_once():
+    with pytest.raises(ConfigurationError, match="task is ' '"):
+        build().stream(" ")
+
+
+async def test_the_asynchronous_stream_refuses_a_bad_task_before_its_first_event():
+    hook = RecordingHook()
+    with pytest.raises(ConfigurationError, match="task is ''"):
+        await anext(build(hooks=[hook]).astream(""))
+
+    assert hook.events == []
+
+
+def test_a_stream_that_is_never_read_runs_nothing():
+    planner = FakePlanner(["one"])
+    build(planner=planner).stream("x")
+
+    assert planner.tasks == []
+
+
+def test_an_error_outside_of_the_agents_reaches_the_reader_of_a_stream():
+    class BrokenSaver(InMemorySaver):
+        async def aput(self, *args, **kwargs):
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        list(build(checkpointer=BrokenSaver()).stream("x"))
+
+
+def test_a_slow_reader_misses_nothing():
+    told = []
+    for event in build(3).stream("x"):
+        time.sleep(0.01)
+        told.append(type(event).__name__)
+
+    assert told == ["RunStarted", "Planned", *STEP, *STEP, *STEP, "RunFinished"]
+
+
+def test_two_streams_of_one_orchestrator_do_not_mix():
+    orchestrator = LangGraphOrchestrator(FakePlanner(lambda task: [task]), FakeExecutor(), FakeMonitor())
+    first, second = orchestrator.stream("a"), orchestrator.stream("b")
+    pairs = list(zip(first, second, strict=True))
+
+    assert [one.state["task"] for one, _ in pairs[-1:]] == ["a"]
+    assert [other.state["task"] for _, other in pairs[-1:]] == ["b"]
+    assert len({one.thread_id for one, _ in pairs} | {other.thread_id for _, other in pairs}) == 2
+
+
+def test_a_stream_leaves_no_thread_behind():
+    agents = AsyncFakePlanner(["one"]), AsyncFakeExecutor(), AsyncFakeMonitor()
+    before = threading.active_count()
+    list(LangGraphOrchestrator(*agents).stream("x"))
+
+    assert threading.active_count() <= before

@@ -1,0 +1,110 @@
+"""An exception in an agent ends the run as data, and loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import AsyncFakePlanner, FakePlanner
+
+
+def run(planner=None, executor=None, monitor=None, **options):
+    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options).run("the task")
+
+
+@pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
+def test_an_exception_of_the_planner_comes_back_with_its_cause(planner):
+    state = run(planner(ValueError("no idea")))
+
+    assert (state["status"], state["task"], state["plan"], state["results"]) == ("failed", "the task", [], [])
+    assert state["failure"] == {
+        "kind": "planner_error",
+        "message": "ValueError: no idea",
+        "step_index": None,
+        "error_type": "ValueError",
+    }
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
+def test_an_exception_of_the_executor_keeps_what_was_done_before(executor):
+    state = run(executor=executor("first", KeyError("missing")))
+
+    assert [(record["result"], record["status"]) for record in state["results"]] == [
+        ("first", "validated"),
+        ("", "failed"),
+    ]
+    assert (state["context"], state["current_step_index"]) == ("Step 1: one\nResult: first", 1)
+    assert state["failure"] == {
+        "kind": "executor_error",
+        "message": "step 2: KeyError: 'missing'",
+        "step_index": 1,
+        "error_type": "KeyError",
+    }
+
+
+def test_the_record_of_the_execution_that_raised_names_the_error():
+    [record] = run(executor=FakeExecutor(ValueError("bad")))["results"]
+
+    assert (record["error"], record["verdict"]) == ("ValueError: bad", None)
+
+
+def test_an_exception_is_no_refusal_and_is_not_executed_again():
+    executor, monitor = FakeExecutor(ValueError("bad")), FakeMonitor()
+    run(executor=executor, monitor=monitor)
+
+    assert (len(executor.calls), monitor.calls) == (1, [])
+
+
+def test_an_execution_that_raised_counts_as_a_failed_one():
+    assert run(executor=FakeExecutor(ValueError("bad")))["attempts"] == 1
+
+
+def test_a_long_message_over_many_lines_becomes_one_short_sentence():
+    message = run(executor=FakeExecutor(ValueError("line\n" * 1000)))["failure"]["message"]
+
+    assert "\n" not in message
+    assert len(message) < 600
+
+
+def test_an_exception_without_a_message_is_named_by_its_type():
+    assert "RuntimeError" in run(executor=FakeExecutor(RuntimeError()))["failure"]["message"]
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        FakeExecutor,
+        AsyncFakeExecutor,
+    ],
+)
+def test_a_stop_iteration_out_of_an_agent_is_an_error_like_any_other(executor):
+    state = run(executor=executor(StopIteration("empty")), call_timeout=5)
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
+
+
+def test_an_exception_group_is_an_error_like_any_other():
+    error = ExceptionGroup("several", [ValueError("a"), ValueError("b")])
+    state = run(executor=FakeExecutor(error))
+
+    assert state["failure"]["error_type"] == "ExceptionGroup"
+
+
+def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():
+    """An agent whose own inner task was cancelled has failed; the run was not cancelled."""
+    state = run(executor=AsyncFakeExecutor(asyncio.CancelledError()))
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
+
+
+def test_an_error_in_an_agent_does_not_spoil_the_next_run():
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), FakeExecutor(ValueError("bad"), "good"), FakeMonitor()
+    )
+
+    assert [orchestrator.run("x")["status"] for _ in range(2)] == ["failed", "success"]

@@ -1,0 +1,104 @@
+"""What an executor is told on a retry."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator import LangGraphOrchestrator, RetryPolicy
+from tests.fakes.executor import CorrectingExecutor, ExecutorCall, FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+
+def run(executor, monitor, plan=("one",), **options):
+    return LangGraphOrchestrator(FakePlanner(list(plan)), executor, monitor, **options).run("x")
+
+
+def test_an_executor_with_correct_step_gets_objective_output_and_feedback_apart():
+    executor = CorrectingExecutor("draft", "final")
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()))
+
+    assert executor.calls == [
+        ExecutorCall("one", ""),
+        ExecutorCall("one", "", previous_output="draft", feedback="no rhyme"),
+    ]
+
+
+def test_the_context_stays_as_it_is_when_the_feedback_has_its_own_place():
+    executor = CorrectingExecutor("first", "draft", "final")
+    run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
+
+    assert executor.calls[1].context == executor.calls[2].context == "Step 1: one\nResult: first"
+
+
+def test_every_retry_is_told_of_the_output_just_before_it():
+    executor = CorrectingExecutor("a", "b", "c")
+    run(executor, FakeMonitor(refuse("1"), refuse("2"), accept()))
+
+    assert [(call.previous_output, call.feedback) for call in executor.calls] == [
+        (None, None),
+        ("a", "1"),
+        ("b", "2"),
+    ]
+
+
+def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
+    executor = CorrectingExecutor()
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), ["one", "two"])
+
+    assert executor.calls[2].feedback is None
+    assert "no rhyme" not in executor.calls[2].context
+
+
+def test_an_executor_without_correct_step_is_told_through_the_context():
+    executor = FakeExecutor("draft", "final")
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()))
+
+    assert executor.calls[0].context == ""
+    assert "draft" in executor.calls[1].context
+    assert "no rhyme" in executor.calls[1].context
+
+
+def test_the_context_of_earlier_steps_stands_before_the_feedback():
+    executor = FakeExecutor("first", "draft", "final")
+    run(executor, FakeMonitor(accept(), refuse("no rhyme"), accept()), ["one", "two"])
+
+    assert executor.calls[2].context.startswith("Step 1: one\nResult: first\n\n")
+
+
+def test_feedback_given_through_the_context_is_not_kept_in_the_state():
+    state = run(FakeExecutor("draft", "final"), FakeMonitor(refuse("no rhyme"), accept()))
+
+    assert state["context"] == "Step 1: one\nResult: final"
+
+
+@settings(deadline=None, max_examples=40)
+@given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
+def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
+    executor = FakeExecutor(draft, "final")
+    run(executor, FakeMonitor(refuse(feedback), accept()))
+
+    context = executor.calls[1].context
+    mark = context.split(" ", 1)[0]
+    assert mark not in draft + feedback
+    assert context == (
+        f"{mark} your last output\n{draft}\n{mark} end of your last output\n\n"
+        f"{mark} why it was refused; mend that\n{feedback}\n{mark} end of why it was refused; mend that"
+    )
+
+
+def test_without_feedback_a_retry_is_the_first_call_again():
+    executor = CorrectingExecutor("draft", "final")
+    policy = RetryPolicy(feedback=False)
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
+
+    assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]
+
+
+def test_without_feedback_the_context_of_a_plain_executor_is_unchanged_too():
+    executor = FakeExecutor("draft", "final")
+    policy = RetryPolicy(feedback=False)
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
+
+    assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]

@@ -1,0 +1,127 @@
+"""The compiled graph: its drawing, and what comes of using it by itself."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+
+from orchestrator import ConfigurationError, DrawingError, LangGraphOrchestrator
+from orchestrator.state import blank_state
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+def build(executor=None, monitor=None, **options):
+    agents = FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options)
+
+
+def test_the_graph_has_the_documented_nodes():
+    nodes = set(build().graph.get_graph().nodes)
+
+    assert nodes == {"__start__", "planner_node", "executor_node", "monitor_node", "__end__"}
+
+
+@pytest.mark.parametrize(
+    "part", ["planner_node", "executor_node", "monitor_node", "next_step", "retry", "end"]
+)
+def test_the_drawing_shows_every_node_and_every_documented_route(part):
+    assert part in build().draw_mermaid()
+
+
+def test_a_picture_is_a_png_or_the_error_says_what_to_install():
+    orchestrator = build()
+    if importlib.util.find_spec("pygraphviz") is None:
+        with pytest.raises(DrawingError, match="pip install pygraphviz"):
+            orchestrator.draw_png()
+    else:
+        assert orchestrator.draw_png().startswith(b"\x89PNG")
+
+
+async def test_the_graph_by_itself_runs_a_task():
+    state = await build(monitor=FakeMonitor(refuse(), accept())).graph.ainvoke({"task": "x"})
+
+    assert (state["status"], state["attempts"], len(state["results"])) == ("success", 0, 3)
+
+
+async def test_the_graph_by_itself_streams_its_updates():
+    nodes = [
+        next(iter(update)) async for update in build().graph.astream({"task": "x"}, stream_mode="updates")
+    ]
+
+    assert nodes == ["planner_node", "executor_node", "monitor_node", "executor_node", "monitor_node"]
+
+
+async def test_the_graph_by_itself_ends_with_a_failure_as_data():
+    state = await build(FakeExecutor(ValueError("bad"))).graph.ainvoke({"task": "x"})
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
+
+
+async def test_the_graph_by_itself_refuses_a_task_that_is_none():
+    with pytest.raises(ConfigurationError, match="task is ''"):
+        await build().graph.ainvoke({"task": ""})
+
+
+async def test_a_programming_error_of_our_own_nodes_raises():
+    """A state that no run comes to: the index points past the plan."""
+    graph = build(checkpointer=InMemorySaver()).graph
+    state = {**blank_state("x", 2), "status": "executing", "plan": ["one"], "current_step_index": 7}
+    await graph.aupdate_state(CONFIG, state, as_node="planner_node")
+
+    with pytest.raises(IndexError):
+        await graph.ainvoke(None, CONFIG)
+
+
+def test_an_error_of_the_saver_raises():
+    class BrokenSaver(InMemorySaver):
+        async def aput(self, *args, **kwargs):
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        build(checkpointer=BrokenSaver()).run("x")
+
+
+class Asking(FakeExecutor):
+    """Asks a person before it goes on."""
+
+    def execute_step(self, step_description, context=""):
+        return f"{step_description}: {interrupt('may I?')}"
+
+
+class AsyncAsking(FakeExecutor):
+    async def execute_step(self, step_description, context=""):
+        return f"{step_description}: {interrupt('may I?')}"
+
+
+@pytest.mark.parametrize("executor", [Asking, AsyncAsking])
+def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
+    orchestrator = build(executor(), checkpointer=InMemorySaver())
+    state = orchestrator.run("x", "thread")
+    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
+
+    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
+
+
+async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():
+    orchestrator = build(AsyncAsking(), checkpointer=InMemorySaver())
+    await orchestrator.arun("x", "thread")
+    await orchestrator.graph.ainvoke(Command(resume="yes"), CONFIG)
+    state = await orchestrator.graph.ainvoke(Command(resume="no"), CONFIG)
+
+    assert (state["status"], [item["result"] for item in state["results"]]) == (
+        "success",
+        ["one: yes", "two: no"],
+    )
+
+
+def test_the_state_of_an_interrupted_run_holds_the_documented_fields_only():
+    state = build(Asking(), checkpointer=InMemorySaver()).run("x")
+
+    assert set(state) == set(blank_state("x", 2))

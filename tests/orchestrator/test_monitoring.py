@@ -1,0 +1,195 @@
+"""A judge that cannot be read or reached is told apart from a step that failed."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents import MonitoringAgent, TransportRetry
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator, RetryPolicy
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
+
+
+def run(monitor, executor=None, plan=("one", "two"), **options):
+    options.setdefault("retry_policy", RetryPolicy(transport=AT_ONCE))
+    return LangGraphOrchestrator(FakePlanner(list(plan)), executor or FakeExecutor(), monitor, **options).run(
+        "x"
+    )
+
+
+MALFORMED = [
+    UNREADABLE,
+    {"success": "true", "feedback": "ok"},
+    {"success": 1, "feedback": "ok"},
+    {"feedback": "ok"},
+    {"success": True},
+    {},
+    [True, "ok"],
+    "success",
+    True,
+    None,
+]
+
+
+@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
+def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_execution(answer):
+    executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer, accept())
+    state = run(monitor, executor, ["one"])
+
+    assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 2)
+
+
+@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
+def test_a_judge_that_stays_unreadable_ends_the_run_for_review(answer):
+    executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer)
+    state = run(monitor, executor)
+
+    assert (len(executor.calls), len(monitor.calls)) == (1, 2)
+    assert (state["status"], state["failure"]["kind"], state["failure"]["step_index"]) == (
+        "failed",
+        "needs_review",
+        0,
+    )
+    assert [record["status"] for record in state["results"]] == ["needs_review"]
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_the_judge_is_asked_judge_attempts_times(attempts):
+    monitor = FakeMonitor(UNREADABLE)
+    run(monitor, retry_policy=RetryPolicy(judge_attempts=attempts))
+
+    assert len(monitor.calls) == attempts
+
+
+def test_asking_again_does_not_count_as_an_attempt_of_the_step():
+    state = run(FakeMonitor(UNREADABLE, accept()), plan=["one"])
+
+    assert [(record["attempt"], record["status"]) for record in state["results"]] == [(1, "validated")]
+
+
+def test_a_refusal_after_an_unreadable_answer_is_a_refusal():
+    executor = FakeExecutor()
+    state = run(FakeMonitor(UNREADABLE, refuse("short"), accept()), executor, ["one"])
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+
+
+def test_the_record_without_a_verdict_says_what_the_judge_said():
+    [record] = run(FakeMonitor(UNREADABLE))["results"]
+
+    assert record["verdict"]["success"] is False
+    assert record["verdict"]["feedback"].startswith(
+        "The monitor gave no verdict: 2 answers could not be read"
+    )
+    assert "hmm" in record["verdict"]["feedback"]
+
+
+def test_the_failure_names_the_reason_and_the_step():
+    failure = run(FakeMonitor(accept(), UNREADABLE))["failure"]
+
+    assert failure["message"].startswith("step 2: the monitor gave no verdict: ")
+
+
+def test_an_unreadable_answer_on_the_last_attempt_is_for_review_and_not_a_refusal():
+    state = run(FakeMonitor(refuse(), UNREADABLE), max_retries=1)
+
+    assert state["failure"]["kind"] == "needs_review"
+
+
+def test_an_unreadable_answer_without_any_retry_is_for_review():
+    state = run(FakeMonitor(UNREADABLE), max_retries=0)
+
+    assert state["failure"]["kind"] == "needs_review"
+
+
+def test_by_policy_a_step_without_a_verdict_is_executed_again():
+    executor = FakeExecutor()
+    policy = RetryPolicy(needs_review="retry", judge_attempts=2)
+    state = run(FakeMonitor(UNREADABLE, UNREADABLE, accept()), executor, ["one"], retry_policy=policy)
+
+    assert (state["status"], len(executor.calls)) == ("success", 2)
+    assert [record["status"] for record in state["results"]] == ["needs_review", "validated"]
+
+
+def test_by_policy_a_judge_that_stays_unreadable_uses_up_the_attempts():
+    executor = FakeExecutor()
+    policy = RetryPolicy(needs_review="retry", judge_attempts=1)
+    state = run(FakeMonitor(UNREADABLE), executor, max_retries=2, retry_policy=policy)
+
+    assert (state["failure"]["kind"], len(executor.calls), state["attempts"]) == ("attempts_exhausted", 3, 3)
+
+
+def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():
+    executor = FakeExecutor()
+    monitor = FakeMonitor(ConnectionError("refused"), ConnectionError("refused"), accept())
+    state = run(monitor, executor, ["one"])
+
+    assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 3)
+
+
+def test_a_judge_that_stays_unreachable_ends_the_run_for_review():
+    executor, monitor = FakeExecutor(), FakeMonitor(ConnectionError("refused"))
+    state = run(monitor, executor)
+
+    assert (len(executor.calls), len(monitor.calls)) == (1, 3)
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "needs_review")
+    assert "refused" in state["failure"]["message"]
+    assert [record["status"] for record in state["results"]] == ["needs_review"]
+
+
+class ServerError(Exception):
+    def __init__(self, status_code):
+        super().__init__(f"status {status_code}")
+        self.status_code = status_code
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionError("refused"),
+        ServerError(503),
+    ],
+    ids=["connection", "503"],
+)
+def test_a_monitoring_agent_whose_server_stays_away_ends_the_run_for_review(error):
+    monitor = MonitoringAgent(ScriptedChatModel(lambda messages: error), transport_retry=AT_ONCE)
+    state = run(monitor)
+
+    assert state["failure"]["kind"] == "needs_review"
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_judge_that_is_refused_for_good_ends_the_run_at_once(status):
+    monitor = FakeMonitor(ServerError(status))
+    state = run(monitor)
+
+    assert len(monitor.calls) == 1
+    assert (state["failure"]["kind"], state["failure"]["error_type"]) == ("monitor_error", "ServerError")
+
+
+def test_an_exception_of_the_monitor_keeps_the_result_that_it_was_asked_about():
+    state = run(FakeMonitor(accept(), ZeroDivisionError("division by zero")), FakeExecutor("a", "b"))
+
+    assert [(record["result"], record["status"]) for record in state["results"]] == [
+        ("a", "validated"),
+        ("b", "needs_review"),
+    ]
+    assert state["failure"] == {
+        "kind": "monitor_error",
+        "message": "step 2: ZeroDivisionError: division by zero",
+        "step_index": 1,
+        "error_type": "ZeroDivisionError",
+    }
+
+
+def test_a_monitoring_agent_is_asked_again_when_its_reply_is_no_verdict(caplog):
+    llm = ScriptedChatModel(["I like it", '{"success": true, "feedback": "fine"}'])
+    executor = FakeExecutor()
+    state = run(MonitoringAgent(llm), executor, ["one"])
+
+    assert (state["status"], len(executor.calls), len(llm.prompts)) == ("success", 1, 2)

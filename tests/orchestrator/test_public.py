@@ -1,0 +1,67 @@
+"""The public surface, listed."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import orchestrator
+
+PUBLIC = [
+    "Budget",
+    "BudgetExceededError",
+    "ConfigurationError",
+    "DrawingError",
+    "Event",
+    "Failure",
+    "LangGraphOrchestrator",
+    "ModelPrice",
+    "OrchestratorError",
+    "OrchestratorState",
+    "Planned",
+    "RetryPolicy",
+    "RunFinished",
+    "RunStarted",
+    "StepExecuted",
+    "StepJudged",
+    "StepRecord",
+    "StepRetried",
+    "StepStarted",
+    "ToolCallRecord",
+    "Usage",
+]
+
+METHODS = ["run", "arun", "stream", "astream", "cancel", "draw_mermaid", "draw_png"]
+
+
+def test_the_public_names_are_these():
+    assert orchestrator.__all__ == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_documented(name):
+    assert inspect.getdoc(vars(orchestrator)[name])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_public_method_is_documented(name):
+    assert inspect.getdoc(getattr(orchestrator.LangGraphOrchestrator, name))
+
+
+def test_the_orchestrator_has_no_other_public_methods():
+    methods = inspect.getmembers(orchestrator.LangGraphOrchestrator, inspect.isfunction)
+
+    assert sorted(name for name, _ in methods if not name.startswith("_")) == sorted(METHODS)
+
+
+def test_the_documented_arguments_come_first_and_in_this_order():
+    parameters = inspect.signature(orchestrator.LangGraphOrchestrator).parameters.values()
+    positional = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
+
+    assert positional == ["planner", "executor", "monitor", "compressor", "max_retries"]
+
+
+@pytest.mark.parametrize("error", ["BudgetExceededError", "ConfigurationError", "DrawingError"])
+def test_every_error_has_one_root(error):
+    assert issubclass(vars(orchestrator)[error], orchestrator.OrchestratorError)

@@ -1,0 +1,391 @@
+"""A run from the task to its final state, as the specification lists it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, TwinExecutor
+from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
+from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+
+STATE_FIELDS = {
+    "task": str,
+    "plan": list,
+    "current_step_index": int,
+    "context": str,
+    "results": list,
+    "attempts": int,
+    "max_retries": int,
+    "status": str,
+}
+
+RECORD_FIELDS = {
+    "step_index",
+    "step",
+    "attempt",
+    "result",
+    "status",
+    "verdict",
+    "report",
+    "tool_calls",
+    "usage",
+    "judge_usage",
+    "started_at",
+    "error",
+}
+
+
+def orchestrate(plan=("one", "two"), executor=None, monitor=None, **options):
+    return LangGraphOrchestrator(
+        FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor(), **options
+    )
+
+
+@pytest.mark.parametrize(
+    "monitor",
+    [
+        FakeMonitor(),
+        FakeMonitor(refuse()),
+        FakeMonitor(refuse(), accept()),
+        FakeMonitor({"unreadable": True}),
+        FakeMonitor(ValueError("broken")),
+    ],
+    ids=["success", "refused", "retried", "no verdict", "monitor error"],
+)
+def test_every_documented_field_is_in_the_final_state(monitor):
+    state = orchestrate(monitor=monitor).run("the task")
+
+    assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
+    assert set(state) == {*STATE_FIELDS, "failure", "usage"}
+
+
+def test_a_plan_that_fails_leaves_every_documented_field_too():
+    state = LangGraphOrchestrator(FakePlanner([]), FakeExecutor(), FakeMonitor()).run("the task")
+
+    assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
+
+
+def test_a_run_whose_steps_are_all_validated_is_a_success():
+    state = orchestrate(["one", "two"]).run("the task")
+
+    assert (state["status"], state["failure"]) == ("success", None)
+
+
+def test_the_state_holds_the_task_as_it_was_given():
+    assert orchestrate().run("  A task, with  spaces ")["task"] == "  A task, with  spaces "
+
+
+def test_the_planner_is_asked_once_with_the_task():
+    planner = FakePlanner(["one"])
+    LangGraphOrchestrator(planner, FakeExecutor(), FakeMonitor(refuse(), accept())).run("the task")
+
+    assert planner.tasks == ["the task"]
+
+
+def test_the_plan_in_the_state_is_the_planners():
+    assert orchestrate(["one", "two"]).run("x")["plan"] == ["one", "two"]
+
+
+def test_a_plan_may_be_any_sequence_of_texts():
+    planner = FakePlanner(("one", "two"))
+
+    assert LangGraphOrchestrator(planner, FakeExecutor(), FakeMonitor()).run("x")["plan"] == ["one", "two"]
+
+
+def test_steps_are_executed_in_the_order_of_the_plan():
+    executor = FakeExecutor()
+    orchestrate(["one", "two", "three"], executor).run("x")
+
+    assert [call.step for call in executor.calls] == ["one", "two", "three"]
+
+
+def test_the_monitor_is_given_the_step_and_its_result():
+    monitor = FakeMonitor()
+    orchestrate(["one", "two"], FakeExecutor("first", "second"), monitor).run("x")
+
+    assert monitor.calls == [("one", "first"), ("two", "second")]
+
+
+def test_the_same_step_text_twice_is_two_steps():
+    state = orchestrate(["same", "same"], FakeExecutor("a", "b")).run("x")
+
+    assert [(record["step_index"], record["result"]) for record in state["results"]] == [(0, "a"), (1, "b")]
+
+
+def test_context_accumulates_the_results_of_validated_steps():
+    executor = FakeExecutor("first", "second", "third")
+    state = orchestrate(["one", "two", "three"], executor).run("x")
+
+    assert [call.context for call in executor.calls] == [
+        "",
+        "Step 1: one\nResult: first",
+        "Step 1: one\nResult: first\n\nStep 2: two\nResult: second",
+    ]
+    assert state["context"].endswith("Step 3: three\nResult: third")
+
+
+def test_a_refused_result_is_not_added_to_the_context():
+    state = orchestrate(["one"], FakeExecutor("bad", "good"), FakeMonitor(refuse(), accept())).run("x")
+
+    assert state["context"] == "Step 1: one\nResult: good"
+
+
+def test_the_context_of_a_run_that_fails_at_its_first_step_is_empty():
+    assert orchestrate(monitor=FakeMonitor(refuse())).run("x")["context"] == ""
+
+
+def test_a_record_carries_exactly_the_documented_keys():
+    [record] = orchestrate(["one"]).run("x")["results"]
+
+    assert set(record) == RECORD_FIELDS
+
+
+def test_a_validated_record_tells_what_was_done_and_the_verdict():
+    [record] = orchestrate(["one"], FakeExecutor("out"), FakeMonitor(accept("fine"))).run("x")["results"]
+
+    assert {key: record[key] for key in ("step_index", "step", "attempt", "result", "status", "error")} == {
+        "step_index": 0,
+        "step": "one",
+        "attempt": 1,
+        "result": "out",
+        "status": "validated",
+        "error": None,
+    }
+    assert record["verdict"] == {"success": True, "feedback": "fine"}
+
+
+def test_a_record_is_stamped_with_a_time_in_utc():
+    [record] = orchestrate(["one"]).run("x")["results"]
+
+    assert datetime.fromisoformat(record["started_at"]).utcoffset().total_seconds() == 0
+
+
+def test_records_of_a_step_count_their_attempts_from_one():
+    monitor = FakeMonitor(refuse("a"), refuse("b"), accept("c"))
+    state = orchestrate(["one"], monitor=monitor).run("x")
+
+    assert [(record["attempt"], record["status"]) for record in state["results"]] == [
+        (1, "failed"),
+        (2, "failed"),
+        (3, "validated"),
+    ]
+
+
+def test_every_refusal_keeps_its_own_feedback():
+    monitor = FakeMonitor(refuse("too short"), refuse("too long"), accept("right"))
+    state = orchestrate(["one"], monitor=monitor).run("x")
+
+    assert [record["verdict"]["feedback"] for record in state["results"]] == [
+        "too short",
+        "too long",
+        "right",
+    ]
+
+
+def test_a_verdict_with_more_keys_is_kept_as_the_documented_two():
+    monitor = FakeMonitor({"success": True, "feedback": "ok", "confidence": 0.9})
+    [record] = orchestrate(["one"], monitor=monitor).run("x")["results"]
+
+    assert record["verdict"] == {"success": True, "feedback": "ok"}
+
+
+@pytest.mark.parametrize("max_retries", [0, 1, 2, 5])
+def test_a_step_is_executed_max_retries_plus_one_times_at_most(max_retries):
+    executor = FakeExecutor()
+    orchestrate(["one", "two"], executor, FakeMonitor(refuse()), max_retries=max_retries).run("x")
+
+    assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
+
+
+def test_every_step_has_all_its_retries():
+    executor, monitor = FakeExecutor(), FakeMonitor(*[refuse(), refuse(), accept()] * 3)
+    state = orchestrate(steps(3), executor, monitor).run("x")
+
+    assert (state["status"], len(executor.calls)) == ("success", 9)
+
+
+def test_attempts_are_three_after_three_failures():
+    state = orchestrate(["one"], monitor=FakeMonitor(refuse()), max_retries=2).run("x")
+
+    assert (state["attempts"], len(state["results"]), state["status"]) == (3, 3, "failed")
+
+
+def test_attempts_are_zero_once_a_step_is_validated():
+    state = orchestrate(["one"], monitor=FakeMonitor(refuse(), refuse(), accept())).run("x")
+
+    assert state["attempts"] == 0
+
+
+def test_attempts_of_the_step_that_failed_do_not_count_those_of_earlier_steps():
+    monitor = FakeMonitor(refuse(), refuse(), accept(), refuse())
+    state = orchestrate(["one", "two"], monitor=monitor, max_retries=2).run("x")
+
+    assert (state["current_step_index"], state["attempts"]) == (1, 3)
+
+
+def test_current_step_index_equals_the_length_of_the_plan_after_success():
+    assert orchestrate(steps(3)).run("x")["current_step_index"] == 3
+
+
+def test_current_step_index_is_the_step_that_failed():
+    state = orchestrate(steps(3), monitor=FakeMonitor(accept(), refuse())).run("x")
+
+    assert state["current_step_index"] == 1
+
+
+def test_current_step_index_is_zero_when_planning_fails():
+    state = LangGraphOrchestrator(FakePlanner(ValueError("no")), FakeExecutor(), FakeMonitor()).run("x")
+
+    assert state["current_step_index"] == 0
+
+
+def test_steps_after_the_one_that_failed_are_not_executed():
+    executor = FakeExecutor()
+    orchestrate(["one", "two"], executor, FakeMonitor(refuse()), max_retries=0).run("x")
+
+    assert [call.step for call in executor.calls] == ["one"]
+
+
+def test_max_retries_is_two_unless_it_is_given():
+    assert orchestrate().run("x")["max_retries"] == 2
+
+
+def test_the_state_holds_the_configured_max_retries():
+    assert orchestrate(max_retries=7).run("x")["max_retries"] == 7
+
+
+def test_a_refused_step_ends_the_run_with_the_last_feedback_as_the_cause():
+    state = orchestrate(["one", "two"], monitor=FakeMonitor(accept(), refuse("no rhyme"))).run("x")
+
+    assert state["failure"] == {
+        "kind": "attempts_exhausted",
+        "message": "step 2: refused 3 times, max_retries is 2: no rhyme",
+        "step_index": 1,
+        "error_type": None,
+    }
+
+
+def test_an_empty_result_is_judged_like_any_other():
+    monitor = FakeMonitor()
+    orchestrate(["one"], FakeExecutor(""), monitor).run("x")
+
+    assert monitor.calls == [("one", "")]
+
+
+def test_any_text_passes_through_unchanged():
+    text = "{braces} %s \x00 \u202e right to left \U0001f30a"
+    executor, monitor = FakeExecutor(text), FakeMonitor()
+    state = orchestrate([text], executor, monitor).run(text)
+
+    assert (state["task"], state["plan"], state["results"][0]["result"]) == (text, [text], text)
+    assert (executor.calls[0].step, monitor.calls) == (text, [(text, text)])
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor, TwinExecutor])
+@pytest.mark.parametrize("monitor", [FakeMonitor, AsyncFakeMonitor])
+@pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
+def test_plain_and_coroutine_agents_give_the_same_run(planner, executor, monitor):
+    agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
+    state = LangGraphOrchestrator(*agents).run("x")
+
+    assert [(record["result"], record["status"]) for record in state["results"]] == [
+        ("one done", "failed"),
+        ("one done", "validated"),
+        ("two done", "validated"),
+    ]
+
+
+def test_a_thousand_steps_with_retries_stay_within_the_recursion_limit():
+    agents = (
+        AsyncFakePlanner(steps(1000)),
+        AsyncFakeExecutor(),
+        AsyncFakeMonitor(*[*[accept()] * 9, refuse()] * 112),
+    )
+    state = LangGraphOrchestrator(*agents).run("x")
+
+    assert (state["status"], len(state["results"])) == ("success", 1111)
+
+
+def test_the_recursion_limit_grows_with_the_plan_and_the_retries():
+    few = orchestrate(max_plan_steps=10, max_retries=0).graph.config["recursion_limit"]
+    many = orchestrate(max_plan_steps=2000, max_retries=9).graph.config["recursion_limit"]
+
+    assert few >= 1 + 2 * 10
+    assert many >= 1 + 2 * 2000 * 10
+
+
+def test_a_plan_of_exactly_max_plan_steps_and_all_retries_is_run():
+    monitor = FakeMonitor(*[refuse(), accept()] * 4)
+    state = orchestrate(steps(4), monitor=monitor, max_plan_steps=4, max_retries=1).run("x")
+
+    assert (state["status"], len(state["results"])) == ("success", 8)
+
+
+def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
+    executor = FakeExecutor()
+    state = orchestrate(steps(5), executor, max_plan_steps=4).run("x")
+
+    assert (state["status"], state["failure"]["kind"], executor.calls) == ("failed", "plan_invalid", [])
+    assert state["failure"]["message"] == "the plan has 5 steps; max_plan_steps is 4"
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ([], "the plan is empty"),
+        ((), "the plan is empty"),
+        ("one step", "the planner returned a str"),
+        (b"one step", "the planner returned a bytes"),
+        (None, "the planner returned a NoneType"),
+        (3, "the planner returned a int"),
+        ({"plan": ["one"]}, "the planner returned a dict"),
+        ({"one"}, "the planner returned a set"),
+        (["one", ""], "step 2 of the plan is ''"),
+        (["one", " \n"], "step 2 of the plan is ' \\n'"),
+        ([{"description": "one"}], "step 1 of the plan is {'description': 'one'}"),
+        (["one", None], "step 2 of the plan is None"),
+    ],
+)
+def test_a_plan_that_is_none_ends_the_run_with_the_reason(plan, told):
+    executor = FakeExecutor()
+    state = LangGraphOrchestrator(FakePlanner(plan), executor, FakeMonitor()).run("x")
+
+    assert (state["status"], state["plan"], executor.calls) == ("failed", [], [])
+    assert (state["failure"]["kind"], state["failure"]["error_type"]) == ("plan_invalid", "PlanError")
+    assert state["failure"]["message"].startswith(told)
+
+
+def test_the_planners_own_list_can_change_later_without_changing_the_state():
+    plan = ["one", "two"]
+    state = LangGraphOrchestrator(FakePlanner(plan), FakeExecutor(), FakeMonitor()).run("x")
+    plan.clear()
+
+    assert state["plan"] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"), [(None, "NoneType"), (3, "int"), (["text"], "list"), ({"output": "x"}, "dict")]
+)
+def test_a_result_that_is_no_text_fails_the_run_and_says_so(result, kind):
+    monitor = FakeMonitor()
+    state = orchestrate(["one"], FakeExecutor(lambda step, context: result), monitor).run("x")
+
+    assert (state["status"], state["failure"]["kind"], monitor.calls) == ("failed", "executor_error", [])
+    assert state["failure"]["message"] == f"step 1: the executor returned a {kind}; text is wanted"
+
+
+def test_one_orchestrator_runs_many_tasks_each_from_a_clean_start():
+    orchestrator = orchestrate(["one"])
+    first, second = orchestrator.run("a"), orchestrator.run("b")
+
+    assert (first["task"], second["task"]) == ("a", "b")
+    assert len(first["results"]) == len(second["results"]) == 1
+
+
+async def test_arun_gives_what_run_gives():
+    state = await orchestrate(["one"]).arun("x")
+
+    assert (state["status"], state["current_step_index"]) == ("success", 1)

@@ -1,0 +1,153 @@
+"""The reducer of the results, and what is read from a state: pure functions."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator import StepRecord
+from orchestrator.state import NO_USAGE, blank_state, last_refusal, settle_records, with_result
+
+STATUSES = ("pending_validation", "validated", "failed", "needs_review")
+
+
+def record(
+    step_index: int, attempt: int, status: str = "pending_validation", result: str = "r"
+) -> StepRecord:
+    return StepRecord(
+        step_index=step_index,
+        step=f"step {step_index}",
+        attempt=attempt,
+        result=result,
+        status=status,
+        verdict=None,
+        report=None,
+        tool_calls=[],
+        usage=NO_USAGE,
+        judge_usage=None,
+        started_at=datetime(2026, 1, 1, tzinfo=UTC).isoformat(),
+        error=None,
+    )
+
+
+def key(item: StepRecord) -> tuple[int, int]:
+    return item["step_index"], item["attempt"]
+
+
+records = st.builds(
+    record,
+    step_index=st.integers(0, 4),
+    attempt=st.integers(1, 3),
+    status=st.sampled_from(STATUSES),
+    result=st.text(max_size=5),
+)
+histories = st.lists(records, unique_by=key).map(lambda items: sorted(items, key=key))
+"""As a run makes them: step by step, attempt by attempt."""
+
+
+@given(histories, st.lists(records))
+def test_settling_changes_neither_of_its_inputs(current, new):
+    before = copy.deepcopy((current, new))
+    settle_records(current, new)
+
+    assert (current, new) == before
+
+
+@given(histories, st.lists(records))
+def test_settling_gives_a_new_list(current, new):
+    assert settle_records(current, new) is not current
+
+
+@given(histories)
+def test_settling_nothing_changes_nothing(current):
+    assert settle_records(current, []) == current
+
+
+@given(histories, records)
+def test_a_record_with_a_new_key_is_appended(current, new):
+    current = [item for item in current if key(item) < key(new)]
+
+    assert settle_records(current, [new]) == [*current, new]
+
+
+@given(histories, records, st.data())
+def test_a_record_with_a_known_key_replaces_that_one_and_no_other(current, new, data):
+    if not current:
+        return
+    at = data.draw(st.integers(0, len(current) - 1))
+    new = {**new, "step_index": current[at]["step_index"], "attempt": current[at]["attempt"]}
+
+    assert settle_records(current, [new]) == [*current[:at], new, *current[at + 1 :]]
+
+
+@given(histories, records)
+def test_settling_the_same_record_twice_is_settling_it_once(current, new):
+    current = [item for item in current if key(item) <= key(new)]
+    once = settle_records(current, [new])
+
+    assert settle_records(once, [new]) == once
+
+
+@given(histories)
+def test_keys_stay_unique_however_records_arrive(items):
+    settled: list[StepRecord] = []
+    for item in items:
+        settled = settle_records(settled, [{**item, "status": "pending_validation"}])
+        settled = settle_records(settled, [item])
+
+    assert settled == items
+
+
+@given(histories, st.lists(records, unique_by=key).map(lambda items: sorted(items, key=key)))
+def test_settling_many_is_settling_them_one_by_one(current, new):
+    one_by_one = current
+    for item in new:
+        one_by_one = settle_records(one_by_one, [item])
+
+    assert settle_records(current, new) == one_by_one
+
+
+def test_a_blank_state_is_plain_json():
+    state = blank_state("task", 2)
+
+    assert json.loads(json.dumps(state)) == state
+
+
+def test_a_blank_state_is_planning_with_nothing_done():
+    state = blank_state("task", 3)
+
+    assert (state["status"], state["plan"], state["results"], state["attempts"]) == ("planning", [], [], 0)
+    assert (state["task"], state["max_retries"], state["failure"]) == ("task", 3, None)
+
+
+def test_two_blank_states_share_no_list():
+    assert blank_state("a", 2)["results"] is not blank_state("b", 2)["results"]
+    assert blank_state("a", 2)["plan"] is not blank_state("b", 2)["plan"]
+
+
+def test_the_first_result_begins_the_context():
+    assert with_result("", 0, "one", "out") == "Step 1: one\nResult: out"
+
+
+def test_later_results_follow_after_a_blank_line():
+    assert with_result("before", 4, "five", "out") == "before\n\nStep 5: five\nResult: out"
+
+
+def test_a_step_that_was_not_refused_has_no_last_refusal():
+    state = {**blank_state("x", 2), "results": [record(0, 1, "validated")]}
+
+    assert last_refusal(state) is None
+
+
+def test_the_last_refusal_is_the_latest_record_of_the_current_step():
+    state = {**blank_state("x", 2), "results": [record(0, 1), record(0, 2)], "attempts": 2}
+
+    assert last_refusal(state) == record(0, 2)
+
+
+def test_attempts_without_a_record_hold_no_refusal():
+    assert last_refusal({**blank_state("x", 2), "attempts": 1}) is None

@@ -1,0 +1,178 @@
+"""With a checkpointer: what is stored is what is returned, and a thread can be used again."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import Budget, LangGraphOrchestrator
+from tests.fakes.compressor import FakeCompressor
+from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+def build(planner=None, executor=None, monitor=None, compressor=None, **options):
+    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, compressor, checkpointer=InMemorySaver(), **options)
+
+
+def silent():
+    return ScriptedChatModel(lambda messages: "out")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (None, {}),
+        (None, {"monitor": FakeMonitor(refuse(), accept())}),
+        (None, {"compressor": FakeCompressor("short")}),
+        ("attempts_exhausted", {"monitor": FakeMonitor(accept(), refuse())}),
+        ("needs_review", {"monitor": FakeMonitor(UNREADABLE)}),
+        ("planner_error", {"planner": FakePlanner(ValueError("no"))}),
+        ("plan_invalid", {"planner": FakePlanner([])}),
+        ("plan_invalid", {"max_plan_steps": 1}),
+        ("executor_error", {"executor": FakeExecutor("out", ValueError("no"))}),
+        ("compressor_error", {"compressor": FakeCompressor(ValueError("no"))}),
+        ("monitor_error", {"monitor": FakeMonitor(accept(), ValueError("no"))}),
+        ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_model_calls=1)}),
+        ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_total_tokens=1)}),
+        ("budget_exceeded", {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)}),
+        ("timeout", {"executor": WaitingExecutor(), "call_timeout": 0.2}),
+    ],
+)
+def test_the_stored_state_equals_the_returned_one(kind, options):
+    orchestrator = build(**options)
+    state = orchestrator.run("x", "thread")
+
+    assert (state["failure"] and state["failure"]["kind"]) == kind
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+def test_the_stored_state_of_a_cancelled_run_equals_the_returned_one():
+    executor = WaitingExecutor()
+    orchestrator = build(executor=executor)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(orchestrator.run, "x", "thread")
+        assert executor.started.wait(20)
+        orchestrator.cancel("thread")
+        state = running.result(20)
+
+    assert state["failure"]["kind"] == "cancelled"
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+def test_a_run_that_ended_leaves_nothing_to_be_done():
+    orchestrator = build(executor=FakeExecutor(ValueError("no")))
+    orchestrator.run("x", "thread")
+
+    assert orchestrator.graph.get_state(CONFIG).next == ()
+
+
+def test_a_run_with_and_without_a_saver_is_the_same():
+    def outline(state):
+        records = [(item["step"], item["attempt"], item["status"]) for item in state["results"]]
+        return state["status"], state["context"], state["current_step_index"], records
+
+    def monitor():
+        return FakeMonitor(refuse(), accept())
+
+    stored = build(monitor=monitor()).run("x")
+    plain = LangGraphOrchestrator(FakePlanner(["one", "two"]), FakeExecutor(), monitor()).run("x")
+
+    assert outline(stored) == outline(plain)
+
+
+def test_the_state_is_plain_json():
+    planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 1)))
+    executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(1, 1)))
+    monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(1, 1)))
+    state = build(planner, executor, monitor).run("x")
+
+    assert json.loads(json.dumps(state)) == state
+
+
+def outcome(state):
+    return state["task"], state["plan"], [item["result"] for item in state["results"]], state["context"]
+
+
+def test_a_second_run_on_a_thread_starts_clean():
+    orchestrator = build(FakePlanner(lambda task: [f"do {task}"]))
+    orchestrator.run("a", "thread")
+    state = orchestrator.run("b", "thread")
+
+    assert outcome(state) == ("b", ["do b"], ["do b done"], "Step 1: do b\nResult: do b done")
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"monitor": FakeMonitor(refuse(), refuse(), refuse(), accept())},
+        {"executor": FakeExecutor("a", ValueError("no"), "b")},
+        {"planner": FakePlanner(ValueError("no"), ["one", "two"])},
+        {"monitor": FakeMonitor(UNREADABLE, UNREADABLE, accept())},
+    ],
+    ids=["refused", "executor error", "planner error", "no verdict"],
+)
+def test_a_second_run_after_a_failed_one_starts_clean(first):
+    orchestrator = build(**first)
+    failed = orchestrator.run("x", "thread")
+    state = orchestrator.run("x", "thread")
+
+    assert (failed["status"], state["status"], state["failure"]) == ("failed", "success", None)
+    assert [item["attempt"] for item in state["results"]] == [1, 1]
+    assert (state["attempts"], state["current_step_index"]) == (0, 2)
+
+
+def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():
+    orchestrator = build(FakePlanner(["one"], ValueError("no")))
+    orchestrator.run("a", "thread")
+    state = orchestrator.run("b", "thread")
+
+    assert outcome(state) == ("b", [], [], "")
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+def test_usage_of_a_second_run_is_its_own():
+    orchestrator = build(executor=ModelExecutor(ScriptedChatModel(lambda m: "out", usage=(3, 2))))
+
+    assert [orchestrator.run("x", "thread")["usage"]["model_calls"] for _ in range(3)] == [2, 2, 2]
+
+
+def test_runs_without_a_thread_id_do_not_share_one():
+    hook = RecordingHook()
+    orchestrator = build(hooks=[hook])
+    orchestrator.run("a")
+    orchestrator.run("b")
+
+    assert len({event.thread_id for event in hook.events}) == 2
+
+
+def test_threads_are_kept_apart():
+    orchestrator = build(FakePlanner(lambda task: [task]))
+    states = {thread: orchestrator.run(f"task {thread}", thread) for thread in ("a", "b")}
+
+    for thread, state in states.items():
+        stored = orchestrator.graph.get_state({"configurable": {"thread_id": thread}}).values
+        assert stored == state
+
+
+def test_the_history_shows_a_record_before_and_after_it_was_settled():
+    orchestrator = build(FakePlanner(["one"]))
+    orchestrator.run("x", "thread")
+    history = [snapshot.values["results"] for snapshot in orchestrator.graph.get_state_history(CONFIG)]
+
+    assert [[item["status"] for item in results] for results in reversed(history)][-2:] == [
+        ["pending_validation"],
+        ["validated"],
+    ]

@@ -1,0 +1,180 @@
+"""Bounds on the time of a call and of a step."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from agents import TransportRetry
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.executor import AsyncFakeExecutor, BlockingExecutor, FakeExecutor, WaitingExecutor
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner, steps
+
+
+class WaitingPlanner:
+    async def generate_plan(self, task):
+        await asyncio.sleep(3600)
+
+
+class WaitingMonitor:
+    async def evaluate(self, objective, result):
+        await asyncio.sleep(3600)
+
+
+class WaitingCompressor:
+    async def invoke(self, text):
+        await asyncio.sleep(3600)
+
+
+def run(planner=None, executor=None, monitor=None, compressor=None, **options):
+    agents = planner or FakePlanner(steps(2)), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, compressor, **options).run("x")
+
+
+def test_a_planner_that_takes_too_long_ends_the_run():
+    state = run(planner=WaitingPlanner(), call_timeout=0.2)
+
+    assert state["failure"] == {
+        "kind": "timeout",
+        "message": "call_timeout is 0.2 s and has passed",
+        "step_index": None,
+        "error_type": "TimeoutError",
+    }
+
+
+def test_an_executor_that_takes_too_long_is_stopped_and_ends_the_run():
+    executor = WaitingExecutor()
+    state = run(executor=executor, call_timeout=0.2)
+
+    assert executor.stopped.is_set()
+    assert state["failure"] == {
+        "kind": "timeout",
+        "message": "step 1: call_timeout is 0.2 s and has passed",
+        "step_index": 0,
+        "error_type": "TimeoutError",
+    }
+
+
+def test_the_record_of_an_execution_that_took_too_long_says_so():
+    [record] = run(executor=WaitingExecutor(), call_timeout=0.2)["results"]
+
+    assert (record["status"], record["error"]) == ("failed", "call_timeout is 0.2 s and has passed")
+
+
+def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
+    state = run(monitor=WaitingMonitor(), call_timeout=0.2)
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
+    assert [(record["result"], record["status"]) for record in state["results"]] == [
+        ("step 1 done", "needs_review")
+    ]
+
+
+def test_a_compressor_that_takes_too_long_ends_the_run_with_the_results():
+    state = run(compressor=WaitingCompressor(), call_timeout=0.2)
+
+    assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("timeout", 1)
+    assert [record["status"] for record in state["results"]] == ["validated"]
+
+
+def test_a_call_that_timed_out_is_not_tried_again_as_a_transport_fault():
+    executor = AsyncFakeExecutor(lambda step, context: "out")
+    calls = []
+
+    class Slow:
+        async def execute_step(self, step_description, context=""):
+            calls.append(step_description)
+            await asyncio.sleep(3600)
+
+    run(executor=Slow(), call_timeout=0.2)
+
+    assert (len(calls), executor.calls) == (1, [])
+
+
+def test_call_timeout_holds_for_all_transport_tries_of_a_call_together():
+    executor = FakeExecutor(ConnectionError("refused"))
+    transport = TransportRetry(max_attempts=1000, initial_seconds=0.05, max_seconds=0.05)
+    state = run(executor=executor, call_timeout=0.5, retry_policy=RetryPolicy(transport=transport))
+
+    assert (state["failure"]["kind"], len(executor.calls) > 1) == ("timeout", True)
+
+
+def test_a_timeout_error_of_the_agent_itself_is_a_passing_fault():
+    executor = FakeExecutor(TimeoutError("upstream"), "out")
+    transport = TransportRetry(max_attempts=2, initial_seconds=0)
+    state = run(executor=executor, call_timeout=60, retry_policy=RetryPolicy(transport=transport))
+
+    assert (state["status"], len(executor.calls)) == ("success", 3)
+
+
+def test_a_timeout_error_of_the_agent_itself_is_named_as_its_own():
+    transport = TransportRetry(max_attempts=1)
+    state = run(
+        executor=FakeExecutor(TimeoutError("upstream")),
+        call_timeout=60,
+        retry_policy=RetryPolicy(transport=transport),
+    )
+
+    assert (state["failure"]["kind"], state["failure"]["error_type"]) == ("executor_error", "TimeoutError")
+
+
+def test_call_timeout_is_each_calls_own():
+    executor = FakeExecutor(lambda step, context: time.sleep(0.3) or "out")
+
+    assert run(FakePlanner(steps(4)), executor, call_timeout=1.1)["status"] == "success"
+
+
+def test_step_timeout_counts_all_attempts_of_a_step():
+    executor = FakeExecutor(lambda step, context: time.sleep(0.2) or "out")
+    state = run(executor=executor, monitor=FakeMonitor(refuse()), max_retries=40, step_timeout=1)
+
+    assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("timeout", 0)
+    assert "step_timeout is 1 s and has passed" in state["failure"]["message"]
+    assert 2 <= len(state["results"]) <= 6
+
+
+def test_step_timeout_counts_judging_too():
+    state = run(monitor=WaitingMonitor(), step_timeout=0.3)
+
+    assert "step_timeout is 0.3 s and has passed" in state["failure"]["message"]
+    assert [record["status"] for record in state["results"]] == ["needs_review"]
+
+
+def test_step_timeout_begins_anew_with_each_step():
+    executor = FakeExecutor(lambda step, context: time.sleep(0.4) or "out")
+
+    assert run(FakePlanner(steps(4)), executor, step_timeout=1.5)["status"] == "success"
+
+
+def test_step_timeout_does_not_bound_the_planner():
+    planner = FakePlanner(lambda task: time.sleep(0.5) or ["one"])
+
+    assert run(planner, step_timeout=0.4)["status"] == "success"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"call_timeout": 0.3, "step_timeout": 60}, "call_timeout"),
+        ({"call_timeout": 60, "step_timeout": 0.3}, "step_timeout"),
+        ({"call_timeout": 60, "step_timeout": 60, "budget": Budget(max_seconds=0.3)}, "max_seconds"),
+    ],
+)
+def test_the_nearest_bound_is_the_one_that_is_named(options, named):
+    state = run(executor=WaitingExecutor(), **options)
+
+    assert f"{named} is 0.3" in state["failure"]["message"]
+
+
+def test_a_run_does_not_wait_for_a_plain_method_that_took_too_long():
+    executor = BlockingExecutor()
+    started = time.monotonic()
+    state = run(executor=executor, call_timeout=0.3)
+    took = time.monotonic() - started
+    executor.release.set()
+
+    assert state["failure"]["kind"] == "timeout"
+    assert took < 8

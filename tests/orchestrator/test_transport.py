@@ -1,0 +1,188 @@
+"""Passing faults are met apart from failures of meaning, and are no attempts."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent, PlanningAgent, TransportRetry
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator, RetryPolicy
+from tests.fakes.compressor import FakeCompressor
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner
+
+THREE = RetryPolicy(transport=TransportRetry(max_attempts=3, initial_seconds=0))
+
+
+def run(executor, monitor=None, planner=None, **options):
+    options.setdefault("retry_policy", THREE)
+    agents = planner or FakePlanner(["one"]), executor, monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options).run("x")
+
+
+def status_error(status):
+    request = httpx.Request("POST", "http://127.0.0.1/api")
+    return httpx.HTTPStatusError("no", request=request, response=httpx.Response(status, request=request))
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
+def test_two_lost_connections_and_a_result_are_one_attempt(executor):
+    agent = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
+    state = run(agent)
+
+    assert (state["status"], state["attempts"], len(agent.calls)) == ("success", 0, 3)
+    assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
+
+
+PASSING = [
+    ConnectionRefusedError("refused"),
+    ConnectionResetError("reset"),
+    TimeoutError("late"),
+    httpx.ConnectError("refused"),
+    httpx.ReadTimeout("late"),
+    *[status_error(status) for status in (408, 425, 429, 500, 502, 503, 504)],
+]
+
+
+@pytest.mark.parametrize("error", PASSING, ids=repr)
+def test_a_passing_fault_is_tried_again(error):
+    executor = FakeExecutor(error, "out")
+    state = run(executor)
+
+    assert (state["status"], len(executor.calls)) == ("success", 2)
+
+
+LASTING = [
+    *[status_error(status) for status in (400, 401, 403, 404, 422)],
+    ValueError("bad"),
+    KeyError("x"),
+    FileNotFoundError("x"),
+]
+
+
+@pytest.mark.parametrize("error", LASTING, ids=repr)
+def test_a_lasting_fault_fails_at_once_with_its_cause(error):
+    executor = FakeExecutor(error)
+    state = run(executor)
+
+    assert (state["status"], state["failure"]["kind"], len(executor.calls)) == ("failed", "executor_error", 1)
+    assert state["failure"]["error_type"] == type(error).__name__
+    assert type(error).__name__ in state["failure"]["message"]
+
+
+def test_a_fault_that_does_not_pass_ends_the_run_with_its_cause():
+    executor = FakeExecutor(ConnectionError("refused"))
+    state = run(executor)
+
+    assert len(executor.calls) == 3
+    assert state["failure"] == {
+        "kind": "executor_error",
+        "message": "step 1: ConnectionError: refused",
+        "step_index": 0,
+        "error_type": "ConnectionError",
+    }
+
+
+def test_a_policy_of_one_attempt_never_tries_again():
+    executor = FakeExecutor(ConnectionError("refused"), "out")
+    state = run(executor, retry_policy=RetryPolicy(transport=TransportRetry(max_attempts=1)))
+
+    assert (state["status"], len(executor.calls)) == ("failed", 1)
+
+
+def test_max_retries_has_no_say_in_passing_faults():
+    executor = FakeExecutor(ConnectionError("refused"), "out")
+
+    assert run(executor, max_retries=0)["status"] == "success"
+
+
+def test_passing_faults_are_tried_again_in_every_attempt_of_a_step():
+    lost = ConnectionError("refused")
+    executor = FakeExecutor(lost, lost, "a", lost, lost, "b")
+    state = run(executor, FakeMonitor(refuse()), max_retries=1)
+
+    assert (state["attempts"], len(executor.calls)) == (2, 6)
+
+
+def test_no_event_tells_of_a_passing_fault():
+    hook = RecordingHook()
+    run(FakeExecutor(ConnectionError("refused"), "out"), hooks=[hook])
+
+    assert hook.names == ["RunStarted", "Planned", "StepStarted", "StepExecuted", "StepJudged", "RunFinished"]
+
+
+def test_the_planner_is_asked_again_after_a_passing_fault():
+    planner = FakePlanner(ConnectionError("refused"), ["one"])
+    state = run(FakeExecutor(), planner=planner)
+
+    assert (state["status"], len(planner.tasks)) == ("success", 2)
+
+
+def test_the_compressor_is_asked_again_after_a_passing_fault():
+    compressor = FakeCompressor(ConnectionError("refused"), "short")
+    state = run(FakeExecutor(), planner=FakePlanner(["one", "two"]), compressor=compressor)
+
+    assert (state["status"], len(compressor.texts)) == ("success", 2)
+
+
+def test_an_agent_that_retries_by_itself_is_not_retried_once_more():
+    llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
+    agent = ExecutionAgent(llm, transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
+    state = run(agent)
+
+    assert (len(llm.prompts), state["failure"]["error_type"]) == (2, "ModelUnavailableError")
+
+
+def test_an_agents_own_retries_are_counted_as_failed_model_calls():
+    llm = ScriptedChatModel([ConnectionError("refused"), "out"], usage=(3, 2))
+    agent = ExecutionAgent(llm, transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
+    [record] = run(agent)["results"]
+
+    assert (record["usage"]["model_calls"], record["usage"]["failed_model_calls"]) == (2, 1)
+    assert record["usage"]["total_tokens"] == 5
+
+
+def test_a_planning_agent_whose_server_is_away_ends_the_run_with_one_sentence():
+    llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
+    planner = PlanningAgent(llm, transport_retry=TransportRetry(max_attempts=1))
+    state = run(FakeExecutor(), planner=planner)
+
+    assert (state["failure"]["kind"], state["failure"]["error_type"]) == (
+        "planner_error",
+        "ModelUnavailableError",
+    )
+    assert "refused" in state["failure"]["message"]
+
+
+@tool
+def pay(amount: int) -> str:
+    """Pay an amount."""
+    return f"paid {amount}"
+
+
+def test_nothing_is_tried_again_once_a_tool_was_called():
+    class Payer(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            pay.invoke({"amount": 3})
+            return super().execute_step(step_description, context)
+
+    executor = Payer(ConnectionError("reset"), "out")
+    state = run(executor)
+
+    assert (state["status"], len(executor.calls)) == ("failed", 1)
+    assert [call["result"] for call in state["results"][0]["tool_calls"]] == ["paid 3"]
+
+
+def test_a_lost_connection_within_a_tool_loop_is_mended_without_a_second_payment():
+    call = AIMessage("", tool_calls=[{"name": "pay", "args": {"amount": 3}, "id": "1"}])
+    llm = ScriptedChatModel([call, ConnectionError("reset"), "paid"])
+    agent = ExecutionAgent(llm, [pay], transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
+    state = run(agent)
+
+    assert state["status"] == "success"
+    assert len(state["results"][0]["tool_calls"]) == 1

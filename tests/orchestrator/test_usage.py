@@ -1,0 +1,442 @@
+"""What each step used, read from LangChain's callbacks: measured, or said to be missing."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.language_models import FakeListLLM
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
+from orchestrator.state import NO_USAGE, Usage
+from orchestrator.usage import add_usage, plain
+from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner, steps
+
+PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
+
+
+def model(usage=(3, 2)):
+    return ScriptedChatModel(lambda messages: "out", usage=usage)
+
+
+def run(executor, plan=1, monitor=None, **options):
+    agents = FakePlanner(steps(plan)), executor, monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options).run("x")
+
+
+def counts(usage):
+    return {key: value for key, value in usage.items() if key not in ("latency_ms", "cost_usd")}
+
+
+def measured(calls, sent, received, failed=0):
+    return {
+        "model_calls": calls,
+        "failed_model_calls": failed,
+        "input_tokens": sent,
+        "output_tokens": received,
+        "total_tokens": sent + received,
+        "token_source": "measured",
+    }
+
+
+def missing(calls, failed=0):
+    return {
+        "model_calls": calls,
+        "failed_model_calls": failed,
+        "input_tokens": None,
+        "output_tokens": None,
+        "total_tokens": None,
+        "token_source": "missing",
+    }
+
+
+@pytest.mark.parametrize("executor", [ModelExecutor, AsyncModelExecutor])
+def test_calls_of_a_langchain_model_inside_any_executor_are_counted(executor):
+    [record] = run(executor(model(), calls_per_step=3))["results"]
+
+    assert counts(record["usage"]) == measured(3, 9, 6)
+
+
+def test_a_step_that_calls_no_model_has_no_tokens_rather_than_none_used():
+    [record] = run(FakeExecutor())["results"]
+
+    assert counts(record["usage"]) == missing(0)
+
+
+@pytest.mark.parametrize("executor", [ModelExecutor, AsyncModelExecutor])
+def test_a_model_that_reports_nothing_is_missing_and_never_zero(executor):
+    [record] = run(executor(model(None)))["results"]
+
+    assert counts(record["usage"]) == missing(1)
+
+
+def test_one_report_of_many_that_is_missing_makes_the_sum_missing():
+    usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    llm = ScriptedChatModel([AIMessage("a", usage_metadata=usage), "b"])
+    [record] = run(ModelExecutor(llm, calls_per_step=2))["results"]
+
+    assert counts(record["usage"]) == missing(2)
+
+
+def test_one_step_that_is_missing_makes_the_runs_sum_missing():
+    usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    llm = ScriptedChatModel([AIMessage("a", usage_metadata=usage), "b"])
+    state = run(ModelExecutor(llm), plan=2)
+
+    assert [record["usage"]["token_source"] for record in state["results"]] == ["measured", "missing"]
+    assert counts(state["usage"]) == missing(2)
+
+
+def test_a_report_of_zero_tokens_is_measured():
+    [record] = run(ModelExecutor(model((0, 0))))["results"]
+
+    assert counts(record["usage"]) == measured(1, 0, 0)
+
+
+def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
+    planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 10)))
+    executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(2, 20)))
+    monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(4, 40)))
+    state = LangGraphOrchestrator(planner, executor, monitor).run("x")
+
+    assert counts(state["usage"]) == measured(3, 7, 70)
+    assert counts(state["results"][0]["usage"]) == measured(1, 2, 20)
+    assert counts(state["results"][0]["judge_usage"]) == measured(1, 4, 40)
+
+
+def test_asking_the_judge_again_is_counted_in_its_usage():
+    replies = ["hmm", '{"success": true, "feedback": "ok"}']
+    [record] = run(FakeExecutor(), monitor=MonitoringAgent(ScriptedChatModel(replies, usage=(4, 1))))[
+        "results"
+    ]
+
+    assert counts(record["judge_usage"]) == measured(2, 8, 2)
+
+
+def test_every_execution_has_its_own_usage():
+    state = run(ModelExecutor(model()), monitor=FakeMonitor(refuse()), max_retries=2)
+
+    assert [counts(record["usage"]) for record in state["results"]] == [measured(1, 3, 2)] * 3
+    assert counts(state["usage"]) == measured(3, 9, 6)
+
+
+def test_planning_is_counted_in_the_planned_event():
+    hook = RecordingHook()
+    planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 10)))
+    LangGraphOrchestrator(planner, FakeExecutor(), FakeMonitor(), hooks=[hook]).run("x")
+
+    assert counts(hook.events[1].usage) == measured(1, 1, 10)
+
+
+def test_a_step_that_failed_tells_what_it_used():
+    llm = ScriptedChatModel(["a", ValueError("broken")], usage=(3, 2))
+    state = run(ModelExecutor(llm, calls_per_step=2))
+
+    assert counts(state["results"][0]["usage"]) == measured(2, 3, 2, failed=1)
+    assert counts(state["usage"]) == measured(2, 3, 2, failed=1)
+
+
+def test_a_plan_that_failed_tells_what_it_used():
+    planner = PlanningAgent(ScriptedChatModel(['{"plan": []}'], usage=(1, 10)))
+    state = LangGraphOrchestrator(planner, FakeExecutor(), FakeMonitor()).run("x")
+
+    assert (state["failure"]["kind"], counts(state["usage"])) == ("plan_invalid", measured(1, 1, 10))
+
+
+def test_a_model_called_through_a_chain_is_counted():
+    chain = RunnableLambda(lambda text: text.upper()) | model() | RunnableLambda(lambda reply: reply.text)
+
+    class Chained(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return chain.invoke(step_description)
+
+    assert counts(run(Chained())["results"][0]["usage"]) == measured(1, 3, 2)
+
+
+def test_a_streamed_model_is_counted():
+    llm = model()
+
+    class Streaming(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return "".join(chunk.text for chunk in llm.stream(step_description))
+
+    assert counts(run(Streaming())["results"][0]["usage"]) == measured(1, 3, 2)
+
+
+def test_a_model_for_plain_text_is_counted_and_its_tokens_are_missing():
+    llm = FakeListLLM(responses=["out"])
+
+    class Completing(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return llm.invoke(step_description)
+
+    assert counts(run(Completing())["results"][0]["usage"]) == missing(1)
+
+
+def test_models_called_at_once_in_one_coroutine_executor_are_all_counted():
+    llm = model()
+
+    class Gathering(FakeExecutor):
+        async def execute_step(self, step_description, context=""):
+            replies = await asyncio.gather(*[llm.ainvoke(step_description) for _ in range(5)])
+            return replies[0].text
+
+    assert counts(run(Gathering())["results"][0]["usage"]) == measured(5, 15, 10)
+
+
+def test_models_called_in_a_batch_of_threads_are_all_counted():
+    llm = model()
+
+    class Batching(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return llm.batch([step_description] * 5)[0].text
+
+    assert counts(run(Batching())["results"][0]["usage"]) == measured(5, 15, 10)
+
+
+def test_a_model_called_outside_of_the_run_is_not_counted():
+    llm = model()
+
+    class Outside(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(lambda: llm.invoke("elsewhere")).result()
+            return "out"
+
+    llm.invoke("before")
+
+    assert counts(run(Outside())["results"][0]["usage"]) == missing(0)
+
+
+def test_latency_is_in_milliseconds():
+    class Slow(FakeExecutor):
+        async def execute_step(self, step_description, context=""):
+            await asyncio.sleep(0.2)
+            return "out"
+
+    [record] = run(Slow())["results"]
+
+    assert 190 <= record["usage"]["latency_ms"] < 10_000
+    assert 0 <= record["judge_usage"]["latency_ms"] < 10_000
+
+
+def test_cost_is_the_price_of_the_tokens():
+    state = run(ModelExecutor(model((3, 2))), plan=2, budget=Budget(prices=PRICES))
+
+    assert [record["usage"]["cost_usd"] for record in state["results"]] == [pytest.approx(7.0)] * 2
+    assert state["usage"]["cost_usd"] == pytest.approx(14.0)
+
+
+def test_without_a_price_the_cost_is_none():
+    state = run(ModelExecutor(model()))
+
+    assert (state["results"][0]["usage"]["cost_usd"], state["usage"]["cost_usd"]) == (None, None)
+
+
+def test_one_model_without_a_price_makes_the_cost_none():
+    class Two(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return model().invoke("a").text + Unpriced(lambda messages: "out", usage=(1, 1)).invoke("b").text
+
+    class Unpriced(ScriptedChatModel):
+        pass
+
+    state = run(Two(), budget=Budget(prices=PRICES))
+
+    assert state["usage"]["cost_usd"] is None
+
+
+# Tools
+
+
+@tool
+def add(a: int, b: int) -> str:
+    """Add two numbers."""
+    return str(a + b)
+
+
+@tool
+def divide(a: int, b: int) -> str:
+    """Divide two numbers."""
+    return str(a / b)
+
+
+def asks(*calls):
+    return AIMessage(
+        "",
+        tool_calls=[{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(calls)],
+    )
+
+
+def tool_calls(*replies):
+    state = run(ExecutionAgent(ScriptedChatModel(list(replies), usage=(3, 2)), [add, divide]))
+    return [
+        {key: call[key] for key in ("name", "args", "result", "error")}
+        for call in state["results"][0]["tool_calls"]
+    ]
+
+
+def test_tool_calls_are_recorded_with_arguments_and_results_in_order():
+    calls = tool_calls(asks(("add", {"a": 1, "b": 2})), asks(("divide", {"a": 6, "b": 3})), "done")
+
+    assert calls == [
+        {"name": "add", "args": {"a": 1, "b": 2}, "result": "3", "error": None},
+        {"name": "divide", "args": {"a": 6, "b": 3}, "result": "2.0", "error": None},
+    ]
+
+
+def test_tool_calls_of_one_reply_are_all_recorded():
+    calls = tool_calls(asks(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), "done")
+
+    assert sorted(call["result"] for call in calls) == ["3", "7"]
+
+
+def test_an_error_of_a_tool_is_recorded_and_goes_back_to_the_model():
+    calls = tool_calls(asks(("divide", {"a": 1, "b": 0})), "done")
+
+    assert calls == [
+        {
+            "name": "divide",
+            "args": {"a": 1, "b": 0},
+            "result": None,
+            "error": "ZeroDivisionError: division by zero",
+        }
+    ]
+
+
+def test_a_tool_called_by_a_foreign_executor_is_recorded():
+    class Foreign(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return add.invoke({"a": 2, "b": 2})
+
+    [record] = run(Foreign())["results"]
+
+    assert [(call["name"], call["result"]) for call in record["tool_calls"]] == [("add", "4")]
+
+
+def test_each_execution_has_its_own_tool_calls():
+    class Foreign(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return add.invoke({"a": len(step_description), "b": 0})
+
+    state = run(Foreign(), monitor=FakeMonitor(refuse()), max_retries=1)
+
+    assert [len(record["tool_calls"]) for record in state["results"]] == [1, 1]
+
+
+def test_a_tool_call_has_a_latency():
+    class Foreign(FakeExecutor):
+        def execute_step(self, step_description, context=""):
+            return add.invoke({"a": 1, "b": 1})
+
+    [call] = run(Foreign())["results"][0]["tool_calls"]
+
+    assert 0 <= call["latency_ms"] < 10_000
+
+
+def test_model_calls_around_tools_are_counted():
+    llm = ScriptedChatModel([asks(("add", {"a": 1, "b": 2})), "three"], usage=(3, 2))
+    state = run(ExecutionAgent(llm, [add]))
+
+    assert (state["results"][0]["result"], counts(state["usage"])) == ("three", measured(2, 6, 4))
+
+
+def test_a_model_called_within_a_tool_is_counted():
+    inner = ScriptedChatModel(["inner"], usage=(100, 1))
+
+    @tool
+    def ask(question: str) -> str:
+        """Ask another model."""
+        return inner.invoke(question).text
+
+    llm = ScriptedChatModel([asks(("ask", {"question": "why"})), "done"], usage=(3, 2))
+    state = run(ExecutionAgent(llm, [ask]))
+
+    assert counts(state["usage"]) == measured(3, 106, 5)
+
+
+def test_a_tool_that_was_cut_off_is_recorded_without_an_end():
+    @tool
+    async def wait() -> str:
+        """Wait for ever."""
+        await asyncio.sleep(3600)
+        return "never"
+
+    agent = ExecutionAgent(ScriptedChatModel([asks(("wait", {}))]), [wait])
+    state = run(agent, call_timeout=0.5)
+
+    assert state["failure"]["kind"] == "timeout"
+    assert [call["name"] for call in state["results"][0]["tool_calls"]] == ["wait"]
+    assert state["results"][0]["tool_calls"][0]["result"] is None
+
+
+# Sums
+
+amounts = st.one_of(st.none(), st.integers(0, 1000))
+
+
+@st.composite
+def usages(draw):
+    calls = draw(st.integers(0, 5))
+    failed = draw(st.integers(0, calls))
+    tokens = draw(amounts) if calls > failed else None
+    cost = None if tokens is None else draw(st.one_of(st.none(), st.just(tokens / 2)))
+    return Usage(
+        model_calls=calls,
+        failed_model_calls=failed,
+        input_tokens=tokens,
+        output_tokens=None if tokens is None else 0,
+        total_tokens=tokens,
+        token_source="missing" if tokens is None else "measured",
+        cost_usd=cost,
+        latency_ms=float(draw(st.integers(0, 100))),
+    )
+
+
+@given(usages())
+def test_adding_nothing_changes_nothing(usage):
+    assert add_usage(usage, NO_USAGE) == add_usage(NO_USAGE, usage) == usage
+
+
+@given(usages(), usages())
+def test_the_order_of_a_sum_has_no_say(first, second):
+    assert add_usage(first, second) == add_usage(second, first)
+
+
+@given(usages(), usages(), usages())
+def test_the_grouping_of_a_sum_has_no_say(first, second, third):
+    assert add_usage(add_usage(first, second), third) == add_usage(first, add_usage(second, third))
+
+
+@given(usages(), usages())
+def test_a_sum_is_missing_exactly_where_a_part_that_answered_is(first, second):
+    answered = [part for part in (first, second) if part["model_calls"] > part["failed_model_calls"]]
+    known = bool(answered) and all(part["total_tokens"] is not None for part in answered)
+
+    assert add_usage(first, second)["token_source"] == ("measured" if known else "missing")
+
+
+@pytest.mark.parametrize(
+    ("value", "json"),
+    [
+        ({"a": (1, 2)}, {"a": [1, 2]}),
+        ({"a": {1}}, {"a": "{1}"}),
+        ({1: "a", (1, 2): "dropped"}, {"1": "a"}),
+        ("text", "text"),
+        (None, None),
+        (b"x", "b'x'"),
+    ],
+)
+def test_what_json_cannot_hold_becomes_text(value, json):
+    assert plain(value) == json
