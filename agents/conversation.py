@@ -118,7 +118,7 @@ def constrained(model: Model, schema: JsonSchema | None) -> StructuredModel | No
         return None
     try:
         bound = model.with_structured_output(schema, method="json_schema", include_raw=True)
-    except (NotImplementedError, ValueError):
+    except (NotImplementedError, TypeError, ValueError):
         return None
     return cast("StructuredModel", bound)
 

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 import httpx
+from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_base, wait_random_exponential
 
@@ -19,7 +20,8 @@ _log = logging.getLogger(__name__)
 
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
 _LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError)
-_MISUSED: Final = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+_MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCertVerificationError"})
+"""By name, since each HTTP client brings its own."""
 
 
 def is_transient(error: BaseException) -> bool:
@@ -32,9 +34,13 @@ def is_transient(error: BaseException) -> bool:
     status = next((found for cause in causes if (found := status_of(cause)) is not None), None)
     if status is not None:
         return status in TRANSIENT_STATUS
-    return any(isinstance(cause, _LOST) for cause in causes) and not any(
-        isinstance(cause, _MISUSED) for cause in causes
-    )
+    if any(type(cause).__name__ in _MISUSED for cause in causes):
+        return False
+    return any(isinstance(cause, _LOST) or _says_retryable(cause) for cause in causes)
+
+
+def _says_retryable(error: BaseException) -> bool:
+    return isinstance(error, ModelError) and error.is_retryable
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

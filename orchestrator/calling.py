@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from langgraph.errors import GraphBubbleUp
 
@@ -16,6 +16,9 @@ from orchestrator.state import FailureKind, ToolCallRecord, Usage
 from orchestrator.usage import UsageRecorder, recording
 
 T = TypeVar("T")
+
+_GRACE_S: Final = 0.2
+"""Seconds that an agent has to tidy up after it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,41 +81,42 @@ async def call_agent(
     bound = run.time_left(step_index)
     with recording(recorder):
         task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
-    try:
-        with run.cancels(task):
-            value = await asyncio.wait_for(task, bound.seconds)
-    except GraphBubbleUp:
-        raise
-    except asyncio.CancelledError as error:
-        if _is_being_cancelled():
-            raise
-        return _ended(error, recorder, run, bound, timed_out=False)
-    except Exception as error:  # noqa: BLE001 - an agent is foreign code: what it raises ends the run as data
-        timed_out = isinstance(error, TimeoutError) and task.cancelled()
-        return _ended(error, recorder, run, bound, timed_out=timed_out)
-    if recorder.refused is not None:
-        return _ended(recorder.refused, recorder, run, bound, timed_out=False)
-    return Returned(value, _spent(recorder))
-
-
-def _is_being_cancelled() -> bool:
-    """Whether the cancellation comes from outside, rather than from the agent or from the run's own end."""
-    current = asyncio.current_task()
-    return current is not None and current.cancelling() > 0
-
-
-def _ended(
-    error: BaseException, recorder: UsageRecorder, run: RunContext, bound: TimeBound, *, timed_out: bool
-) -> Raised:
-    """Why a call did not return: the run's own reasons come before what the agent made of them."""
-    spent = _spent(recorder)
+    by_itself = await _ended_by_itself(task, run, bound)
+    error = _error_of(task) if by_itself else None
+    if isinstance(error, GraphBubbleUp):
+        raise error
+    spent = Spent(recorder.usage(), recorder.tool_calls())
     if run.cancelled is not None:
         return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", passing=False)
+    if not by_itself:
+        return Raised(TimeoutError(bound.reason), spent, bound.kind, passing=False)
     if recorder.refused is not None:
         return Raised(recorder.refused, spent, "budget_exceeded", passing=False)
-    if timed_out:
-        return Raised(TimeoutError(bound.reason), spent, bound.kind, passing=False)
-    return Raised(error, spent, None, passing=is_transient(error))
+    if error is not None:
+        return Raised(error, spent, None, passing=is_transient(error))
+    return Returned(task.result(), spent)
+
+
+async def _ended_by_itself(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
+    """Wait for the task, the bound, or the run's cancellation; in the latter cases the task is cancelled.
+
+    A task that goes on all the same is left behind.
+    """
+    task.add_done_callback(_error_of)
+    try:
+        with run.cancellation() as cancelled:
+            await asyncio.wait((task, cancelled), timeout=bound.seconds, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return True
+    finally:
+        task.cancel()
+    await asyncio.wait((task,), timeout=_GRACE_S)
+    return False
+
+
+def _error_of(task: asyncio.Future[T]) -> BaseException | None:
+    """What a task raised; asking also tells asyncio that somebody has."""
+    return asyncio.CancelledError("the agent cancelled itself") if task.cancelled() else task.exception()
 
 
 async def _retried(
@@ -135,7 +139,3 @@ async def _retried(
 
     # Only now, since a controller costs more than an instant call: it begins with the fault just seen.
     return await transport.asynchronous(again)(call)
-
-
-def _spent(recorder: UsageRecorder) -> Spent:
-    return Spent(recorder.usage(), recorder.tool_calls())

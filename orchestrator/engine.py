@@ -24,6 +24,7 @@ from orchestrator.config import (
     check_thread_id,
 )
 from orchestrator.drawing import mermaid, png
+from orchestrator.errors import ConfigurationError
 from orchestrator.events import Event, RunFinished, RunStarted
 from orchestrator.graph import Graph, build_graph
 from orchestrator.judging import failed
@@ -113,7 +114,7 @@ class LangGraphOrchestrator:
             everything that was done in ``results``.
 
         Raises:
-            ConfigurationError: The task is empty or no text.
+            ConfigurationError: The task is empty or no text, or the thread is running already.
         """
         check_task(task)
         check_thread_id(thread_id)
@@ -173,6 +174,10 @@ class LangGraphOrchestrator:
         check_task(task)
         check_thread_id(thread_id)
         run = new_context(thread_id or _new_thread_id(), self.settings)
+        if run.thread_id in self._running:
+            raise ConfigurationError(
+                f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
+            )
         self._running[run.thread_id] = run
         try:
             async with aclosing(self._events(task, run, live=live)) as events:
@@ -185,23 +190,32 @@ class LangGraphOrchestrator:
     async def _events(self, task: str, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
         yield RunStarted(thread_id=run.thread_id, task=task)
         state = blank_state(task, self.settings.max_retries)
+        try:
+            async with aclosing(self._chunks(task, run, live=live)) as chunks:
+                async for chunk in chunks:
+                    if isinstance(chunk, Event):
+                        yield chunk
+                    else:
+                        state = _current(state, chunk)
+        except (asyncio.CancelledError, GeneratorExit):
+            state = {**state, **failed("cancelled", "whoever ran it stopped waiting for its end")}
+            await self._tell(RunFinished(thread_id=run.thread_id, status="failed", state=state))
+            raise
+        yield RunFinished(thread_id=run.thread_id, status=state["status"], state=state)
+
+    async def _chunks(
+        self, task: str, run: RunContext, *, live: bool
+    ) -> AsyncGenerator[Event | dict[str, object], None]:
+        """What the graph streams: our events, and its values after each step."""
         stream = self.graph.astream(
             RunInput(task=task, status="planning"),
             RunnableConfig(configurable={"thread_id": run.thread_id}),
             context=run,
             stream_mode=["custom", "values"] if live else ["values"],
         )
-        try:
-            async for mode, chunk in stream:
-                if mode == "values" and isinstance(chunk, dict):
-                    state = _current(state, chunk)
-                elif isinstance(chunk, Event):
-                    yield chunk
-        except asyncio.CancelledError:
-            state = {**state, **failed("cancelled", "the task that ran it was cancelled")}
-            await self._tell(RunFinished(thread_id=run.thread_id, status="failed", state=state))
-            raise
-        yield RunFinished(thread_id=run.thread_id, status=state["status"], state=state)
+        async for _, chunk in stream:
+            if isinstance(chunk, Event | dict):
+                yield chunk
 
     async def _tell(self, event: Event) -> None:
         for hook in self._hooks:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar, cast
 
@@ -35,8 +36,9 @@ def newest(agent: object, name: str, other: str) -> str:
 
     ``other`` where both are defined in the same place.
     """
-    if name in getattr(agent, "__dict__", {}):
-        return name
+    own = getattr(agent, "__dict__", {})
+    if name in own or other in own:
+        return other if other in own else name
     for parent in type(agent).__mro__:
         if other in vars(parent):
             return other
@@ -82,14 +84,19 @@ def _settle(
 ) -> None:
     try:
         result = partial(_hand_over, outcome, call(), None)
-    except StopIteration as error:  # no future can hold one
-        wrapped = RuntimeError("the agent raised StopIteration")
-        wrapped.__cause__ = error
-        result = partial(_hand_over, outcome, None, wrapped)
     except BaseException as error:  # noqa: BLE001 - raised again where the method is awaited
-        result = partial(_hand_over, outcome, None, error)
-    if not loop.is_closed():
+        result = partial(_hand_over, outcome, None, _holdable(error))
+    with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
         loop.call_soon_threadsafe(result)
+
+
+def _holdable(error: BaseException) -> BaseException:
+    """The error as a future can hold it, without ending the loop or the process from there."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError(f"the agent raised {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
 
 
 def _hand_over(outcome: asyncio.Future[object], value: object, error: BaseException | None) -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from agents.transport import TransportRetry
 from orchestrator.budget import Budget
 from orchestrator.errors import BudgetExceededError
 from orchestrator.state import FailureKind, Usage
 from orchestrator.usage import Gate, add_usage
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ class RunContext:
     cancelled: str | None = None
     _started: float = field(default_factory=time.monotonic)
     _step: tuple[int, float] | None = None
-    _cancellers: set[Callable[[], bool]] = field(default_factory=set)
+    _waiting: set[asyncio.Future[None]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop | None = None
 
     def begin_step(self, step_index: int) -> None:
@@ -82,23 +80,25 @@ class RunContext:
         """End the run at once; may be called from any thread and from a signal handler."""
         self.cancelled = reason
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._cancel_all)
+            self._loop.call_soon_threadsafe(self._tell_waiting)
 
     @contextmanager
-    def cancels(self, task: asyncio.Future[T]) -> Iterator[None]:
-        """Let ``cancel`` reach ``task`` while it is awaited."""
+    def cancellation(self) -> Iterator[asyncio.Future[None]]:
+        """A future that is done once the run is cancelled."""
         self._loop = asyncio.get_running_loop()
-        self._cancellers.add(task.cancel)
+        waiting: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.add(waiting)
         if self.cancelled is not None:
-            task.cancel()
+            waiting.set_result(None)
         try:
-            yield
+            yield waiting
         finally:
-            self._cancellers.discard(task.cancel)
+            self._waiting.discard(waiting)
 
-    def _cancel_all(self) -> None:
-        for cancel in self._cancellers:
-            cancel()
+    def _tell_waiting(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
 
     def _bounds(self, step_index: int | None) -> Iterator[TimeBound]:
         now = time.monotonic()

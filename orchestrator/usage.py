@@ -190,8 +190,8 @@ def recording(recorder: UsageRecorder) -> Iterator[UsageRecorder]:
 
 
 def plain(value: object) -> Json:
-    """A value as JSON can hold it; what JSON has no form for becomes its text."""
-    decoded: Json = json.loads(json.dumps(value, default=str, skipkeys=True))
+    """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text."""
+    decoded: Json = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)
     return decoded
 
 
