@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import httpx
 
 from agents.models.construction import construct
 from agents.models.context_guard import ContextGuard
+from agents.transport import chain
 
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama
@@ -20,7 +21,8 @@ DEFAULT_NUM_CTX: Final = 8192
 DEFAULT_TIMEOUT_S: Final = 300.0
 # A kept connection belongs to its event loop: the next asyncio.run would find it closed.
 _KEEP_NONE: Final = httpx.Limits(max_keepalive_connections=0)
-_DEFAULT_HOST: Final = "http://127.0.0.1:11434"
+_DEFAULT_PORT: Final = 11434
+_DEFAULT_HOST: Final = f"127.0.0.1:{_DEFAULT_PORT}"
 _NO_SERVER: Final = "Failed to connect to Ollama"
 _NO_MODEL: Final = re.compile(r"""model ['"](?P<name>[^'"]+)['"] not found""")
 
@@ -67,7 +69,7 @@ def explain(llm: object | None, error: BaseException) -> str | None:
     Returns:
         The sentence; None where the error is another one, or not Ollama's.
     """
-    for cause in _chain(error):
+    for cause in chain(error):
         address = _unreachable(llm, cause)
         if address is not None:
             return (
@@ -78,6 +80,22 @@ def explain(llm: object | None, error: BaseException) -> str | None:
         if name is not None:
             return f"the Ollama server has no model {name!r}; get it with `ollama pull {name}`"
     return None
+
+
+def server_address(given: str | None = None) -> str:
+    """Scheme, host and port that Ollama's client asks, without the password that an address may carry.
+
+    Args:
+        given: As in ``OLLAMA_HOST``; None or blank stands for the default.
+    """
+    address = (given or "").strip() or _DEFAULT_HOST
+    has_scheme = "://" in address
+    try:
+        url = httpx.URL(address if has_scheme else f"http://{address}")
+    except httpx.InvalidURL:
+        return "what OLLAMA_HOST names, which is no address"
+    port = "" if has_scheme or url.port else f":{_DEFAULT_PORT}"
+    return f"{_shown(url)}{port}"
 
 
 def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str] | None:
@@ -99,15 +117,6 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
     except (OSError, httpx.HTTPError, httpx.InvalidURL, ResponseError, ValueError):
         return None
     return [model.model for model in found if model.model]
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        current = current.__cause__
 
 
 def _unreachable(llm: object | None, error: BaseException) -> str | None:
@@ -147,9 +156,8 @@ def _is_ollama(llm: object | None) -> bool:
 
 
 def _host(llm: object | None) -> str:
-    given = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST") or _DEFAULT_HOST
-    address = str(given)
-    return _shown(httpx.URL(address if "://" in address else f"http://{address}"))
+    given = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST")
+    return server_address(None if given is None else str(given))
 
 
 def _shown(url: httpx.URL) -> str:

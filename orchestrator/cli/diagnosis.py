@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-import httpx
 from pydantic import BaseModel, ConfigDict
 
 from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
-from agents.models.ollama import installed_models
+from agents.models.ollama import installed_models, server_address
 from agents.models.weights import DEFAULT_SOURCES, Sources, Weights, find_weights
 
 PACKAGES: Final = (
@@ -24,7 +23,6 @@ PACKAGES: Final = (
     "langchain-openai",
     "xllamacpp",
 )
-_OLLAMA_PORT: Final = 11434
 _NO_WEIGHTS: Final = (
     "no weights are on this machine; `orchestrator run` downloads them (98 MB) where there is a network, "
     "or set PEM_WEIGHTS to a GGUF file"
@@ -131,19 +129,9 @@ def _load_problem(weights: Weights) -> str | None:
 
 def _ollama(environment: Mapping[str, str]) -> Ollama:
     models = installed_models()
-    return Ollama(host=ollama_address(environment), answers=models is not None, models=models or [])
-
-
-def ollama_address(environment: Mapping[str, str]) -> str:
-    """Scheme, host and port that Ollama's client asks; never a password."""
-    given = environment.get("OLLAMA_HOST", "").strip() or "127.0.0.1"
-    has_scheme = "://" in given
-    try:
-        url = httpx.URL(given if has_scheme else f"http://{given}")
-    except httpx.InvalidURL:
-        return "what OLLAMA_HOST names, which is no address"
-    port = "" if has_scheme or url.port else f":{_OLLAMA_PORT}"
-    return f"{url.scheme}://{url.netloc.decode('ascii')}{port}"
+    return Ollama(
+        host=server_address(environment.get("OLLAMA_HOST")), answers=models is not None, models=models or []
+    )
 
 
 def _openai(environment: Mapping[str, str]) -> OpenAICompatible:

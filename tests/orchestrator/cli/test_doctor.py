@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
+from agents.models.ollama import server_address
 from agents.models.weights import Sources
 from orchestrator.cli.diagnosis import (
     Diagnosis,
@@ -16,7 +17,6 @@ from orchestrator.cli.diagnosis import (
     OpenAICompatible,
     find_embedded,
     installed_version,
-    ollama_address,
 )
 from orchestrator.cli.doctor import describe
 from tests.conftest import OLLAMA_MODEL
@@ -133,7 +133,7 @@ def test_json_is_what_was_found_and_nothing_else(cli, nothing):
     ],
 )
 def test_the_address_of_ollama_is_shown_without_a_password(given, address):
-    assert ollama_address({} if given is None else {"OLLAMA_HOST": given}) == address
+    assert server_address(given) == address
 
 
 def found(embedded=None, models=None, key=False):

@@ -1,0 +1,31 @@
+"""Draw the README's picture of the live view, from a real run of the embedded model."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from orchestrator.cli.progress import Watch
+from orchestrator.cli.render import render
+from orchestrator.wiring import build_orchestrator
+
+
+def main() -> None:
+    """Run the task, and write the view's last frame as SVG."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", default="Explain why the sky is blue in two sentences")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("live-view.svg"))
+    arguments = parser.parse_args()
+    watch = Watch()
+    for event in build_orchestrator("local").stream(arguments.task):
+        watch.see(event)
+    console = Console(record=True, width=86, file=io.StringIO(), force_terminal=True)
+    console.print(render(watch.view, watch.clock()))
+    arguments.out.write_text(console.export_svg(title="orchestrator run"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
