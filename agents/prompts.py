@@ -31,10 +31,15 @@ COMPRESSION: Final = (
 )
 
 
+_SHORT_TASK: Final = 300
+"""Characters up to which a task is repeated in the examples."""
+
+
 def plan_request(task: str) -> str:
     """Ask for a plan. The examples are made of the task: the smallest models copy what they are shown."""
-    simple = json.dumps({"plan": [task]}, ensure_ascii=False)
-    larger = json.dumps({"plan": [f"Collect ideas for the task: {task}", task]}, ensure_ascii=False)
+    shown = task if len(task) <= _SHORT_TASK else "Do what the task says"
+    simple = json.dumps({"plan": [shown]}, ensure_ascii=False)
+    larger = json.dumps({"plan": [f"Collect ideas for the task: {shown}", shown]}, ensure_ascii=False)
     return (
         f"Task: {task}\n\nReply with JSON only. A simple task is its own plan, such as {simple}; "
         f"a larger task has several steps, such as {larger}"

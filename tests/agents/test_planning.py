@@ -87,3 +87,10 @@ def test_structured_output_can_be_switched_off(chat_server):
 def test_a_plan_that_was_cut_off_by_the_token_limit_keeps_what_came(chat_server):
     chat_server.will_say('{"plan": ["read", "write", "che', finish_reason="length")
     assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write", "che"]
+
+
+def test_a_long_task_stands_in_the_request_once():
+    llm = ScriptedChatModel([TWO])
+    PlanningAgent(llm).generate_plan("long " * 100)
+
+    assert llm.prompts[0][-1].text.count("long " * 100) == 1

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor, ModelExecutor
+from orchestrator import ConfigurationError, LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
 
@@ -202,3 +202,21 @@ def test_an_orchestrator_can_be_an_agent_of_another():
     state = LangGraphOrchestrator(FakePlanner(["outer"]), Nested(), FakeMonitor()).run("x")
 
     assert (state["status"], state["plan"], state["results"][0]["result"]) == ("success", ["outer"], "deep")
+
+
+async def test_a_thread_that_is_running_is_not_run_a_second_time():
+    executor = WaitingExecutor()
+    orchestrator = LangGraphOrchestrator(FakePlanner(), executor, FakeMonitor())
+    first = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.sleep(0.2)
+
+    with pytest.raises(ConfigurationError, match="thread_id is 'thread', which is running"):
+        await orchestrator.arun("y", "thread")
+    orchestrator.cancel("thread")
+    assert (await first)["failure"]["kind"] == "cancelled"
+
+
+async def test_a_thread_can_be_run_again_after_its_end():
+    orchestrator = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor())
+
+    assert [(await orchestrator.arun("x", "thread"))["status"] for _ in range(2)] == ["success"] * 2

@@ -273,3 +273,16 @@ def test_a_stream_leaves_no_thread_behind():
     list(LangGraphOrchestrator(*agents).stream("x"))
 
     assert threading.active_count() <= before
+
+
+async def test_hooks_are_told_of_the_end_of_a_stream_that_was_left_early():
+    hook = RecordingHook()
+    stream = build(2, hooks=[hook]).astream("x")
+    async for event in stream:
+        if isinstance(event, StepJudged):
+            break
+    await stream.aclose()
+
+    finished = hook.events[-1]
+    assert isinstance(finished, RunFinished)
+    assert (finished.status, finished.state["failure"]["kind"]) == ("failed", "cancelled")

@@ -6,6 +6,8 @@ import asyncio
 from functools import partial, wraps
 from types import SimpleNamespace
 
+import pytest
+
 from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
@@ -196,3 +198,25 @@ def test_agents_are_called_by_the_documented_argument_names():
             return f"{step_description} after {len(context)}"
 
     assert run(executor=Strict())["results"][0]["result"] == "one after 0"
+
+
+def test_a_correction_set_on_the_object_itself_is_used():
+    executor = SimpleNamespace(
+        execute_step=lambda step, context="": "first",
+        correct_step=lambda step, output, feedback, context="": f"{output}, mended",
+    )
+    state = LangGraphOrchestrator(FakePlanner(), executor, FakeMonitor(refuse(), accept())).run("x")
+
+    assert [record["result"] for record in state["results"]] == ["first", "first, mended"]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_an_agent_in_a_thread_cannot_end_the_process(error):
+    def execute_step(step, context=""):
+        raise error
+
+    executor = SimpleNamespace(execute_step=execute_step)
+    state = LangGraphOrchestrator(FakePlanner(), executor, FakeMonitor()).run("x")
+
+    assert state["failure"]["kind"] == "executor_error"
+    assert type(error).__name__ in state["failure"]["message"]
