@@ -11,9 +11,9 @@ from langgraph.errors import GraphBubbleUp
 from agents.errors import AgentError
 from agents.transport import TransportRetry, is_transient
 from orchestrator.methods import AgentMethod
+from orchestrator.recorder import UsageRecorder, recording
 from orchestrator.run_context import RunContext, TimeBound
 from orchestrator.state import FailureKind, ToolCallRecord, Usage
-from orchestrator.usage import UsageRecorder, recording
 
 T = TypeVar("T")
 

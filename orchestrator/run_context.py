@@ -12,8 +12,9 @@ from typing import Final
 from agents.transport import TransportRetry
 from orchestrator.budget import Budget
 from orchestrator.errors import BudgetExceededError
+from orchestrator.recorder import Gate
 from orchestrator.state import FailureKind, Usage
-from orchestrator.usage import Gate, add_usage
+from orchestrator.usage import add_usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from langchain_core.tools import tool
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
+from orchestrator.recorder import plain
 from orchestrator.state import NO_USAGE, Usage
-from orchestrator.usage import add_usage, plain
+from orchestrator.usage import add_usage
 from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, refuse

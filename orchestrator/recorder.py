@@ -1,0 +1,247 @@
+"""What an agent spent, read from LangChain's callbacks: it works for any agent written with LangChain."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+
+from orchestrator.budget import ModelPrice
+from orchestrator.errors import BudgetExceededError
+from orchestrator.state import Json, ToolCallRecord, Usage
+
+
+@dataclass(slots=True)
+class _ModelCall:
+    started: float
+    model: str
+    ended: float | None = None
+    tokens: UsageMetadata | None = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class _ToolCall:
+    started: float
+    name: str
+    args: Json
+    ended: float | None = None
+    result: str | None = None
+    error: str | None = None
+
+
+Gate = Callable[[Usage, int], None]
+"""Takes what the ended calls spent, and how many are under way."""
+
+
+@dataclass(slots=True)
+class _Log:
+    models: dict[UUID, _ModelCall] = field(default_factory=dict)
+    tools: dict[UUID, _ToolCall] = field(default_factory=dict)
+
+
+class UsageRecorder(BaseCallbackHandler):
+    """Collects the model and tool calls made while it is active.
+
+    Args:
+        gate: Called before each model call with what was spent so far; raises to prevent it.
+        prices: By model name, for the cost.
+
+    Attributes:
+        refused: What the gate raised, even where the agent swallowed it.
+    """
+
+    raise_error = True
+    run_inline = False
+    """Inline, a refusal would leave the coroutines of the model's other handlers unawaited."""
+    ignore_chain = True
+    ignore_retriever = True
+
+    def __init__(self, gate: Gate, prices: Mapping[str, ModelPrice]) -> None:
+        self._gate = gate
+        self.refused: BudgetExceededError | None = None
+        self._prices = prices
+        self._log = _Log()
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+
+    @property
+    def called_tools(self) -> bool:
+        """Whether a tool was started, so that doing all again could do something twice."""
+        return bool(self._log.tools)
+
+    def usage(self) -> Usage:
+        """What was spent so far; the latency is the time since the start."""
+        with self._lock:
+            calls = list(self._log.models.values())
+        return _usage(calls, self._prices, 1000 * (time.monotonic() - self._started))
+
+    def tool_calls(self) -> list[ToolCallRecord]:
+        """The tool calls so far."""
+        with self._lock:
+            return [_tool_record(call) for call in self._log.tools.values()]
+
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, object],
+        messages: list[list[BaseMessage]],  # noqa: ARG002 - named by LangChain
+        *,
+        run_id: UUID,
+        metadata: dict[str, object] | None = None,
+        **kwargs: object,  # noqa: ARG002
+    ) -> None:
+        """Let the gate decide, then note the start."""
+        self._begin(run_id, serialized, metadata)
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, object],
+        prompts: list[str],  # noqa: ARG002 - named by LangChain
+        *,
+        run_id: UUID,
+        metadata: dict[str, object] | None = None,
+        **kwargs: object,  # noqa: ARG002
+    ) -> None:
+        """As for chat models."""
+        self._begin(run_id, serialized, metadata)
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
+        """Note the end and the tokens."""
+        self._end(run_id, _tokens(response), failed=False)
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
+        """Note the end of a failed call; a reply that was cut off still reports its tokens."""
+        tokens = _tokens_of_error(error)
+        self._end(run_id, tokens, failed=tokens is None)
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, object],
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, object] | None = None,
+        **kwargs: object,  # noqa: ARG002
+    ) -> None:
+        """Note the start with the arguments."""
+        name = str((serialized or {}).get("name", "tool"))
+        call = _ToolCall(time.monotonic(), name, plain(input_str if inputs is None else inputs))
+        with self._lock:
+            self._log.tools[run_id] = call
+
+    def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
+        """Note the result."""
+        text = output.text if isinstance(output, ToolMessage) else str(output)
+        failed = isinstance(output, ToolMessage) and output.status == "error"
+        self._end_tool(run_id, None if failed else text, text if failed else None)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
+        """Note the error."""
+        self._end_tool(run_id, None, f"{type(error).__name__}: {error}")
+
+    def _begin(self, run_id: UUID, serialized: dict[str, object], metadata: dict[str, object] | None) -> None:
+        name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
+        with self._lock:  # held over the gate as well: calls that begin together must see each other
+            ended = [call for call in self._log.models.values() if call.ended is not None]
+            try:
+                self._gate(_usage(ended, self._prices, 0.0), len(self._log.models) - len(ended))
+            except BudgetExceededError as error:
+                self.refused = error
+                raise
+            self._log.models[run_id] = _ModelCall(time.monotonic(), str(name))
+
+    def _end(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
+        with self._lock:
+            call = self._log.models.get(run_id)
+            if call is not None:
+                call.ended, call.tokens, call.failed = time.monotonic(), tokens, failed
+
+    def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
+        with self._lock:
+            call = self._log.tools.get(run_id)
+            if call is not None:
+                call.ended, call.result, call.error = time.monotonic(), result, error
+
+
+_active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
+register_configure_hook(_active, inheritable=True)
+
+
+@contextmanager
+def recording(recorder: UsageRecorder) -> Iterator[UsageRecorder]:
+    """Hand the recorder to every LangChain call made within, in this task and in threads it starts."""
+    token = _active.set(recorder)
+    try:
+        yield recorder
+    finally:
+        _active.reset(token)
+
+
+def plain(value: object) -> Json:
+    """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text."""
+    decoded: Json = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)
+    return decoded
+
+
+def _usage(calls: Sequence[_ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
+    answered = [call for call in calls if not call.failed]
+    counted = [call.tokens for call in answered if call.tokens is not None]
+    known = bool(counted) and len(counted) == len(answered)
+    return Usage(
+        model_calls=len(calls),
+        failed_model_calls=len(calls) - len(answered),
+        input_tokens=sum(tokens["input_tokens"] for tokens in counted) if known else None,
+        output_tokens=sum(tokens["output_tokens"] for tokens in counted) if known else None,
+        total_tokens=sum(tokens["total_tokens"] for tokens in counted) if known else None,
+        token_source="measured" if known else "missing",
+        cost_usd=_cost(answered, prices) if known else None,
+        latency_ms=round(latency_ms, 3),
+    )
+
+
+def _cost(calls: Sequence[_ModelCall], prices: Mapping[str, ModelPrice]) -> float | None:
+    total = 0.0
+    for call in calls:
+        if call.tokens is None or call.model not in prices:
+            return None
+        total += prices[call.model].cost(call.tokens["input_tokens"], call.tokens["output_tokens"])
+    return total
+
+
+def _tokens(response: LLMResult) -> UsageMetadata | None:
+    for generations in response.generations:
+        for generation in generations:
+            message = generation.message if isinstance(generation, ChatGeneration) else None
+            if isinstance(message, AIMessage) and message.usage_metadata is not None:
+                return message.usage_metadata
+    return None
+
+
+def _tokens_of_error(error: BaseException) -> UsageMetadata | None:
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    if usage is None:
+        return None
+    return UsageMetadata(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        total_tokens=usage.total_tokens,
+    )
+
+
+def _tool_record(call: _ToolCall) -> ToolCallRecord:
+    latency = None if call.ended is None else round(1000 * (call.ended - call.started), 3)
+    return ToolCallRecord(
+        name=call.name, args=call.args, result=call.result, error=call.error, latency_ms=latency
+    )
