@@ -109,7 +109,7 @@ class ExecutionAgent(BaseAgent):
                 return without_thoughts(reply_text(reply))
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
-            answers = yield ToolCalls(self._runner, reply)
+            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), reply)
             messages = [*messages, reply, *answers]
             rounds += 1
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langchain_core.tools.base import ArgsSchema
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
@@ -34,35 +35,69 @@ def awaits(tools: Sequence[BaseTool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
-    """The tool calls of one reply."""
+    """The tool calls of one reply.
+
+    Attributes:
+        runner: Carries out those that it can.
+        names: The tools there are.
+        reply: The model's reply.
+    """
 
     runner: ToolRunner
+    names: frozenset[str]
     reply: AIMessage
 
     def run(self) -> list[BaseMessage]:
         """Run them; a failure is an answer, too."""
-        return self._answers(self.runner.invoke(self._state()) if self.reply.tool_calls else None)
+        return self._answers(self.runner.invoke(self._state()) if self._known() else None)
 
     async def arun(self) -> list[BaseMessage]:
         """Run them without blocking the event loop."""
-        return self._answers(await self.runner.ainvoke(self._state()) if self.reply.tool_calls else None)
+        return self._answers(await self.runner.ainvoke(self._state()) if self._known() else None)
+
+    def _known(self) -> list[ToolCall]:
+        return [call for call in self.reply.tool_calls if call["name"] in self.names]
 
     def _state(self) -> MessagesState:
-        return {"messages": [self.reply]}
+        return {"messages": [self.reply.model_copy(update={"tool_calls": self._known()})]}
 
     def _answers(self, state: MessagesState | None) -> list[BaseMessage]:
         done: list[AnyMessage] = state["messages"][1:] if state else []
-        return [*done, *(_refusal(call) for call in self.reply.invalid_tool_calls)]
+        unknown = [call for call in self.reply.tool_calls if call["name"] not in self.names]
+        return [
+            *done,
+            *(_unknown(call, self.names) for call in unknown),
+            *(_unparsable(call) for call in self.reply.invalid_tool_calls),
+        ]
+
+
+class _Refused(BaseTool):
+    """Stands in for a call that cannot be carried out, so that callbacks hear of it as of any other."""
+
+    name: str
+    description: str = "Refuses a call."
+    args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
+    handle_tool_error: bool = True
+    reason: str
+
+    def _run(self, **_: object) -> str:
+        raise ToolException(self.reason)
 
 
 def _describe(error: Exception) -> str:
     return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
 
 
-def _refusal(call: InvalidToolCall) -> ToolMessage:
-    return ToolMessage(
-        f"The arguments are not valid JSON: {call['error'] or call['args']}",
-        tool_call_id=call["id"] or "",
-        name=call["name"],
-        status="error",
-    )
+def _unknown(call: ToolCall, names: frozenset[str]) -> ToolMessage:
+    reason = f"There is no tool {call['name']!r}; there is: {', '.join(sorted(names))}."
+    return _refusal(call["name"], call["args"], call["id"], reason)
+
+
+def _unparsable(call: InvalidToolCall) -> ToolMessage:
+    reason = f"The arguments are not valid JSON: {call['error'] or call['args']}"
+    return _refusal(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)
+
+
+def _refusal(name: str, args: dict[str, object], call_id: str | None, reason: str) -> ToolMessage:
+    call = ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
+    return cast("ToolMessage", _Refused(name=name, reason=reason).invoke(call))

@@ -326,6 +326,21 @@ def test_a_tool_called_by_a_foreign_executor_is_recorded():
     assert [(call["name"], call["result"]) for call in record["tool_calls"]] == [("add", "4")]
 
 
+def test_a_call_of_a_tool_that_is_not_there_is_recorded_as_refused():
+    [call] = tool_calls(asks(("nonsense", {"a": 1})), "done")
+
+    assert (call["name"], call["args"], call["result"]) == ("nonsense", {"a": 1}, None)
+    assert "no tool 'nonsense'" in call["error"]
+
+
+def test_a_call_whose_arguments_cannot_be_read_is_recorded_as_refused():
+    broken = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "1", "error": None}])
+    [call] = tool_calls(broken, "done")
+
+    assert (call["name"], call["args"]) == ("add", {"arguments": "{a"})
+    assert "not valid JSON" in call["error"]
+
+
 def test_each_execution_has_its_own_tool_calls():
     class Foreign(FakeExecutor):
         def execute_step(self, step_description, context=""):
