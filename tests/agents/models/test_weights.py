@@ -100,7 +100,7 @@ def test_the_hub_is_asked_for_one_revision(hub, loopback) -> None:
     server = loopback(200, b"GGUF" + bytes(96), hub_headers())
     locate_weights(hub(server.url))
     wanted = f"/{Sources().repository}/resolve/{Sources().revision}/{Sources().filename}"
-    assert set(server.paths) == {wanted}
+    assert set(server.paths) - {"/"} == {wanted}
 
 
 def test_a_download_that_is_no_gguf_file_is_refused(hub, loopback) -> None:
