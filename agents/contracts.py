@@ -26,21 +26,21 @@ class Unreadable:
 
 JsonSchema = dict[str, object]
 
-PLAN_SCHEMA: Final[JsonSchema] = {
-    "title": "plan",
-    "description": "The steps of the task, in order.",
-    "type": "object",
-    "properties": {
-        "plan": {
-            "type": "array",
-            "items": {"type": "string", "minLength": 3, "maxLength": 200},
-            "minItems": 1,
-            "maxItems": 12,
-        }
-    },
-    "required": ["plan"],
-    "additionalProperties": False,
-}
+DEFAULT_MAX_STEPS: Final = 12
+
+
+def plan_schema(max_steps: int = DEFAULT_MAX_STEPS) -> JsonSchema:
+    """The schema of a plan of at most ``max_steps`` steps."""
+    step = {"type": "string", "minLength": 3, "maxLength": 200}
+    return {
+        "title": "plan",
+        "description": "The steps of the task, in order.",
+        "type": "object",
+        "properties": {"plan": {"type": "array", "items": step, "minItems": 1, "maxItems": max_steps}},
+        "required": ["plan"],
+        "additionalProperties": False,
+    }
+
 
 VERDICT_SCHEMA: Final[JsonSchema] = {
     "title": "verdict",

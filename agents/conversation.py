@@ -16,6 +16,7 @@ from langchain_core.runnables import Runnable
 from agents.contracts import JsonSchema
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
 from agents.models.ollama import explain
+from agents.redaction import redacted, secrets_of
 from agents.transport import TransportRetry, is_transient, status_of
 
 T = TypeVar("T")
@@ -178,5 +179,5 @@ def _known(model: Model, error: Exception) -> AgentError | None:
     kind = ModelUnavailableError if is_transient(error) else ModelRefusedError
     if kind is ModelRefusedError and status_of(error) is None:
         return None
-    detail = " ".join(str(error).split())[:300] or type(error).__name__
+    detail = " ".join(redacted(str(error), secrets_of(model)).split())[:300] or type(error).__name__
     return kind(explain(model, error) or f"the model's server failed ({type(error).__name__}): {detail}")

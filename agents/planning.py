@@ -7,7 +7,7 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.contracts import PLAN_SCHEMA, Unreadable
+from agents.contracts import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 from agents.conversation import Conversation, Model, adrive, drive
 from agents.parsing import read_plan, without_thoughts
 from agents.transport import TransportRetry
@@ -22,6 +22,7 @@ class PlanningAgent(BaseAgent):
         llm: Any LangChain chat model.
         system_prompt: Replaces the built-in instructions.
         structured_output: Hold the replies to a JSON schema where the model supports it.
+        max_steps: The schema's bound on the plan; a model that is not held to the schema may pass it.
         transport_retry: How passing faults of the model's server are met.
     """
 
@@ -31,12 +32,13 @@ class PlanningAgent(BaseAgent):
         system_prompt: str | None = None,
         *,
         structured_output: bool = True,
+        max_steps: int = DEFAULT_MAX_STEPS,
         transport_retry: TransportRetry = DEFAULT_RETRY,
     ) -> None:
         super().__init__(
             llm, system_prompt or prompts.PLANNING, "PlanningAgent", transport_retry=transport_retry
         )
-        self._schema = PLAN_SCHEMA if structured_output else None
+        self._schema = plan_schema(max_steps) if structured_output else None
 
     def generate_plan(self, task: str) -> list[str]:
         """Plan ``task``.

@@ -9,6 +9,7 @@ from typing import Final, Generic, TypeVar
 from langgraph.errors import GraphBubbleUp
 
 from agents.errors import AgentError
+from agents.redaction import redacted
 from agents.transport import TransportRetry, is_transient
 from orchestrator.methods import AgentMethod
 from orchestrator.recorder import UsageRecorder, recording
@@ -54,7 +55,7 @@ class Raised:
     @property
     def message(self) -> str:
         """One sentence for people."""
-        text = " ".join(str(self.error).split())[:500]
+        text = " ".join(redacted(str(self.error)).split())[:500]
         return (
             text
             if self.kind or isinstance(self.error, AgentError)

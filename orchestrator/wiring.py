@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
+from agents.contracts import DEFAULT_MAX_STEPS
 from orchestrator.config import Settings
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.ports import Hook
+
+_SMALL_PLAN: Final = 3
+"""Steps that the embedded model can plan before it repeats itself."""
 
 
 def build_orchestrator(
@@ -34,7 +39,7 @@ def build_orchestrator(
     wanted = Settings() if settings is None else settings
     llm = load_model(model)
     return LangGraphOrchestrator(
-        PlanningAgent(llm=llm),
+        PlanningAgent(llm=llm, max_steps=_SMALL_PLAN if model == "local" else DEFAULT_MAX_STEPS),
         ExecutionAgent(llm=llm),
         MonitoringAgent(llm=llm),
         max_retries=wanted.max_retries,

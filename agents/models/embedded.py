@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 DEFAULT_N_CTX: Final = 8192
 DEFAULT_MAX_TOKENS: Final = 512
 DEFAULT_TIMEOUT_S: Final = 120.0
+_SMALL_MODEL: Final[Mapping[str, object]] = {"max_tokens": 256, "frequency_penalty": 0.3}
+"""For the default weights, which fall into repeating themselves otherwise."""
 _SEED: Final = 20250101
 _PROGRAM: Final = Path(__file__).with_name("llama_process.py")
 _STOP_S: Final = 5.0
@@ -100,7 +102,8 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
     Args:
         weights: The file to serve; None stands for the default weights.
         options: ``n_ctx`` (tokens, default 8192) and settings of ``ChatOpenAI``; by default temperature 0,
-            a fixed seed, at most 512 tokens a reply, a timeout of 120 s, and no retries.
+            a fixed seed, at most 512 tokens a reply (256 and a penalty on repetition for the default
+            weights), a timeout of 120 s, and no retries.
 
     Raises:
         ModelSetupError: The weights or the runtime are missing, or the file cannot be loaded.
@@ -127,7 +130,7 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
         defaults={
             "temperature": 0.0,
             "seed": _SEED,
-            "max_tokens": DEFAULT_MAX_TOKENS,
+            **(_SMALL_MODEL if weights is None else {"max_tokens": DEFAULT_MAX_TOKENS}),
             "timeout": DEFAULT_TIMEOUT_S,
             "max_retries": 0,
             # Off by itself for any endpoint but OpenAI's own.
@@ -176,7 +179,11 @@ def _start(weights: Weights, n_ctx: int) -> _Running:
         "api_key": secrets.token_urlsafe(32),
     }
     process = _spawn()
-    address = _listening(process, settings)
+    try:
+        address = _listening(process, settings)
+    except BaseException:  # a signal while it loads: nobody else knows of the process yet
+        _stop(process)
+        raise
     if not address:
         _stop(process)
         raise ModelSetupError(

@@ -82,13 +82,13 @@ def weights_at(path: str | Path, origin: Origin = "path", named_by: str = "the p
     Raises:
         ModelSetupError: No such file, or its first four bytes are not ``GGUF``.
     """
-    resolved = Path(path).expanduser().resolve()
     try:
+        resolved = Path(path).expanduser().resolve()
         with resolved.open("rb") as file:
             magic = file.read(len(_MAGIC))
         size = resolved.stat().st_size
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such user, a NUL
+        reason = getattr(error, "strerror", None) or str(error)
         raise ModelSetupError(
             f"{named_by} names {os.fspath(path)!r}, which cannot be read ({reason}); "
             "give the path of a GGUF file"

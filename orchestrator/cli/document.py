@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+_COMMANDS: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""Control characters that JSON may hold unescaped, and those that turn or hide text."""
 
 
 def as_json(value: object) -> str:
     """A value as JSON text.
 
     What JSON cannot carry is replaced: half a surrogate pair by U+FFFD, a number that is not finite
-    by its name as text.
+    by its name as text. What a terminal would obey rather than show is escaped.
     """
-    return json.dumps(_portable(value), ensure_ascii=False, allow_nan=False, indent=2)
+    document = json.dumps(_portable(value), ensure_ascii=False, allow_nan=False, indent=2)
+    return _COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", document)
 
 
 def _portable(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first asks the run to end and keep what it has done, the second ends the process."""
+"""Ctrl-C and other requests to end: the first keeps what was done, the second ends the process."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from types import FrameType
 from typing import Final
 
 _SHOW_CURSOR: Final = b"\x1b[?25h"
+_ENDINGS: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 @contextmanager
 def interruptible(cancel: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Turn the first SIGINT into a call of ``cancel``, and leave the second to the system.
+    """Turn the first of these signals into a call of ``cancel``, and leave the next to the system.
 
     Args:
         cancel: Called within a signal handler.
 
     Returns:
-        A function that says whether the signal came, for who could not be cancelled yet.
+        A function that says whether a signal came, for who could not be cancelled yet.
     """
     came: list[bool] = []
+    before = {number: signal.getsignal(number) for number in _ENDINGS}
+    # Whoever started the process and has a signal ignored (nohup) does not want it to end the run.
+    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
 
     def first(_signal: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
         came.append(True)
         _show_cursor()
         cancel()
 
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN:  # whoever started the process does not want it interrupted
-        yield lambda: False
-        return
-    signal.signal(signal.SIGINT, first)
+    for number in heeded:
+        signal.signal(number, first)
     try:
         yield lambda: bool(came)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in heeded:
+            signal.signal(number, before[number])
 
 
 def _show_cursor() -> None:

@@ -50,9 +50,9 @@ def render(view: View, now: float, rows: int = 40) -> RenderableType:
 
 def _checklist(view: View, now: float, room: int) -> Table:
     table = Table.grid(padding=(0, 1), expand=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True, min_width=1)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
+    table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
     for row in _rows(view, now, room):
         table.add_row(*row)
     return table

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from agents import PlanningAgent, prompts
-from agents.contracts import PLAN_SCHEMA
+from agents.contracts import plan_schema
 from agents.testing import ScriptedChatModel
 
 TWO = '{"plan": ["read", "write"]}'
@@ -74,7 +74,7 @@ def test_a_real_client_is_sent_the_schema_of_a_plan(chat_server):
     chat_server.will_say(TWO)
     assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write"]
     [request] = chat_server.requests
-    assert request["response_format"]["json_schema"]["schema"]["required"] == PLAN_SCHEMA["required"]
+    assert request["response_format"]["json_schema"]["schema"]["required"] == plan_schema()["required"]
 
 
 def test_structured_output_can_be_switched_off(chat_server):

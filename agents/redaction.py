@@ -1,0 +1,27 @@
+"""Keeping keys out of messages: servers echo what they refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from pydantic import SecretStr
+
+_MASK: Final = "***"
+_KEY: Final = re.compile(r"(?i)\bbearer\s+[^\s\"',}]+|\b(?:sk|pk|gsk|xai|hf|key)[-_][a-z0-9_-]{8,}")
+_SHORTEST: Final = 4
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text with ``secrets``, and whatever looks like a key, masked."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, _MASK)
+    return _KEY.sub(_MASK, text)
+
+
+def secrets_of(model: object) -> list[str]:
+    """The secret settings of a model."""
+    values = getattr(model, "__dict__", {}).values()
+    return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
