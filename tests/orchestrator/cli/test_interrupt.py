@@ -45,12 +45,12 @@ def slow():
     answer.over.set()
 
 
-def interrupted(process, chat, slow, *options, **script):
+def interrupted(process, chat, slow, *options, by=signal.SIGINT, **script):
     """Run a task in a process of its own and interrupt it once the slow answer is waited for."""
     served = chat(**script)
     running = process("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
     assert slow.asked.wait(FINISH_S)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(by)
     stdout, stderr = running.communicate(timeout=FINISH_S)
     return running.returncode, stdout.decode(), stderr.decode()
 
@@ -72,6 +72,13 @@ def test_an_interrupt_ends_the_run_as_cancelled_and_keeps_what_was_done(process,
     state = json.loads(stdout)
     assert (code, state["status"], state["failure"]["kind"]) == (1, "failed", "cancelled")
     assert len(state["results"]) == records
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_keeps_what_was_done_as_ctrl_c_does(process, chat, slow, by):
+    code, stdout, _ = interrupted(process, chat, slow, "--json", by=by, plans=[slow])
+
+    assert (code, json.loads(stdout)["failure"]["kind"]) == (1, "cancelled")
 
 
 def test_an_interrupted_run_prints_what_was_done_and_no_traceback(process, chat, slow):
