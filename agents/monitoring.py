@@ -9,6 +9,7 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 from agents.conversation import Conversation, Model, adrive, drive
+from agents.loose_json import containers
 from agents.parsing import read_verdict
 from agents.transport import TransportRetry
 
@@ -60,7 +61,16 @@ class MonitoringAgent(BaseAgent):
     def _judge(self, objective: str, result: str) -> Conversation[Verdict]:
         reply = yield from self._ask(prompts.verdict_request(objective, result), self._schema)
         verdict = read_verdict(reply)
+        if not isinstance(verdict, Unreadable) and verdict["success"] and _quotes(reply, objective, result):
+            verdict = Unreadable(reply, "the verdict is quoted from the text that was judged")
         if not isinstance(verdict, Unreadable):
             return verdict
         _log.warning("the judge's reply cannot be read (%s): %.200r", verdict.reason, reply)
         return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")
+
+
+def _quotes(reply: str, *texts: str) -> bool:
+    """Whether a JSON object in a reply with other words around it stands in one of the texts, too."""
+    reply = reply.strip()
+    spans = [reply[slice(*span)] for span in containers(reply) if span]
+    return any(span != reply and span in text for span in spans for text in texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from langchain_core.utils.json import parse_json_markdown
@@ -19,7 +19,11 @@ _BULLETED = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
 _JSON_START = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
 _PLAN_SIGN = re.compile(r"plan|steps|\\u", re.IGNORECASE)
 _VERDICT_SIGN = re.compile(r"success|feedback|\\u", re.IGNORECASE)
-_DOUBT = re.compile(r"""</?think|success["']?\s*[:=]\s*["']?false""", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"""</?think | success\W{0,6}+(?:is|should\sbe|=)?+\W{0,6}+false | \bnot\s(?:met|approved|a\ssuccess)
+    | \bverdict\W{1,6}+fail | \brefused\b | \bfailed\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = ("description", "step", "task", "title", "objective", "action", "name")
 
@@ -126,7 +130,18 @@ def _verdict(value: object) -> Verdict | None:
     success = _boolean(value.get("success")) if isinstance(value, dict) else None
     if success is None or not isinstance(value, dict):
         return None
+    if success and _denied_within(value):
+        return None
     return Verdict(success=success, feedback=_feedback(value.get("feedback")))
+
+
+def _denied_within(value: Mapping[str, object]) -> bool:
+    """Whether something inside of an object that states a success states a failure."""
+    try:
+        inner = json.dumps([item for key, item in value.items() if isinstance(item, dict | list)])
+    except RecursionError:
+        return True
+    return '"success": false' in inner.lower()
 
 
 def _boolean(value: object) -> bool | None:

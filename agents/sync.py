@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from agents.daemon_threads import DaemonExecutor
+
 T = TypeVar("T")
 
 
@@ -20,7 +22,17 @@ def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(start())
+        return run_loop(start)
     context = contextvars.copy_context()
     with ThreadPoolExecutor(1, thread_name_prefix="run-sync") as executor:
-        return executor.submit(context.run, lambda: asyncio.run(start())).result()
+        return executor.submit(context.run, run_loop, start).result()
+
+
+def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
+    """Run a coroutine on a new event loop that does not wait, at its end, for threads that block."""
+
+    async def main() -> T:
+        asyncio.get_running_loop().set_default_executor(DaemonExecutor())
+        return await start()
+
+    return asyncio.run(main())

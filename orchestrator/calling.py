@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphInterrupt
 
 from agents.errors import AgentError
 from agents.redaction import redacted
@@ -84,7 +84,7 @@ async def call_agent(
         task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
     by_itself = await _ended_by_itself(task, run, bound)
     error = _error_of(task) if by_itself else None
-    if isinstance(error, GraphBubbleUp):
+    if isinstance(error, GraphInterrupt):
         raise error
     spent = Spent(recorder.usage(), recorder.tool_calls())
     if run.cancelled is not None:

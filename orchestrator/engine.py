@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import logging
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -222,7 +223,7 @@ class LangGraphOrchestrator:
             try:
                 # A copy, since a record in an event must not be a way to change the run.
                 waiting = hook(copy.deepcopy(event))
-                if waiting is not None:
+                if inspect.isawaitable(waiting):
                     await waiting
             except Exception:  # noqa: BLE001 - a hook is foreign code, and never worth a run
                 _log.exception("a hook failed on %s; the run goes on", type(event).__name__)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar, cast
 
-from orchestrator.daemon_threads import in_daemon_thread
+from agents.daemon_threads import in_daemon_thread
 from orchestrator.ports import Compressor, InvokableCompressor
 
 T = TypeVar("T")

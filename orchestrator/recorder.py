@@ -175,6 +175,8 @@ class UsageRecorder(BaseCallbackHandler):
                 call.ended, call.result, call.error = time.monotonic(), result, error
 
 
+_INT64_DIGITS: Final = 20
+
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
 register_configure_hook(_active, inheritable=True)
 
@@ -189,9 +191,17 @@ def recording(recorder: UsageRecorder) -> Iterator[UsageRecorder]:
         _active.reset(token)
 
 
+def _whole(digits: str) -> int | str:
+    """A whole number as stores can hold it; a larger one as its text."""
+    number = int(digits) if len(digits) <= _INT64_DIGITS else None
+    return number if number is not None and -(2**63) <= number < 2**63 else digits
+
+
 def plain(value: object) -> Json:
     """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text."""
-    decoded: Json = json.loads(json.dumps(value, default=str, skipkeys=True), parse_constant=str)
+    decoded: Json = json.loads(
+        json.dumps(value, default=str, skipkeys=True), parse_constant=str, parse_int=_whole
+    )
     return decoded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -81,7 +81,8 @@ class RunContext:
         """End the run at once; may be called from any thread and from a signal handler."""
         self.cancelled = reason
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._tell_waiting)
+            with suppress(RuntimeError):  # the loop has closed: the run is over
+                self._loop.call_soon_threadsafe(self._tell_waiting)
 
     @contextmanager
     def cancellation(self) -> Iterator[asyncio.Future[None]]:

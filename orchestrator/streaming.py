@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import queue
 import threading
@@ -10,6 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeVar
+
+from agents.sync import run_loop
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ def _pump(start: Callable[[], AsyncGenerator[T, None]], items: queue.SimpleQueue
 
     error: BaseException | None = None
     try:
-        asyncio.run(forward())
+        run_loop(forward)
     except BaseException as raised:  # noqa: BLE001 - raised again in the reader's thread
         error = raised
     items.put(_End(error))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 
+from agents.sync import run_loop
 from orchestrator.cli.interruption import interruptible
 from orchestrator.cli.progress import Show
 from orchestrator.engine import LangGraphOrchestrator
@@ -26,7 +26,7 @@ def follow(orchestrator: LangGraphOrchestrator, task: str, show: Show) -> Orches
         orchestrator.cancel(reason=_INTERRUPTED)
 
     with interruptible(cancel) as interrupted:
-        return asyncio.run(_follow(orchestrator, task, show, interrupted, cancel))
+        return run_loop(lambda: _follow(orchestrator, task, show, interrupted, cancel))
 
 
 async def _follow(

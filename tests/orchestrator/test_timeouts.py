@@ -6,8 +6,10 @@ import asyncio
 import time
 
 import pytest
+from langchain_core.messages import AIMessage
 
-from agents import TransportRetry
+from agents import ExecutionAgent, TransportRetry
+from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
@@ -212,3 +214,17 @@ def test_a_timeout_holds_whatever_the_agent_makes_of_its_cancellation(then):
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
     assert state["results"][0]["result"] == ""
+
+
+def test_a_timeout_does_not_wait_for_a_tool_that_blocks():
+    def slow(n: int) -> str:
+        """Take long."""
+        time.sleep(5)
+        return "late"
+
+    call = AIMessage("", tool_calls=[{"name": "slow", "args": {"n": 1}, "id": "1"}])
+    started = time.monotonic()
+    state = run(executor=ExecutionAgent(ScriptedChatModel([call, "end"]), [slow]), call_timeout=0.3)
+
+    assert state["failure"]["kind"] == "timeout"
+    assert time.monotonic() - started < 4

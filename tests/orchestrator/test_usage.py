@@ -456,3 +456,7 @@ def test_a_sum_is_missing_exactly_where_a_part_that_answered_is(first, second):
 )
 def test_what_json_cannot_hold_becomes_text(value, json):
     assert plain(value) == json
+
+
+def test_a_whole_number_that_no_store_can_hold_is_kept_as_its_text():
+    assert plain({"n": [10**40, -(10**19), 2**63 - 1]}) == {"n": [str(10**40), str(-(10**19)), 2**63 - 1]}

@@ -10,7 +10,12 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Job = Callable[[], None]
 
 
@@ -38,6 +43,30 @@ _pool = _Pool()
 def in_daemon_thread(job: Job) -> None:
     """Run ``job``, which must not raise, in a thread that is idle, or else in a new one."""
     _pool.run(job)
+
+
+class DaemonExecutor(ThreadPoolExecutor):
+    """An executor over these threads, for an event loop: it ends without waiting for what blocks."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run ``fn`` in a daemon thread."""
+        future: Future[T] = Future()
+        in_daemon_thread(partial(_fulfil, future, partial(fn, *args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave what is running behind."""
+
+
+def _fulfil(future: Future[T], call: Callable[[], T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        value = call()
+    except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
+        future.set_exception(error)
+    else:
+        future.set_result(value)
 
 
 def _start_anew() -> None:
