@@ -64,8 +64,7 @@ def status_of(error: BaseException) -> int | None:
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
     """The seconds that the server asked to wait, from a Retry-After header in seconds or as a date."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    value = headers.get("retry-after") if headers is not None else None
+    value = _retry_after_header(error) or _retry_after_header(error.__context__)
     if not isinstance(value, str):
         return None
     try:
@@ -73,6 +72,12 @@ def retry_after(error: BaseException, now: datetime | None = None) -> float | No
     except ValueError:
         return _seconds_until(value, now or datetime.now(UTC))
     return seconds if 0 <= seconds < float("inf") else None
+
+
+def _retry_after_header(error: BaseException | None) -> object:
+    """What the error's own response says; that of Ollama's client is on the error's context only."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers.get("retry-after") if headers is not None else None
 
 
 def _seconds_until(value: str, now: datetime) -> float | None:

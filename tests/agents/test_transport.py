@@ -294,3 +294,17 @@ async def test_a_real_server_without_the_model_is_asked_once(chat_server, awaite
     with pytest.raises(ModelRefusedError, match="status 404"):
         await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
     assert len(chat_server.requests) == 1
+
+
+def test_retry_after_is_found_where_a_client_library_hides_the_response():
+    response = httpx.Response(429, headers={"retry-after": "7"}, request=httpx.Request("POST", "http://x"))
+
+    def call():
+        try:
+            response.raise_for_status()
+        except httpx.HTTPStatusError:
+            raise RuntimeError("too many requests") from None
+
+    with pytest.raises(RuntimeError) as hidden:
+        call()
+    assert retry_after(hidden.value) == 7
