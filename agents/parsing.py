@@ -11,11 +11,10 @@ from langchain_core.utils.json import parse_json_markdown
 
 from agents.contracts import Unreadable, Verdict
 from agents.loose_json import containers, load, load_repaired, load_unambiguous, respelled
+from agents.plain_lists import listed
 
 _THOUGHT_START = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_NUMBERED = re.compile(r"^[ \t]*(?:step[ \t]+)?\(?\d{1,4}[.):][ \t]+(?=\S)", re.IGNORECASE | re.MULTILINE)
-_BULLETED = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
 _JSON_START = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
 _PLAN_SIGN = re.compile(r"plan|steps|\\u", re.IGNORECASE)
 _VERDICT_SIGN = re.compile(r"success|feedback|\\u", re.IGNORECASE)
@@ -25,7 +24,11 @@ _DOUBT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PLAN_KEYS: Final = ("plan", "steps")
-_STEP_KEYS: Final = ("description", "step", "task", "title", "objective", "action", "name")
+_STEP_KEYS: Final = (
+    "description", "step", "task", "title", "objective", "action", "name", "instruction", "details"
+)  # fmt: skip
+_LABEL: Final = re.compile(r"[\W\d_]*+(?:step[\W\d_]*+)?+", re.IGNORECASE)
+"""What only numbers a step, such as "1" or "Step 1:"."""
 
 
 def without_thoughts(text: str) -> str:
@@ -52,7 +55,7 @@ def read_plan(text: str) -> list[str] | Unreadable:
     document = _unquoted(without_thoughts(text))
     steps = _json_steps(document)
     if steps is None:
-        steps = _listed_steps(document)
+        steps = listed(document)
     return Unreadable(text, "no list of steps") if steps is None else steps
 
 
@@ -203,8 +206,8 @@ def _steps(value: object) -> list[str] | None:
 def _plan_value(value: object) -> list[str] | None:
     """What stands under the plan's key: a list; or, from weaker models, text or numbered entries."""
     if isinstance(value, str):
-        listed = load(value)
-        return _items(listed if isinstance(listed, list) else _listed_steps(value) or [value])
+        written = load(value)
+        return _items(written if isinstance(written, list) else listed(value) or [value])
     if isinstance(value, dict):
         nested = next((value[key] for key in _PLAN_KEYS if isinstance(value.get(key), list)), None)
         return _items(nested if isinstance(nested, list) else list(value.values()))
@@ -219,18 +222,14 @@ def _items(values: Sequence[object]) -> list[str] | None:
 def _step(item: object) -> str | None:
     """One step as text; None for what cannot be a step."""
     if isinstance(item, dict):
-        item = next((item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)), None)
+        item = _described([item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)])
     return _printable(item).strip() if isinstance(item, str) else None
 
 
-def _listed_steps(text: str) -> list[str] | None:
-    """The entries of a numbered list, else of a bulleted one, each with its continuation lines."""
-    marks = list(_NUMBERED.finditer(text)) or list(_BULLETED.finditer(text))
-    if not marks:
-        return None
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    entries = (text[mark.end() : end].split("\n\n", 1)[0] for mark, end in zip(marks, ends, strict=True))
-    return [" ".join(entry.split()) for entry in entries]
+def _described(texts: Sequence[str]) -> str | None:
+    """The first text that says something, else one that is empty."""
+    said = next((text for text in texts if not _LABEL.fullmatch(text)), None)
+    return said if said is not None else next((text for text in texts if not text.strip()), None)
 
 
 def _unquoted(text: str) -> str:

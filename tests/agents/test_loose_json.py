@@ -1,0 +1,34 @@
+"""Objects and lists are found in any text, and guessing at broken ones has its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.loose_json import containers, load_repaired
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("", []),
+        ("no brackets", []),
+        ("{}", [(0, 2)]),
+        ("a {b} c {d}", [(2, 5), (8, 11)]),
+        ('{"a": "}"}', [(0, 10)]),
+        ("{'a': '}'}", [(0, 10)]),
+        ('{"a": [{}]} {', [(0, 11), None]),
+        ("[{}]", [(0, 4)]),
+        ("[a note] {}", [(9, 11)]),
+        ('["x"]', [(0, 5)]),
+        ("{]", [None]),
+        ("{{}", [None]),
+        ('{"', [None]),
+    ],
+)
+def test_the_outermost_containers_are_found(text, spans):
+    assert list(containers(text)) == spans
+
+
+@pytest.mark.parametrize("pattern", ["{", '["', '{"', '["a"', '"'])
+def test_guessing_is_given_up_for_long_documents(pattern):
+    assert load_repaired(pattern * 20_000) is None

@@ -1,0 +1,155 @@
+"""Whatever a planner writes becomes a plan; no exception, no empty step."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fakes.model_text import BOM, FENCE, MEGABYTE, any_text, plan_of, slow
+
+WHOLE = "the whole reply as one step"
+
+PLANS: list[tuple[str, str, object]] = [
+    # Objects.
+    ("plan", '{"plan": ["a b", "c d"]}', ["a b", "c d"]),
+    ("steps", '{"steps": ["a b", "c d"]}', ["a b", "c d"]),
+    ("a further key", '{"task": "t", "plan": ["a"]}', ["a"]),
+    ("space around the steps", '{"plan": ["  a ", "\\tb\\n"]}', ["a", "b"]),
+    ("empty steps", '{"plan": ["a", "", "  ", "b"]}', ["a", "b"]),
+    ("steps with a description", '{"plan": [{"description": "a"}, {"description": "b"}]}', ["a", "b"]),
+    ("steps with a number and a description", '{"plan": [{"step": 1, "description": "a"}]}', ["a"]),
+    ("steps with a step", '{"steps": [{"step": "a", "note": "n"}]}', ["a"]),
+    ("steps with a task", '{"plan": [{"id": 1, "task": "a"}]}', ["a"]),
+    ("steps with a name only", '{"plan": [{"name": "a"}]}', ["a"]),
+    ("steps with an instruction", '{"plan": [{"step": 1, "instruction": "a"}]}', ["a"]),
+    ("steps with details", '{"plan": [{"id": 1, "details": "a"}]}', ["a"]),
+    ("a title before the details", '{"plan": [{"details": "b", "title": "a"}]}', ["a"]),
+    ("a number as text beside an action", '[{"step": "1", "action": "do x"}]', ["do x"]),
+    ("a number with a dot beside an action", '[{"step": " 1. ", "action": "do x"}]', ["do x"]),
+    ("the word step with a number", '[{"title": "Step 1:", "action": "do x"}]', ["do x"]),
+    ("an empty text before an action", '[{"description": "", "action": "do x"}]', ["do x"]),
+    ("empty texts only", '[{"description": " "}, {"action": "b"}]', ["b"]),
+    ("a step that begins with a number", '[{"step": "1 egg", "action": "do x"}]', ["1 egg"]),
+    ("strings and objects", '{"plan": ["a", {"action": "b"}]}', ["a", "b"]),
+    ("a plan in a plan", '{"plan": {"steps": ["a", "b"]}}', ["a", "b"]),
+    ("numbered entries", '{"plan": {"1": "a", "2": "b"}}', ["a", "b"]),
+    ("the plan as one text", '{"plan": "write it"}', ["write it"]),
+    ("the plan as a numbered text", '{"plan": "1. a\\n2. b"}', ["a", "b"]),
+    ("the plan as a list in a text", '{"plan": "[\\"a\\", \\"b\\"]"}', ["a", "b"]),
+    ("an empty plan", '{"plan": []}', []),
+    ("an empty plan object", '{"plan": {}}', []),
+    ("an empty plan text", '{"plan": ""}', []),
+    ("a plan of empty texts", '{"plan": ["", " "]}', []),
+    ("braces in a step", '{"plan": ["fill {name} in"]}', ["fill {name} in"]),
+    ("JSON in a step", '{"plan": ["send {\\"plan\\": []}"]}', ['send {"plan": []}']),
+    ("a raw line break in a step", '{"plan": ["a\nb"]}', ["a\nb"]),
+    ("control characters", '{"plan": ["a\x00\x1bb"]}', ["a\x00\x1bb"]),
+    ("right-to-left text", '{"plan": ["\u202eاكتب قصيدة"]}', ["\u202eاكتب قصيدة"]),
+    ("half a surrogate pair", '{"plan": ["a\\udc00"]}', ["a\ufffd"]),
+    ("a key twice: the last one counts", '{"plan": ["a"], "plan": ["b"]}', ["b"]),
+    ("a key escaped", '{"\\u0070lan": ["a"]}', ["a"]),
+    # Around the object.
+    ("a json fence", f'{FENCE}json\n{{"plan": ["a"]}}\n{FENCE}', ["a"]),
+    ("a plain fence", f'{FENCE}\n["a", "b"]\n{FENCE}', ["a", "b"]),
+    ("a fence in prose", f'Sure:\n{FENCE}json\n{{"plan": ["a"]}}\n{FENCE}\nEnjoy!', ["a"]),
+    ("a fenced list in prose", f'Sure:\n{FENCE}json\n["a", "b"]\n{FENCE}\nEnjoy!', ["a", "b"]),
+    ("a fence that is never closed", f'{FENCE}json\n{{"plan": ["a"]}}', ["a"]),
+    ("prose before", 'The plan is {"plan": ["a"]}', ["a"]),
+    ("prose after", '{"plan": ["a"]} Good luck!', ["a"]),
+    ("another object before", '{"task": "t"} {"plan": ["a"]}', ["a"]),
+    ("a list before the plan", 'Inputs: ["x"]. {"plan": ["a"]}', ["a"]),
+    ("a byte order mark", BOM + '{"plan": ["a"]}', ["a"]),
+    ("sent as a JSON string", json.dumps('{"plan": ["a"]}'), ["a"]),
+    ("a closed thought", '<think>["x"]</think>{"plan": ["a"]}', ["a"]),
+    ("another tag for thoughts", '<thinking>["x"]</thinking>{"plan": ["a"]}', ["a"]),
+    ("a thought that only ends", 'so 1. x\n</think>\n{"plan": ["a"]}', ["a"]),
+    ("a thought that never ends", '<think>{"plan": ["a"]}', []),
+    # Lists.
+    ("a bare list", '["a", "b"]', ["a", "b"]),
+    ("a bare list of objects", '[{"title": "a"}, {"objective": "b"}]', ["a", "b"]),
+    ("an empty list", "[]", []),
+    # Other spellings, and what is broken.
+    ("single quotes", "{'plan': ['a', 'it\\'s b']}", ["a", "it's b"]),
+    ("trailing commas", '{"plan": ["a", "b",],}', ["a", "b"]),
+    ("bare key", '{plan: ["a"]}', ["a"]),
+    ("comments", '{"plan": ["a", // first\n"b"] # done\n}', ["a", "b"]),
+    ("Python's literals", "{'plan': ['a'], 'done': False, 'x': None}", ["a"]),
+    ("a missing comma", '{"plan": ["a" "b"]}', ["a", "b"]),
+    ("cut after a step", '{"plan": ["a", "b"', ["a", "b"]),
+    ("cut within a step", '{"plan": ["a", "writ', ["a", "writ"]),
+    ("cut list", '["a", "b"', ["a", "b"]),
+    ("cut in a fence", f'{FENCE}json\n{{"plan": ["a"', ["a"]),
+    # Lists in plain text.
+    ("numbered", "1. a\n2. b\n3. c", ["a", "b", "c"]),
+    ("numbered with parentheses", "1) a\n2) b", ["a", "b"]),
+    ("numbered with words", "Step 1: a\nStep 2: b", ["a", "b"]),
+    ("numbered with words and dots", "Step 1. a\nStep 2. b", ["a", "b"]),
+    ("bold numbers", "**1.** a\n**2.** b", ["a", "b"]),
+    ("bold numbers, the dot outside", "**1**. a\n**2**. b", ["a", "b"]),
+    ("bold numbers by underscores", "__1.__ a\n__2.__ b", ["a", "b"]),
+    ("bold steps", "**Step 1:** a\n**Step 2:** b", ["a", "b"]),
+    ("bold titles", "**Step 1: a**\n\n**Step 2: b** c **d**", ["a", "b c **d**"]),
+    ("bold within a step", "1. **a** b\n2. c", ["**a** b", "c"]),
+    ("headings", "### Step 1: a\n### Step 2: b", ["a", "b"]),
+    ("numbered headings", "# 1. a\n# 2. b", ["a", "b"]),
+    ("headings with lists below", "## Step 1: a\n1. x\n2. y\n## Step 2: b\n- z", ["a 1. x 2. y", "b - z"]),
+    ("numbered with a bold number below", "1. a\n**2.** x\n2. b", ["a **2.** x", "b"]),
+    ("a bold number without a step", "**1. **\n**2. b**", ["b"]),
+    ("numbered after prose", "Here it is:\n\n1. a\n2. b\n\nGood luck!", ["a", "b"]),
+    ("numbered over two lines", "1. a\n   and more\n2. b", ["a and more", "b"]),
+    ("numbered with bullets below", "1. a\n   - x\n2. b", ["a - x", "b"]),
+    ("bulleted with hyphens", "- a\n- b", ["a", "b"]),
+    ("bulleted with stars", "* a\n* b", ["a", "b"]),
+    ("bulleted with dots", "• a\n• b", ["a", "b"]),
+    # No plan: the reply is the one step.
+    ("prose", "Just write the haiku.", WHOLE),
+    ("a number", "42", WHOLE),
+    ("the literal null", "null", WHOLE),
+    ("the literal true", "true", WHOLE),
+    ("an empty object", "{}", WHOLE),
+    ("plan null", '{"plan": null}', WHOLE),
+    ("plan a number", '{"plan": 3}', WHOLE),
+    ("plan of numbers", '{"plan": [1, 2]}', WHOLE),
+    ("plan with a number among texts", '{"plan": ["a", 2]}', WHOLE),
+    ("plan of lists", '{"plan": [["a"]]}', WHOLE),
+    ("plan of objects that say nothing", '{"plan": [{"id": 1}]}', WHOLE),
+    ("plan of objects that are numbers as texts", '{"plan": [{"step": "1"}]}', WHOLE),
+    ("plan of nulls", '{"plan": [null]}', WHOLE),
+    ("plan NaN", '{"plan": NaN}', WHOLE),
+    ("another object", '{"answer": "a"}', WHOLE),
+    ("a list of numbers", "[1, 2, 3]", WHOLE),
+    ("a decimal number at the start", "1.5 litres of water", WHOLE),
+    ("a closing bracket", "]", WHOLE),
+    ("an opening brace", "{", WHOLE),
+    ("a megabyte of prose", "well" * (MEGABYTE // 4), WHOLE),
+    ("a megabyte of open brackets", "[" * MEGABYTE, WHOLE),
+    ("a megabyte of open quotes", '["' * (MEGABYTE // 2), WHOLE),
+    ("a hundred thousand lists in each other", '{"plan": ' + "[" * 100_000 + "]" * 100_000 + "}", WHOLE),
+    ("nothing", "", []),
+    ("white space", " \n\t ", []),
+]
+
+
+@pytest.mark.parametrize(("reply", "expected"), [case[1:] for case in PLANS], ids=[case[0] for case in PLANS])
+def test_a_planners_reply_becomes_exactly_these_steps(reply, expected):
+    assert plan_of(reply) == ([reply] if expected == WHOLE else expected)
+
+
+def test_the_table_of_plans_is_large_and_has_no_case_twice():
+    assert len({reply for _, reply, _ in PLANS}) == len(PLANS) >= 60
+
+
+@given(any_text)
+@slow
+def test_any_text_gives_a_plan_of_texts_that_are_not_empty(text):
+    steps = plan_of(text)
+    assert all(type(step) is str and step.strip() for step in steps)
+
+
+@given(st.lists(st.text(min_size=1, max_size=40).map(str.strip).filter(bool), min_size=1, max_size=6))
+@slow
+def test_the_steps_of_a_valid_plan_arrive_as_they_were_written(steps):
+    assert plan_of(json.dumps({"plan": steps})) == steps

@@ -1,0 +1,146 @@
+"""Whatever a judge writes becomes a verdict; no exception, no success that it does not state."""
+
+from __future__ import annotations
+
+import json
+import string
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from agents.contracts import Unreadable
+from agents.parsing import read_verdict
+from tests.fakes.model_text import (
+    FENCE,
+    any_text,
+    is_well_formed,
+    model_like_text,
+    prose,
+    slow,
+    verdict_objects,
+    verdict_of,
+)
+
+
+@given(any_text)
+@example('{"success": true')
+@slow
+def test_any_text_gives_a_well_formed_verdict(text):
+    assert is_well_formed(verdict_of(text))
+
+
+@given(any_text)
+@slow
+def test_a_success_needs_the_word_success_and_the_word_true_in_a_closed_object(text):
+    if verdict_of(text)["success"]:
+        said = text.lower().replace("\\u0073", "s")
+        assert "success" in said or "\\u" in said
+        assert "true" in said or "\\u" in said
+        assert "}" in text
+        assert "{" in text
+
+
+@given(st.text().filter(lambda text: "success" not in text.lower() and "\\u" not in text))
+@slow
+def test_a_text_without_the_word_success_is_never_a_success(text):
+    assert verdict_of(text)["success"] is False
+
+
+@given(verdict_objects, st.sampled_from([None, 0, 2]), st.booleans(), st.data())
+@slow
+def test_no_strict_prefix_of_a_verdict_is_a_success(verdict, indent, ascii_only, data):
+    reply = json.dumps(verdict, indent=indent, ensure_ascii=ascii_only)
+    assert verdict_of(reply)["success"] is True
+    cut = data.draw(st.integers(0, len(reply) - 1))
+    assert verdict_of(reply[:cut])["success"] is False
+
+
+@given(verdict_objects, st.data())
+@slow
+def test_no_strict_prefix_of_a_verdict_in_pythons_spelling_is_a_success(verdict, data):
+    reply = repr(verdict)
+    cut = data.draw(st.integers(0, len(reply) - 1))
+    assert verdict_of(reply[:cut])["success"] is False
+
+
+@given(prose, verdict_objects, st.data())
+@slow
+def test_no_reply_that_is_cut_within_its_object_is_a_success(before, verdict, data):
+    document = json.dumps(verdict)
+    cut = data.draw(st.integers(0, len(document) - 1))
+    assert verdict_of(before + document[:cut])["success"] is False
+    assert verdict_of(f"{before}{FENCE}json\n{document[:cut]}\n{FENCE}")["success"] is False
+
+
+@given(st.lists(verdict_objects, min_size=1, max_size=3), st.data())
+@slow
+def test_no_strict_prefix_of_a_list_of_verdicts_is_a_success(verdicts, data):
+    reply = json.dumps(verdicts)
+    cut = data.draw(st.integers(0, len(reply) - 1))
+    assert verdict_of(reply[:cut])["success"] is False
+
+
+@given(prose, st.text(max_size=60) | model_like_text, prose)
+@slow
+def test_prose_around_a_failure_never_makes_it_a_success(before, feedback, after):
+    document = json.dumps({"success": False, "feedback": feedback})
+    assert verdict_of(before + document + after)["success"] is False
+
+
+@given(any_text, st.text(max_size=60), any_text)
+@slow
+def test_a_failure_that_is_stated_first_is_never_outvoted(before, feedback, after):
+    document = json.dumps({"success": False, "feedback": feedback})
+    assert verdict_of(document + after)["success"] is False
+    if "{" not in before and "[" not in before and "<" not in before:
+        assert verdict_of(before + document + after)["success"] is False
+
+
+@given(prose, st.text(max_size=60), prose)
+@slow
+def test_plain_prose_around_a_verdict_does_not_hide_it(before, feedback, after):
+    document = json.dumps({"success": False, "feedback": feedback})
+    around = verdict_of(f"So: {before.lstrip(string.whitespace)}{document}{after}")
+    expected = read_verdict(document)
+    assert around == expected
+
+
+@given(verdict_objects, st.data())
+@slow
+def test_a_verdict_with_one_character_changed_is_well_formed_and_invents_no_success(verdict, data):
+    failure = json.dumps({**verdict, "success": False})
+    at = data.draw(st.integers(0, len(failure) - 1))
+    changed = failure[:at] + data.draw(st.characters()) + failure[at + data.draw(st.integers(0, 1)) :]
+    read = verdict_of(changed)
+    assert is_well_formed(read)
+    assert read["success"] is False
+
+
+@given(verdict_objects, st.data())
+@slow
+def test_a_verdict_that_lost_characters_is_a_success_only_if_it_still_says_so(verdict, data):
+    reply = json.dumps(verdict)
+    start, end = sorted(data.draw(st.tuples(st.integers(0, len(reply)), st.integers(0, len(reply)))))
+    left = reply[:start] + reply[end:]
+    if verdict_of(left)["success"]:
+        assert "{" in left
+        assert left.rstrip().endswith("}")
+        assert "true" in left
+
+
+@given(st.text(max_size=60) | model_like_text)
+@slow
+def test_the_feedback_of_a_valid_verdict_arrives_as_it_was_written(feedback):
+    assert verdict_of(json.dumps({"success": False, "feedback": feedback})) == {
+        "success": False,
+        "feedback": feedback,
+    }
+
+
+@given(any_text)
+@slow
+def test_whatever_is_read_can_be_encoded(text):
+    escaped = f'{{"success": false, "feedback": "\\ud800{text}"}}'
+    verdict = read_verdict(escaped)
+    if not isinstance(verdict, Unreadable):
+        verdict["feedback"].encode()

@@ -1,0 +1,61 @@
+"""What a model may write, from a few signs to any text; and what the agents make of it."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from agents import MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+
+FENCE = "```"
+MEGABYTE = 1_000_000
+BOM = "\ufeff"
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+pieces = st.sampled_from(
+    [
+        *("{", "}", "[", "]", '"', "'", ":", ",", "\\", "\n", " ", "//", "#", "`", FENCE, "null", "1", "or"),
+        *('"success"', "'success'", "success", "true", "false", "True", "False", '"feedback"', "\\u0073"),
+        *(
+            '{"success": true}',
+            '{"success": false}',
+            '{"success": true, "feedback": "',
+            '"}',
+            "<think>",
+            "</think>",
+        ),
+        *('"plan"', '{"plan": ["', '["a"', '"steps"', "1. ", "- ", "**", "## ", "Step 1: "),
+    ]
+)
+model_like_text = st.lists(pieces | st.text(max_size=5), max_size=20).map("".join)
+any_text = st.text() | model_like_text
+verdict_objects = st.fixed_dictionaries(
+    {"success": st.just(True), "feedback": st.text(max_size=60) | model_like_text},
+    optional={"score": json_values, "details": json_values},
+)
+prose = st.text(st.characters(blacklist_characters="{}[]<"), max_size=80)
+slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+
+
+def plan_of(reply: str) -> list[str]:
+    """The plan that the planner makes of a reply."""
+    return PlanningAgent(ScriptedChatModel([reply])).generate_plan("task")
+
+
+def verdict_of(reply: str) -> dict[str, object]:
+    """The verdict that the judge makes of a reply."""
+    return dict(MonitoringAgent(ScriptedChatModel([reply])).evaluate("objective", "output"))
+
+
+def is_well_formed(verdict: dict[str, object]) -> bool:
+    """Whether a verdict has exactly the two keys, and values of their types."""
+    return (
+        set(verdict) == {"success", "feedback"}
+        and type(verdict["success"]) is bool
+        and type(verdict["feedback"]) is str
+    )
