@@ -1,0 +1,126 @@
+"""What a node found out: checks, and the one shape in which they travel through the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypedDict
+
+from evaluation.rules import Severity
+from evaluation.values import JsonObject
+
+FindingKind = Literal[
+    "invalid_input",
+    "policy",
+    "response",
+    "trajectory",
+    "operational",
+    "collaboration",
+    "judge",
+    "judge_error",
+    "metric_error",
+    "missing_data",
+    "inconclusive",
+    "regression",
+    "drift",
+    "anomaly",
+]
+OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
+OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = ("scored", "not_applicable", "missing_data", "error")
+
+
+class Check(TypedDict):
+    """One question with its answer; ``passed`` is None where it could not be answered."""
+
+    kind: FindingKind
+    metric: str
+    passed: bool | None
+    severity: Severity
+    observed: object
+    limit: object
+    reason: str
+    owner: str | None
+
+
+class Unscored(TypedDict):
+    """Why a metric has no value."""
+
+    status: OutcomeStatus
+    reason: str
+
+
+def check(  # noqa: PLR0917
+    kind: FindingKind,
+    metric: str,
+    passed: bool | None,
+    severity: Severity,
+    reason: str,
+    observed: object = None,
+    limit: object = None,
+    owner: str | None = None,
+) -> Check:
+    """Make a check; ``reason`` is a sentence that says what was compared."""
+    return Check(
+        kind=kind,
+        metric=metric,
+        passed=passed,
+        severity=severity,
+        observed=observed,
+        limit=limit,
+        reason=reason,
+        owner=owner,
+    )
+
+
+def not_applicable(reason: str) -> Unscored:
+    """Nothing was asked of this metric."""
+    return Unscored(status="not_applicable", reason=reason)
+
+
+def missing_data(reason: str) -> Unscored:
+    """Something was asked, and the run does not say."""
+    return Unscored(status="missing_data", reason=reason)
+
+
+def unscored_error(reason: str) -> Unscored:
+    """The metric could not be computed."""
+    return Unscored(status="error", reason=reason)
+
+
+def group(scored: JsonObject, unscored: Mapping[str, Unscored], checks: Sequence[Check]) -> JsonObject:
+    """Make one metric group of the state.
+
+    Returns:
+        The scored metrics by name, beside ``status`` (the group's outcome), ``passed`` (True, False, or None
+        where no check could be answered), ``counts`` (metrics by outcome), ``unscored`` (outcome and reason
+        by metric) and ``checks``.
+    """
+    return {
+        **scored,
+        "status": _status(scored, unscored),
+        "passed": _passed(checks),
+        "counts": _counts(scored, unscored),
+        "unscored": dict(unscored),
+        "checks": list(checks),
+    }
+
+
+def _status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
+    if scored:
+        return "scored"
+    found = {reason["status"] for reason in unscored.values()}
+    return next((status for status in ("error", "missing_data") if status in found), "not_applicable")
+
+
+def _passed(checks: Sequence[Check]) -> bool | None:
+    answers = [found["passed"] for found in checks]
+    if False in answers:
+        return False
+    return None if None in answers or not answers else True
+
+
+def _counts(scored: JsonObject, unscored: Mapping[str, Unscored]) -> dict[OutcomeStatus, int]:
+    counts = dict.fromkeys(OUTCOME_STATUSES, 0)
+    counts["scored"] = len(scored)
+    for reason in unscored.values():
+        counts[reason["status"]] += 1
+    return counts

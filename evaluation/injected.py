@@ -1,0 +1,41 @@
+"""What a caller plugs in: code, where a contract is data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from evaluation.judging import AsyncJudge, Judge
+from evaluation.values import JsonObject
+
+ArgumentFunction = Callable[[JsonObject, JsonObject], bool]
+"""Takes the expected and the observed arguments of one call; says whether they agree."""
+
+
+class Embedder(Protocol):
+    """What turns texts into vectors; LangChain's ``Embeddings`` is one."""
+
+    def embed_documents(self, texts: list[str]) -> Sequence[Sequence[float]]:
+        """Return one vector a text, all of one length."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens of one model."""
+
+    input_usd: float
+    output_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """The parts of an evaluation that are not data."""
+
+    judge: Judge | AsyncJudge | None = None
+    embedder: Embedder | None = None
+    argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    include_raw: bool = False
+    """Whether the report may quote prompts, outputs and payloads as they are."""

@@ -1,0 +1,1 @@
+"""Judges: over a chat model, of several, cached, and how far they agree with people."""

@@ -1,0 +1,1 @@
+"""Pure functions that score one recorded run; none imports a framework."""

@@ -1,0 +1,1 @@
+"""The nodes of the evaluation graph, one file each."""

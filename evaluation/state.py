@@ -1,0 +1,57 @@
+"""The state of one evaluation: the document's fields, as plain JSON values."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from evaluation.values import JsonObject
+
+EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
+
+
+class Action(TypedDict):
+    """One observed action, with every key there."""
+
+    kind: str
+    name: str
+    args: JsonObject | None
+    args_error: str | None
+    """Why the recorded argument text is no JSON object; ``args`` is None then."""
+    result: object
+    error: str | None
+    """The text of an error; None where the call succeeded."""
+    agent: str | None
+    target: str | None
+    latency_ms: float | None
+
+
+class EvaluationState(TypedDict, total=False):
+    """Every field that a node reads or writes; after the last node, all are present."""
+
+    input: str
+    case_id: str | None
+    agent_run: JsonObject
+    actual_output: str
+    reference_output: str | None
+    actual_trajectory: list[Action]
+    expected_trajectory: list[JsonObject]
+    trajectory_match_mode: str
+    run_metadata: JsonObject
+    thresholds: dict[str, JsonObject]
+    """Normalised: min, max, severity, owner by metric."""
+    rubric: JsonObject | None
+    baseline_metrics: JsonObject | None
+    contract: JsonObject
+    """The rest of the contract: content, trajectory, audit, drift and judge rules."""
+    response_metrics: JsonObject
+    operational_metrics: JsonObject
+    trajectory_metrics: JsonObject
+    judge_decision: JsonObject
+    """Whether a judge was needed, why, and what it cost."""
+    judge_result: JsonObject | None
+    audit_findings: list[JsonObject]
+    drift_signals: JsonObject
+    alerts: list[JsonObject]
+    evaluation_status: EvaluationStatus
+    errors: list[str]
+    evaluation_report: JsonObject | None
