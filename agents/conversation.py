@@ -7,6 +7,7 @@ import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Protocol, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -176,8 +177,12 @@ def _explained(model: Model) -> Iterator[None]:
 
 
 def _known(model: Model, error: Exception) -> AgentError | None:
-    kind = ModelUnavailableError if is_transient(error) else ModelRefusedError
-    if kind is ModelRefusedError and status_of(error) is None:
+    status = status_of(error)
+    passing = is_transient(error)
+    if status is None and not passing:
         return None
+    # Below 400 nothing was refused: at this address answers something else than a model.
+    answered = (status or 0) < HTTPStatus.BAD_REQUEST
+    kind = ModelUnavailableError if passing or answered else ModelRefusedError
     detail = " ".join(redacted(str(error), secrets_of(model)).split())[:300] or type(error).__name__
     return kind(explain(model, error) or f"the model's server failed ({type(error).__name__}): {detail}")

@@ -3,7 +3,7 @@
 AgentError
 ├── ModelSpecError          a model specification that names no model (also a ValueError)
 ├── ModelSetupError         a model that cannot be built here: a missing extra, key or weights file
-├── ModelUnavailableError   the model's server does not answer, or keeps answering with a passing fault
+├── ModelUnavailableError   the model's server does not answer, keeps failing, or answers with no reply
 ├── ModelRefusedError       the server answered that it never will: unknown model, no access, bad request
 ├── PlanError               a plan without a step
 └── ToolLoopError           the model kept calling tools past the cap
@@ -25,7 +25,10 @@ class ModelSetupError(AgentError):
 
 
 class ModelUnavailableError(AgentError):
-    """The model's server could not be reached, or kept failing, until the retries were used up."""
+    """The model's server could not be reached or kept failing until the retries were used up.
+
+    Or what answered is no model's server, such as a web page.
+    """
 
 
 class ModelRefusedError(AgentError):

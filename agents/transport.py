@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_base, wait_random_exponential
 
+from agents.loose_json import containers
+
 _log = logging.getLogger(__name__)
 
 TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
-_LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError)
+_LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError, httpx.DecodingError)
 _MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCertVerificationError"})
 """By name, since each HTTP client brings its own."""
 
@@ -27,16 +30,34 @@ _MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCe
 def is_transient(error: BaseException) -> bool:
     """Whether another try of the same call may succeed.
 
-    True for a refused, reset or timed-out connection and for the HTTP statuses 408, 425, 429 and
-    5xx, also where a client library wraps them; False for everything else.
+    True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and
+    5xx, and for a body that ends in the middle, also where a client library wraps them; for an
+    exception group if it is true of every error in it. False for everything else.
     """
-    causes = list(chain(error))
-    status = next((found for cause in causes if (found := status_of(cause)) is not None), None)
-    if status is not None:
-        return status in TRANSIENT_STATUS
+    return _passes(error, frozenset())
+
+
+def _passes(error: BaseException, above: frozenset[int]) -> bool:
+    """``above``: the groups that the error was found in, by identity; it may have been caused by one."""
+    causes = [cause for cause in chain(error) if id(cause) not in above]
+    for cause in causes:
+        status = status_of(cause)
+        if status is not None and status >= HTTPStatus.BAD_REQUEST:
+            return status in TRANSIENT_STATUS
+        if isinstance(cause, BaseExceptionGroup):
+            return all(_passes(inner, above | {id(cause)}) for inner in cause.exceptions)
     if any(type(cause).__name__ in _MISUSED for cause in causes):
         return False
-    return any(isinstance(cause, _LOST) or _says_retryable(cause) for cause in causes)
+    return any(isinstance(cause, _LOST) or _is_cut_off(cause) or _says_retryable(cause) for cause in causes)
+
+
+def _is_cut_off(error: BaseException) -> bool:
+    """Whether a body could not be decoded because it ends too early."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.reason == "unexpected end of data"
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return not error.doc.strip() or None in containers(error.doc)
 
 
 def _says_retryable(error: BaseException) -> bool:
@@ -63,7 +84,13 @@ def status_of(error: BaseException) -> int | None:
 
 
 def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
-    """The seconds that the server asked to wait, from a Retry-After header in seconds or as a date."""
+    """The seconds that the server asked to wait, from a Retry-After header in seconds or as a date.
+
+    Of an exception group, the longest that any error in it asks for.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        waits = (retry_after(inner, now) for inner in error.exceptions)
+        return max((wait for wait in waits if wait is not None), default=None)
     value = _retry_after_header(error) or _retry_after_header(error.__context__)
     if not isinstance(value, str):
         return None

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from langchain_openai import ChatOpenAI
 
-Answer = tuple[int, dict[str, str], dict[str, object]]
+Answer = tuple[int, dict[str, str], dict[str, object] | bytes]
 
 
 @dataclass
@@ -38,6 +38,10 @@ class ChatServer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.answers.append((status, named, {"error": {"message": f"status {status}", "type": "x"}}))
 
+    def will_send(self, body: bytes) -> None:
+        """Add these bytes, as if they were a reply."""
+        self.answers.append((200, {}, body))
+
     def model(self) -> ChatOpenAI:
         """A real client's chat model for this server, without retries of its own."""
         return ChatOpenAI(model="m", base_url=self.url, api_key="none", max_retries=0, timeout=30)
@@ -52,7 +56,7 @@ def chat_server() -> Iterator[ChatServer]:
         def do_POST(self) -> None:
             script.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
             status, headers, body = script.answers.pop(0) if len(script.answers) > 1 else script.answers[0]
-            data = json.dumps(body).encode()
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             for name, value in {**headers, "content-type": "application/json"}.items():
                 self.send_header(name, value)

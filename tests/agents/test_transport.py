@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -35,6 +36,25 @@ def http_error(status: int, **headers: str) -> httpx.HTTPStatusError:
 def openai_error(status: int, **headers: str) -> openai.APIStatusError:
     kind = {429: openai.RateLimitError, 404: openai.NotFoundError, 401: openai.AuthenticationError}
     return kind.get(status, openai.APIStatusError)("refused", response=response(status, **headers), body=None)
+
+
+def undecodable(body: str, response: httpx.Response | None = None) -> json.JSONDecodeError:
+    """What a client raises for a body that is no JSON; some clients note the response on it."""
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads(body)
+    if response is not None:
+        caught.value.response = response
+    return caught.value
+
+
+def ended_within_a_character() -> UnicodeDecodeError:
+    with pytest.raises(UnicodeDecodeError) as caught:
+        "é".encode()[:1].decode()
+    return caught.value
+
+
+def group(*errors: Exception) -> ExceptionGroup:
+    return ExceptionGroup("several", errors)
 
 
 def caused(error: Exception, cause: BaseException) -> Exception:
@@ -86,6 +106,32 @@ def caused(error: Exception, cause: BaseException) -> Exception:
         (httpx.UnsupportedProtocol("no scheme"), False),
         (caused(openai.APIConnectionError(request=REQUEST), httpx.UnsupportedProtocol("no scheme")), False),
         (httpx.LocalProtocolError("bad header"), False),
+        (undecodable('{"choices": [{"mess'), True),
+        (undecodable('{"choices": [{"mess', response(200)), True),
+        (undecodable('{"choices": ['), True),
+        (undecodable('{"choices": [1], "us'), True),
+        (undecodable('{"choices": tr'), True),
+        (undecodable('{"text": "a\\u00'), True),
+        (undecodable("", response(200)), True),
+        (undecodable("<html>It works!</html>", response(200)), False),
+        (undecodable('{"choices": no}', response(200)), False),
+        (undecodable('{"error": "not fou', response(404)), False),
+        (caused(RuntimeError("wrapped"), undecodable('{"choices": [')), True),
+        (ended_within_a_character(), True),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), False),
+        (httpx.DecodingError("incorrect header check"), True),
+        (caused(http_error(302), ConnectionError()), True),
+        (http_error(302), False),
+        (group(ConnectionError(), openai_error(503)), True),
+        (group(ConnectionError(), openai_error(401)), False),
+        (group(ConnectionError(), ValueError("bad")), False),
+        (group(group(TimeoutError()), ConnectionError()), True),
+        (group(group(TimeoutError(), KeyError("bad")), ConnectionError()), False),
+        (caused(RuntimeError("wrapped"), group(ConnectionError())), True),
+        (caused(RuntimeError("wrapped"), group(ValueError("bad"))), False),
+        (caused(openai_error(401), group(ConnectionError())), False),
+        (caused(group(ValueError("bad")), ConnectionError()), False),
+        (BaseExceptionGroup("several", [ConnectionError(), asyncio.CancelledError()]), False),
         (KeyboardInterrupt(), False),
         (asyncio.CancelledError(), False),
     ],
@@ -100,6 +146,12 @@ def test_errors_that_cause_each_other_end():
     first.__cause__, second.__cause__ = second, first
     assert list(chain(first)) == [first, second]
     assert is_transient(first) is False
+
+
+def test_a_group_that_one_of_its_errors_was_caused_by_ends():
+    inner = ConnectionError()
+    inner.__cause__ = group(inner)
+    assert is_transient(inner.__cause__) is True
 
 
 @pytest.mark.parametrize(
@@ -148,6 +200,11 @@ def test_a_date_is_measured_from_now_by_default():
 @pytest.mark.parametrize("error", [openai_error(429), ConnectionError(), ValueError()])
 def test_no_header_asks_for_no_wait(error):
     assert retry_after(error) is None
+
+
+def test_of_several_servers_the_one_that_asks_for_the_longest_wait_is_heard():
+    errors = openai_error(429, retry_after="3"), openai_error(429, retry_after="7"), ConnectionError()
+    assert retry_after(group(group(*errors), ConnectionError())) == 7
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
@@ -292,6 +349,33 @@ async def test_a_real_server_that_stays_busy_is_unavailable(chat_server, awaited
 async def test_a_real_server_without_the_model_is_asked_once(chat_server, awaited):
     chat_server.will_fail(404)
     with pytest.raises(ModelRefusedError, match="status 404"):
+        await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
+    assert len(chat_server.requests) == 1
+
+
+HALF = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "hel'
+
+
+@both_entries
+async def test_a_real_server_whose_reply_is_cut_off_is_asked_again(chat_server, awaited):
+    chat_server.will_send(HALF)
+    chat_server.will_say("hello")
+    assert await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited) == "hello"
+    assert len(chat_server.requests) == 2
+
+
+@both_entries
+async def test_a_real_server_whose_replies_are_always_cut_off_is_unavailable(chat_server, awaited):
+    chat_server.will_send(HALF)
+    with pytest.raises(ModelUnavailableError, match="JSONDecodeError"):
+        await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
+    assert len(chat_server.requests) == 3
+
+
+@both_entries
+async def test_a_page_instead_of_a_reply_is_no_refusal_and_is_not_asked_for_again(chat_server, awaited):
+    chat_server.will_send(b"<html>It works!</html>")
+    with pytest.raises(ModelUnavailableError, match="JSONDecodeError"):
         await ask(BaseAgent(chat_server.model(), transport_retry=AT_ONCE), awaited)
     assert len(chat_server.requests) == 1
 
