@@ -11,6 +11,7 @@ from langgraph.errors import GraphInterrupt
 from agents.errors import AgentError
 from agents.redaction import redacted
 from agents.transport import TransportRetry, is_transient
+from orchestrator.foreign_values import text_of
 from orchestrator.methods import AgentMethod
 from orchestrator.recorder import UsageRecorder, recording
 from orchestrator.run_context import RunContext, TimeBound
@@ -55,7 +56,7 @@ class Raised:
     @property
     def message(self) -> str:
         """One sentence for people."""
-        text = " ".join(redacted(str(self.error)).split())[:500]
+        text = " ".join(redacted(text_of(self.error)).split())[:500]
         return (
             text
             if self.kind or isinstance(self.error, AgentError)

@@ -9,6 +9,7 @@ from typing import Final
 
 from orchestrator.budget import Budget
 from orchestrator.errors import ConfigurationError
+from orchestrator.foreign_values import read_text, shown
 from orchestrator.ports import InvokableCompressor, RunnableCompressor
 from orchestrator.retry import RetryPolicy
 
@@ -56,14 +57,15 @@ class Settings:
 
 
 def check_task(task: object) -> str:
-    """Refuse what is no task.
+    """The task as plain text; what is none is refused.
 
     Raises:
         ConfigurationError: Not text, or nothing but white space.
     """
-    if not isinstance(task, str) or not task.strip():
-        raise ConfigurationError(f"task is {task!r:.80}; give a text that says what to do")
-    return task
+    text = read_text(task)
+    if text is None or not text.strip():
+        raise ConfigurationError(f"task is {shown(task, 80)}; give a text that says what to do")
+    return text
 
 
 def check_thread_id(thread_id: object) -> None:

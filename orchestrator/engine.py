@@ -172,7 +172,7 @@ class LangGraphOrchestrator:
 
     async def _observed(self, task: str, thread_id: str | None, *, live: bool) -> AsyncGenerator[Event, None]:
         """A run's events, after the hooks were told of each; only its ends where nobody looks at it live."""
-        check_task(task)
+        task = check_task(task)
         check_thread_id(thread_id)
         run = new_context(thread_id or _new_thread_id(), self.settings)
         if run.thread_id in self._running:

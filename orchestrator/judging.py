@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.contracts import UNREADABLE_PREFIX
+from orchestrator.foreign_values import plain_text, read_text
 from orchestrator.retry import Outcome, RetryPolicy
 from orchestrator.state import (
     Failure,
@@ -26,14 +27,21 @@ _STATUS: Mapping[Outcome, RecordStatus] = {
 
 def read_verdict(answer: object) -> VerdictRecord | None:
     """A monitor's answer as a verdict; None where it holds none, however it says so."""
-    if not isinstance(answer, Mapping):
-        return None
-    success, feedback = answer.get("success"), answer.get("feedback")
-    if not isinstance(success, bool) or not isinstance(feedback, str):
+    success, feedback = _fields(answer)
+    if feedback is None or (success is not True and success is not False):
         return None
     if not success and feedback.startswith(UNREADABLE_PREFIX):
         return None
-    return VerdictRecord(success=success, feedback=feedback)
+    return VerdictRecord(success=success is True, feedback=feedback)
+
+
+def _fields(answer: object) -> tuple[object, str | None]:
+    try:
+        if isinstance(answer, Mapping):
+            return answer.get("success"), read_text(answer.get("feedback"))
+    except Exception:  # noqa: BLE001 - a foreign mapping's own code: what cannot be read is no verdict
+        return None, None
+    return None, None
 
 
 def no_verdict(reason: str) -> VerdictRecord:
@@ -82,9 +90,9 @@ def failed(
         "status": "failed",
         "failure": Failure(
             kind=kind,
-            message=f"{where}{message}",
+            message=plain_text(f"{where}{message}"),
             step_index=step_index,
-            error_type=type(error).__name__ if error is not None else None,
+            error_type=plain_text(type(error).__name__) if error is not None else None,
         ),
     }
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar, cast
 
 from agents.daemon_threads import in_daemon_thread
+from orchestrator.foreign_values import text_of
 from orchestrator.ports import Compressor, InvokableCompressor
 
 T = TypeVar("T")
@@ -94,7 +95,7 @@ def _holdable(error: BaseException) -> BaseException:
     """The error as a future can hold it, without ending the loop or the process from there."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    wrapped = RuntimeError(f"the agent raised {type(error).__name__}: {error}")
+    wrapped = RuntimeError(f"the agent raised {type(error).__name__}: {text_of(error)}")
     wrapped.__cause__ = error
     return wrapped
 

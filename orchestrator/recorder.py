@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,14 +12,16 @@ from typing import Final
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
 from orchestrator.budget import ModelPrice
 from orchestrator.errors import BudgetExceededError
+from orchestrator.foreign_values import plain_json, text_of
 from orchestrator.state import Json, ToolCallRecord, Usage
+from orchestrator.tool_answer import tool_answer
 
 
 @dataclass(slots=True)
@@ -136,20 +137,18 @@ class UsageRecorder(BaseCallbackHandler):
         **kwargs: object,  # noqa: ARG002
     ) -> None:
         """Note the start with the arguments."""
-        name = str((serialized or {}).get("name", "tool"))
-        call = _ToolCall(time.monotonic(), name, plain(input_str if inputs is None else inputs))
+        name = text_of((serialized or {}).get("name", "tool"))
+        call = _ToolCall(time.monotonic(), name, plain_json(input_str if inputs is None else inputs))
         with self._lock:
             self._log.tools[run_id] = call
 
     def on_tool_end(self, output: object, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
         """Note the result."""
-        text = output.text if isinstance(output, ToolMessage) else str(output)
-        failed = isinstance(output, ToolMessage) and output.status == "error"
-        self._end_tool(run_id, None if failed else text, text if failed else None)
+        self._end_tool(run_id, *tool_answer(output))
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
         """Note the error."""
-        self._end_tool(run_id, None, f"{type(error).__name__}: {error}")
+        self._end_tool(run_id, None, f"{type(error).__name__}: {text_of(error)}")
 
     def _begin(self, run_id: UUID, serialized: dict[str, object], metadata: dict[str, object] | None) -> None:
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
@@ -160,7 +159,7 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            self._log.models[run_id] = _ModelCall(time.monotonic(), str(name))
+            self._log.models[run_id] = _ModelCall(time.monotonic(), text_of(name))
 
     def _end(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
         with self._lock:
@@ -175,8 +174,6 @@ class UsageRecorder(BaseCallbackHandler):
                 call.ended, call.result, call.error = time.monotonic(), result, error
 
 
-_INT64_DIGITS: Final = 20
-
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
 register_configure_hook(_active, inheritable=True)
 
@@ -189,20 +186,6 @@ def recording(recorder: UsageRecorder) -> Iterator[UsageRecorder]:
         yield recorder
     finally:
         _active.reset(token)
-
-
-def _whole(digits: str) -> int | str:
-    """A whole number as stores can hold it; a larger one as its text."""
-    number = int(digits) if len(digits) <= _INT64_DIGITS else None
-    return number if number is not None and -(2**63) <= number < 2**63 else digits
-
-
-def plain(value: object) -> Json:
-    """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text."""
-    decoded: Json = json.loads(
-        json.dumps(value, default=str, skipkeys=True), parse_constant=str, parse_int=_whole
-    )
-    return decoded
 
 
 def _usage(calls: Sequence[_ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:

@@ -12,6 +12,7 @@ from agents.boundary import boundary_for, fenced
 from orchestrator.calling import Raised, Returned, call_agent
 from orchestrator.config import Settings
 from orchestrator.events import StepExecuted, StepStarted
+from orchestrator.foreign_values import read_text
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
 from orchestrator.nodes.node import Node, context_of
@@ -65,10 +66,11 @@ async def _compressed(
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"
         return {"usage": usage, **failed(kind, called.message, index, called.error)}
-    if not isinstance(called.value, str):
+    context = read_text(called.value)
+    if context is None:
         message = f"the compressor returned a {type(called.value).__name__}; text is wanted"
         return {"usage": usage, **failed("compressor_error", message, index)}
-    return {"usage": usage, "context": called.value}
+    return {"usage": usage, "context": context}
 
 
 async def _executed(
@@ -147,6 +149,7 @@ def _record(state: OrchestratorState, called: Returned[object] | Raised, started
 def _result(called: Returned[object] | Raised) -> tuple[str, str | None]:
     if isinstance(called, Raised):
         return "", called.message
-    if isinstance(called.value, str):
-        return called.value, None
-    return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
+    text = read_text(called.value)
+    if text is None:
+        return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
+    return text, None

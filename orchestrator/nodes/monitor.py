@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from orchestrator.calling import Raised, call_agent
 from orchestrator.config import Settings
 from orchestrator.events import StepJudged, StepRetried
+from orchestrator.foreign_values import shown
 from orchestrator.judging import failed, no_verdict, outcome_of, read_verdict, settle
 from orchestrator.methods import AgentMethod
 from orchestrator.nodes.node import Node, context_of
@@ -63,7 +64,7 @@ async def _judge(
         answer = called.value
         if verdict := read_verdict(answer):
             return _Judged(verdict, "", usage)
-    return _Judged(None, f"{attempts} answers could not be read, the last: {answer!r:.300}", usage)
+    return _Judged(None, f"{attempts} answers could not be read, the last: {shown(answer, 300)}", usage)
 
 
 def _with_verdict(record: StepRecord, judged: _Judged) -> StepRecord:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -11,6 +12,7 @@ from agents.errors import PlanError
 from orchestrator.calling import Raised, call_agent
 from orchestrator.config import Settings, check_task
 from orchestrator.events import Planned
+from orchestrator.foreign_values import read_text, shown, text_of
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
 from orchestrator.nodes.node import Node, context_of
@@ -56,16 +58,30 @@ def read_plan(plan: object, max_steps: int) -> list[str]:
     Raises:
         PlanError: No list of texts, no step, an empty step, or more than ``max_steps``.
     """
+    try:
+        return _steps(plan, max_steps)
+    except PlanError:
+        raise
+    except Exception as error:
+        # A foreign sequence's own code.
+        raise PlanError(f"the plan cannot be read: {type(error).__name__}: {text_of(error)}") from error
+
+
+def _steps(plan: object, max_steps: int) -> list[str]:
     if not isinstance(plan, Sequence) or isinstance(plan, str | bytes):
         raise PlanError(f"the planner returned a {type(plan).__name__}; a list of step texts is wanted")
     if not plan:
         raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
     if len(plan) > max_steps:
         raise PlanError(f"the plan has {len(plan)} steps; max_plan_steps is {max_steps}")
-    for at, step in enumerate(plan):
-        if not isinstance(step, str) or not step.strip():
-            raise PlanError(f"step {at + 1} of the plan is {step!r:.80}; a text is wanted")
-    return list(plan)
+    return [_step(number, item) for number, item in enumerate(islice(plan, max_steps), 1)]
+
+
+def _step(number: int, item: object) -> str:
+    text = read_text(item)
+    if text is None or not text.strip():
+        raise PlanError(f"step {number} of the plan is {shown(item, 80)}; a text is wanted")
+    return text
 
 
 def _fresh(task: str, settings: Settings) -> StateUpdate:

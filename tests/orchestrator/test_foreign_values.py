@@ -1,0 +1,298 @@
+"""What agents and tools hand over, however odd, is stored as it is returned and never costs the run."""
+
+from __future__ import annotations
+
+import json
+from collections import UserDict, UserList
+from enum import Enum
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages.base import TextAccessor
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from agents.errors import AgentError
+from orchestrator import LangGraphOrchestrator
+from orchestrator.foreign_values import plain_json, plain_text
+from tests.fakes.compressor import FakeCompressor
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept
+from tests.fakes.planner import FakePlanner
+
+LONE = "a\ud800b\udfff"
+MENDED = "a�b�"
+CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+class Colour(str, Enum):  # noqa: UP042 - its str() is not its value, unlike that of a StrEnum
+    RED = "red"
+
+
+class Lying(str):
+    """Says something else of itself than it holds."""
+
+    def __str__(self):
+        return "another"
+
+
+class Mute:
+    """Cannot be shown."""
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class MuteAgentError(AgentError):
+    def __str__(self):
+        return Mute().__str__()
+
+
+class BrokenMapping(UserDict):
+    def get(self, key, default=None):
+        raise RuntimeError("no access")
+
+
+class BrokenList(UserList):
+    def __len__(self):
+        raise RuntimeError("no length")
+
+
+class BrokenClass:
+    @property
+    def __class__(self):
+        raise RuntimeError("no class")
+
+
+def build(planner=None, executor=None, monitor=None, compressor=None):
+    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, compressor, checkpointer=InMemorySaver())
+
+
+def run(**agents):
+    return build(**agents).run("x")
+
+
+def texts(value):
+    """Every text in a state."""
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in texts(part)]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+ODD = [(LONE, MENDED), (TextAccessor("text"), "text"), (Colour.RED, "red"), (Lying("held"), "held")]
+
+
+@pytest.mark.parametrize(("given_text", "kept"), ODD)
+def test_odd_texts_of_every_agent_are_kept_as_plain_ones(given_text, kept):
+    state = run(
+        planner=FakePlanner([given_text, given_text]),
+        executor=FakeExecutor(lambda *_: given_text),
+        monitor=FakeMonitor(accept(given_text)),
+        compressor=FakeCompressor(lambda _: given_text),
+    )
+
+    assert state["plan"] == [kept, kept]
+    assert [record["result"] for record in state["results"]] == [kept, kept]
+    assert [record["verdict"]["feedback"] for record in state["results"]] == [kept, kept]
+    assert state["context"].startswith(f"{kept}\n\nStep 2")
+    assert {type(text) for text in texts(state)} == {str}
+
+
+@pytest.mark.parametrize(("given_text", "kept"), ODD)
+def test_an_odd_task_is_kept_as_a_plain_one(given_text, kept):
+    state = build().run(given_text)
+
+    assert (type(state["task"]), state["task"]) == (str, kept)
+
+
+@pytest.mark.parametrize("odd", [given_text for given_text, _ in ODD])
+def test_what_is_stored_of_an_odd_text_is_what_is_returned(odd):
+    orchestrator = build(executor=FakeExecutor(lambda *_: odd), monitor=FakeMonitor(accept(odd)))
+    state = orchestrator.run("x", "thread")
+
+    assert orchestrator.graph.get_state(CONFIG).values == state
+    assert json.dumps(state, ensure_ascii=False).encode()
+
+
+def test_lone_surrogates_in_an_error_are_replaced_in_the_failure():
+    assert (
+        run(executor=FakeExecutor(ValueError(LONE)))["failure"]["message"] == f"step 1: ValueError: {MENDED}"
+    )
+
+
+def test_lone_surrogates_in_a_tools_call_and_answer_are_replaced():
+    @tool
+    def echo(text: str) -> str:
+        """Say it again."""
+        return text
+
+    state = run(executor=FakeExecutor(lambda step, context: echo.invoke({"text": LONE})))
+    call = state["results"][0]["tool_calls"][0]
+
+    assert (call["args"], call["result"]) == ({"text": MENDED}, MENDED)
+
+
+@given(st.text())
+def test_plain_text_changes_no_text_that_a_store_can_hold(text):
+    assert plain_text(text) == text
+
+
+@given(st.text(st.characters(categories=["Cs", "Lu"])))
+def test_plain_text_can_always_be_stored(text):
+    assert plain_text(text).encode().decode("utf-8") == plain_text(text)
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
+@pytest.mark.parametrize("error", [MuteError(), MuteAgentError()])
+def test_an_error_whose_text_cannot_be_made_is_named_by_its_type(executor, error):
+    state = run(executor=executor("first", error))
+
+    assert (state["status"], state["failure"]["kind"], len(state["results"])) == (
+        "failed",
+        "executor_error",
+        2,
+    )
+    assert type(error).__name__ in state["failure"]["message"]
+
+
+def test_an_answer_of_the_monitor_that_cannot_be_shown_is_no_verdict():
+    state = run(monitor=FakeMonitor(lambda *_: Mute()))
+
+    assert state["failure"]["kind"] == "needs_review"
+    assert "<Mute whose text cannot be made>" in state["failure"]["message"]
+
+
+def test_a_verdict_that_cannot_be_read_is_none():
+    state = run(monitor=FakeMonitor(lambda *_: BrokenMapping()))
+
+    assert [record["status"] for record in state["results"]] == ["needs_review"]
+
+
+def test_a_step_that_cannot_be_shown_makes_the_plan_invalid():
+    state = run(planner=FakePlanner(["one", Mute()]))
+
+    assert state["failure"]["kind"] == "plan_invalid"
+    assert "step 2 of the plan is <Mute" in state["failure"]["message"]
+
+
+def test_a_plan_that_cannot_be_read_is_invalid():
+    state = run(planner=FakePlanner(BrokenList(["one"])))
+
+    assert state["failure"]["kind"] == "plan_invalid"
+    assert "RuntimeError: no length" in state["failure"]["message"]
+
+
+def test_an_answer_that_lies_about_its_class_is_no_text():
+    state = run(executor=FakeExecutor(lambda *_: BrokenClass()))
+
+    assert (state["failure"]["kind"], state["results"][0]["result"]) == ("executor_error", "")
+
+
+def test_a_tool_whose_answer_cannot_be_shown_is_recorded_by_its_type():
+    @tool
+    def look(at: str) -> object:
+        """Look."""
+        return Mute()
+
+    def execute(step, context):
+        look.invoke({"at": step})
+        return "out"
+
+    [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
+
+    assert (call["result"], call["error"]) == ("<Mute whose text cannot be made>", None)
+
+
+def test_a_tool_whose_error_cannot_be_shown_is_recorded_by_its_type():
+    @tool
+    def look(at: str) -> str:
+        """Look."""
+        raise MuteError
+
+    def execute(step, context):
+        with pytest.raises(MuteError):
+            look.invoke({"at": step})
+        return "out"
+
+    [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
+
+    assert (call["result"], call["error"]) == (None, "MuteError: <MuteError whose text cannot be made>")
+
+
+def circle():
+    items = []
+    items.append(items)
+    return items
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ({"a": Mute()}, {"a": "<Mute whose text cannot be made>"}),
+        (circle(), "[[...]]"),
+        ({LONE: LONE}, {MENDED: MENDED}),
+        ("\ud83d\ude00", "😀"),
+    ],
+    ids=["mute", "circle", "surrogates", "a pair of surrogates"],
+)
+def test_what_cannot_be_stored_becomes_what_can(value, kept):
+    assert plain_json(value) == kept
+
+
+def answered(output):
+    """How a tool's output is recorded."""
+
+    @tool
+    def act(n: int) -> object:
+        """Act."""
+        return output
+
+    def execute(step, context):
+        act.invoke({"name": "act", "args": {"n": 1}, "id": "1", "type": "tool_call"})
+        return "out"
+
+    call = run(executor=FakeExecutor(execute))["results"][0]["tool_calls"][0]
+    return call["result"], call["error"]
+
+
+def said(text, **options):
+    return ToolMessage(text, tool_call_id="1", **options)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        Command(update={"messages": [said("done")]}),
+        Command(update={"messages": [said("earlier"), AIMessage("and then"), said("done")]}, goto="other"),
+        Command(update={"messages": said("done")}),
+        Command(update=[("topic", "x"), ("messages", [said("done")])]),
+        Command(update=[said("done")]),
+        [Command(update={"topic": "x"}), said("done")],
+    ],
+    ids=["a list", "after others", "alone", "pairs", "one channel", "several outputs"],
+)
+def test_a_tool_that_answers_by_a_command_is_recorded_by_its_message(output):
+    assert answered(output) == ("done", None)
+
+
+def test_a_tool_that_answers_by_a_command_can_tell_of_an_error():
+    assert answered(Command(update={"messages": [said("no", status="error")]})) == (None, "no")
+
+
+def test_a_command_without_a_message_is_recorded_as_it_is_shown():
+    result, error = answered(Command(goto="other"))
+
+    assert ("goto='other'" in result, error) == (True, None)
