@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable
 
 from agents import prompts
 from agents.contracts import JsonSchema
-from agents.conversation import Conversation, Model, ModelCall, adrive, drive, reply_text
+from agents.conversation import Conversation, Model, ModelCall, adrive, asked, drive, reply_text
 from agents.parsing import without_thoughts
 from agents.transport import TransportRetry
 
@@ -60,8 +60,8 @@ class BaseAgent:
         return await adrive(self._ask(user_input))
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
-        replies = yield ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
-        text = reply_text(replies[0])
+        call = ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
+        text = reply_text((yield from asked(call)))
         return text if schema else without_thoughts(text)
 
     def _messages(self, user_input: str) -> list[BaseMessage]:

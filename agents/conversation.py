@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Protocol, TypeVar, cast
 
@@ -14,6 +14,7 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
+from agents.constraints import refuses_schema, remember_refusal, takes_schema
 from agents.contracts import JsonSchema
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
 from agents.models.ollama import explain
@@ -95,6 +96,9 @@ class ModelCall:
     def run(self) -> list[BaseMessage]:
         """Call the model.
 
+        Returns:
+            One message; none where the server seems not to take the schema.
+
         Raises:
             ModelUnavailableError: The fault did not pass within the retries.
             ModelRefusedError: The server refused for good.
@@ -103,20 +107,29 @@ class ModelCall:
         with _explained(self.model):
             if structured is None:
                 return [self.retry.sync()(self.model.invoke, list(self.messages))]
-            return [self.retry.sync()(_invoke_structured, structured, self.messages)]
+            return self.retry.sync()(_invoke_structured, structured, self.messages)
 
     async def arun(self) -> list[BaseMessage]:
-        """Call the model; raises as ``run`` does."""
+        """Call the model; returns and raises as ``run`` does."""
         structured = constrained(self.model, self.schema)
         with _explained(self.model):
             if structured is None:
                 return [await self.retry.asynchronous()(self.model.ainvoke, list(self.messages))]
-            return [await self.retry.asynchronous()(_ainvoke_structured, structured, self.messages)]
+            return await self.retry.asynchronous()(_ainvoke_structured, structured, self.messages)
+
+
+def asked(call: ModelCall) -> Conversation[BaseMessage]:
+    """Make a call; without the schema, then and from then on, where the model's server takes none."""
+    replies = yield call
+    if not replies:
+        replies = yield replace(call, schema=None)
+        remember_refusal(call.model)
+    return replies[0]
 
 
 def constrained(model: Model, schema: JsonSchema | None) -> StructuredModel | None:
     """The model with its replies held to ``schema``; None where that is not wanted or not supported."""
-    if schema is None or not isinstance(model, BaseChatModel):
+    if schema is None or not isinstance(model, BaseChatModel) or not takes_schema(model):
         return None
     try:
         bound = model.with_structured_output(schema, method="json_schema", include_raw=True)
@@ -133,18 +146,29 @@ def reply_text(message: BaseMessage) -> str:
     return text
 
 
-def _invoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> BaseMessage:
+def _invoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     try:
-        return _raw(model.invoke(list(messages)))
-    except _cut_off_errors() as error:
-        return _partial(error)
+        return [_raw(model.invoke(list(messages)))]
+    except Exception as error:
+        if (instead := _in_place_of(error)) is None:
+            raise
+        return instead
 
 
-async def _ainvoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> BaseMessage:
+async def _ainvoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     try:
-        return _raw(await model.ainvoke(list(messages)))
-    except _cut_off_errors() as error:
-        return _partial(error)
+        return [_raw(await model.ainvoke(list(messages)))]
+    except Exception as error:
+        if (instead := _in_place_of(error)) is None:
+            raise
+        return instead
+
+
+def _in_place_of(error: Exception) -> list[BaseMessage] | None:
+    """What a structured call gives instead of an error; None where the error is to be raised."""
+    if isinstance(error, _cut_off_errors()):
+        return [_partial(error)]
+    return [] if refuses_schema(error) else None
 
 
 def _raw(reply: dict[str, object]) -> BaseMessage:

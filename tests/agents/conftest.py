@@ -38,6 +38,10 @@ class ChatServer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.answers.append((status, named, {"error": {"message": f"status {status}", "type": "x"}}))
 
+    def will_refuse(self, message: str, status: int = 400) -> None:
+        """Add an error that says this."""
+        self.answers.append((status, {}, {"error": {"message": message, "type": "invalid_request_error"}}))
+
     def will_send(self, body: bytes) -> None:
         """Add these bytes, as if they were a reply."""
         self.answers.append((200, {}, body))

@@ -1,0 +1,179 @@
+"""A server that takes no JSON schema is asked without one, and only once with it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import weakref
+
+import httpx
+import ollama
+import pytest
+
+from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
+from agents.constraints import refuses_schema
+from agents.testing import ScriptedChatModel
+
+ONCE = TransportRetry(max_attempts=1)
+NO_SCHEMA = "This response_format type is unavailable now"
+MET = 'Here you go:\n```json\n{"success": true, "feedback": "met"}\n```'
+REFUSALS = [
+    (400, NO_SCHEMA),
+    (400, "This model does not support response format `json_schema`. See the documentation."),
+    (400, "'response_format.type' must be 'text'"),
+    (400, "json_schema is not supported by this model"),
+    (400, "Structured outputs are disabled"),
+    (400, "Failed to parse grammar"),
+    (400, "Unrecognized request argument supplied: response"),
+    (422, "[{'loc': ['body', 'response_format'], 'msg': 'Extra inputs are not permitted'}]"),
+    (501, "guided_json is not implemented"),
+]
+OTHERS = [
+    (400, "maximum context length is 4096 tokens"),
+    (400, "messages must not be empty"),
+    (401, "the key is not supported for response_format"),
+    (404, "no model that supports response_format"),
+]
+
+
+async def judge(agent: MonitoringAgent, awaited: bool = True) -> dict[str, object]:
+    """The same judgement through either entry."""
+    if awaited:
+        return dict(await agent.aevaluate("objective", "output"))
+    return dict(await asyncio.to_thread(agent.evaluate, "objective", "output"))
+
+
+def constrained(chat_server) -> list[bool]:
+    """Which of the requests asked for a schema."""
+    return ["response_format" in request for request in chat_server.requests]
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["evaluate", "aevaluate"])
+
+
+@both_entries
+@pytest.mark.parametrize(("status", "message"), REFUSALS)
+async def test_a_server_that_refuses_the_schema_is_asked_again_without_it(
+    chat_server, awaited, status, message
+):
+    chat_server.will_refuse(message, status)
+    chat_server.will_say(MET)
+    verdict = await judge(MonitoringAgent(chat_server.model(), transport_retry=ONCE), awaited)
+    assert verdict == {"success": True, "feedback": "met"}
+    assert constrained(chat_server) == [True, False]
+
+
+@pytest.mark.filterwarnings("ignore:This model does not support OpenAI's structured output")
+def test_the_refusal_that_langchain_words_anew_is_one_too(chat_server):
+    chat_server.will_refuse(
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+    )
+    chat_server.will_say("1. a\n2. b")
+    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["a", "b"]
+
+
+@both_entries
+async def test_it_is_not_asked_with_the_schema_again_by_any_agent(chat_server, awaited):
+    chat_server.will_refuse(NO_SCHEMA)
+    chat_server.will_say(MET)
+    model = chat_server.model()
+    for _ in range(2):
+        await judge(MonitoringAgent(model), awaited)
+    PlanningAgent(model).generate_plan("task")
+    assert constrained(chat_server) == [True, False, False, False]
+
+
+async def test_another_model_is_asked_with_the_schema(chat_server):
+    for _ in range(2):
+        chat_server.will_refuse(NO_SCHEMA)
+        chat_server.will_say(MET)
+        await judge(MonitoringAgent(chat_server.model()))
+        chat_server.answers.clear()
+    assert constrained(chat_server) == [True, False, True, False]
+
+
+async def test_a_model_whose_server_refuses_is_not_kept_alive(chat_server):
+    chat_server.will_refuse(NO_SCHEMA)
+    chat_server.will_say(MET)
+    model = chat_server.model()
+    await judge(MonitoringAgent(model))
+    seen = weakref.ref(model)
+    del model
+    gc.collect()
+    assert seen() is None
+
+
+@both_entries
+@pytest.mark.parametrize(("status", "message"), OTHERS)
+async def test_another_refusal_is_final(chat_server, awaited, status, message):
+    chat_server.will_refuse(message, status)
+    with pytest.raises(ModelRefusedError):
+        await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert constrained(chat_server) == [True]
+
+
+@both_entries
+async def test_a_server_that_refuses_without_the_schema_too_may_take_it_later(chat_server, awaited):
+    agent = MonitoringAgent(chat_server.model())
+    chat_server.will_refuse("stop sequences are not supported")
+    with pytest.raises(ModelRefusedError, match="stop sequences"):
+        await judge(agent, awaited)
+    chat_server.answers.clear()
+    chat_server.will_say('{"success": true, "feedback": "met"}')
+    await judge(agent, awaited)
+    assert constrained(chat_server) == [True, False, True]
+
+
+async def test_passing_faults_of_the_second_request_are_met_with_patience(chat_server):
+    chat_server.will_refuse(NO_SCHEMA)
+    chat_server.will_fail(503)
+    chat_server.will_say(MET)
+    agent = MonitoringAgent(chat_server.model(), transport_retry=TransportRetry(initial_seconds=0))
+    assert (await judge(agent))["success"] is True
+    assert constrained(chat_server) == [True, False, False]
+
+
+async def test_it_is_said_once_in_the_log(chat_server, caplog):
+    chat_server.will_refuse(NO_SCHEMA)
+    chat_server.will_say(MET)
+    agent = MonitoringAgent(chat_server.model())
+    with caplog.at_level(logging.WARNING, "agents"):
+        for _ in range(2):
+            await judge(agent)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the server of ChatOpenAI takes no JSON schema; it is asked without one"
+    ]
+
+
+def test_a_reply_without_the_schema_may_be_no_plan(chat_server):
+    chat_server.will_refuse(NO_SCHEMA)
+    chat_server.will_say("<think>hm</think>Just write the haiku.")
+    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["Just write the haiku."]
+
+
+def http_error(status: int, text: str) -> httpx.HTTPStatusError:
+    request = httpx.Request("POST", "http://127.0.0.1/api")
+    return httpx.HTTPStatusError(text, request=request, response=httpx.Response(status, request=request))
+
+
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        (http_error(400, "response_format is not supported"), True),
+        (ollama.ResponseError("cannot unmarshal object into Go struct field ChatRequest.format", 400), True),
+        (ollama.ResponseError("response_format", 500), False),
+        (http_error(503, "structured output is not supported"), False),
+        (http_error(400, "bad request"), False),
+        (ValueError("response_format is not supported"), False),
+    ],
+)
+def test_a_refusal_of_the_schema_is_told_whichever_client_raises_it(error, refused):
+    assert refuses_schema(error) is refused
+
+
+def test_a_model_that_is_asked_plainly_is_not_asked_twice():
+    model = ScriptedChatModel(lambda _: http_error(400, "response_format is not supported"))
+    with pytest.raises(ModelRefusedError):
+        MonitoringAgent(model, structured_output=False).evaluate("objective", "output")
+    assert len(model.prompts) == 1
