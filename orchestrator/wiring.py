@@ -21,14 +21,20 @@ def build_orchestrator(
     model: str = "local",
     settings: Settings | None = None,
     *,
+    planner_model: str | None = None,
+    executor_model: str | None = None,
+    monitor_model: str | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
     hooks: Sequence[Hook] = (),
 ) -> LangGraphOrchestrator:
-    """Put three agents over one chat model into an orchestrator.
+    """Put three agents over one chat model, or over one for each role, into an orchestrator.
 
     Args:
         model: A model specification, as ``agents.load_model`` takes it.
         settings: How runs go; None stands for the defaults.
+        planner_model: The specification of the planner's model; None stands for ``model``.
+        executor_model: That of the executor's.
+        monitor_model: That of the monitor's.
         checkpointer: Any LangGraph saver.
         hooks: Are told of every event.
 
@@ -37,11 +43,14 @@ def build_orchestrator(
         ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
     """
     wanted = Settings() if settings is None else settings
-    llm = load_model(model)
+    planner, executor, monitor = (
+        model if own is None else own for own in (planner_model, executor_model, monitor_model)
+    )
+    llms = {spec: load_model(spec) for spec in dict.fromkeys((planner, executor, monitor))}
     return LangGraphOrchestrator(
-        PlanningAgent(llm=llm, max_steps=_SMALL_PLAN if model == "local" else DEFAULT_MAX_STEPS),
-        ExecutionAgent(llm=llm),
-        MonitoringAgent(llm=llm),
+        PlanningAgent(llms[planner], max_steps=_SMALL_PLAN if planner == "local" else DEFAULT_MAX_STEPS),
+        ExecutionAgent(llms[executor]),
+        MonitoringAgent(llms[monitor]),
         max_retries=wanted.max_retries,
         retry_policy=wanted.retry_policy,
         budget=wanted.budget,

@@ -31,6 +31,34 @@ def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(s
     assert set(served.models) == {"scripted"}
 
 
+def test_each_role_can_have_a_model_of_its_own(served):
+    build_orchestrator(
+        "nonsense",
+        planner_model="openai:large",
+        executor_model="openai:small",
+        monitor_model="openai:strict",
+    ).run("the task")
+
+    assert list(zip(served.asked, served.models, strict=True)) == [
+        ("plan", "large"),
+        ("step", "small"),
+        ("verdict", "strict"),
+    ]
+
+
+def test_a_role_without_a_model_of_its_own_has_the_common_one(served):
+    build_orchestrator("openai:common", monitor_model="openai:strict").run("the task")
+
+    assert served.models == ["common", "common", "strict"]
+
+
+@pytest.mark.parametrize("role", ["planner_model", "executor_model", "monitor_model"])
+@pytest.mark.parametrize("spec", ["nonsense", ""])
+def test_an_unknown_specification_of_a_role_is_refused(served, role, spec):
+    with pytest.raises(ModelSpecError, match="names no model"):
+        build_orchestrator("openai:common", **{role: spec})
+
+
 def test_settings_hooks_and_checkpointer_are_passed_through(served):
     settings = Settings(
         max_retries=4,
