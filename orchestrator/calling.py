@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from langgraph.errors import GraphInterrupt
 from agents.errors import AgentError
 from agents.redaction import redacted
 from agents.transport import TransportRetry, is_transient
+from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.foreign_values import text_of
 from orchestrator.methods import AgentMethod
 from orchestrator.recorder import UsageRecorder, recording
@@ -59,7 +61,7 @@ class Raised:
         text = " ".join(redacted(text_of(self.error)).split())[:500]
         return (
             text
-            if self.kind or isinstance(self.error, AgentError)
+            if self.kind or isinstance(self.error, AgentError | OrchestratorError)
             else f"{type(self.error).__name__}: {text}"
         )
 
@@ -67,7 +69,7 @@ class Raised:
 async def call_agent(
     method: AgentMethod[T], *args: str, run: RunContext, spent_before: Usage, step_index: int | None = None
 ) -> Returned[T] | Raised:
-    """Call an agent under the run's bounds.
+    """Call an agent under the run's bounds; not at all once the run is cancelled.
 
     Passing faults are tried again unless the agent retries by itself (then it raises an
     AgentError) or has already called a tool, which must not happen twice.
@@ -83,14 +85,13 @@ async def call_agent(
     bound = run.time_left(step_index)
     with recording(recorder):
         task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
-    by_itself = await _ended_by_itself(task, run, bound)
-    error = _error_of(task) if by_itself else None
-    if isinstance(error, GraphInterrupt):
-        raise error
+    in_time = await _ended_in_time(task, run, bound)
+    error = _own_error(task, run) if in_time else None
     spent = Spent(recorder.usage(), recorder.tool_calls())
-    if run.cancelled is not None:
+    ended_well = in_time and error is None and recorder.refused is None
+    if run.cancelled is not None and not ended_well:
         return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", passing=False)
-    if not by_itself:
+    if not in_time:
         return Raised(TimeoutError(bound.reason), spent, bound.kind, passing=False)
     if recorder.refused is not None:
         return Raised(recorder.refused, spent, "budget_exceeded", passing=False)
@@ -99,21 +100,39 @@ async def call_agent(
     return Returned(task.result(), spent)
 
 
-async def _ended_by_itself(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
-    """Wait for the task, the bound, or the run's cancellation; in the latter cases the task is cancelled.
-
-    A task that goes on all the same is left behind.
-    """
+async def _ended_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
+    """Wait for the task, the bound, or the run's cancellation; in the latter cases the task is stopped."""
+    started = time.monotonic()
     task.add_done_callback(_error_of)
     try:
-        with run.cancellation() as cancelled:
-            await asyncio.wait((task, cancelled), timeout=bound.seconds, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return True
+        if run.cancelled is None:
+            with run.cancellation() as cancelled:
+                ends = (task, cancelled)
+                await asyncio.wait(ends, timeout=bound.seconds, return_when=asyncio.FIRST_COMPLETED)
+        # Not left to the wait alone: an agent that blocks the event loop keeps its timer from firing.
+        return task.done() and (bound.seconds is None or time.monotonic() - started <= bound.seconds)
     finally:
-        task.cancel()
+        if not task.done():
+            await _stop(task)
+
+
+async def _stop(task: asyncio.Future[T]) -> None:
+    """Cancel a task and give it a moment to tidy up; one that goes on all the same is left behind."""
+    task.cancel()
     await asyncio.wait((task,), timeout=_GRACE_S)
-    return False
+
+
+def _own_error(task: asyncio.Future[T], run: RunContext) -> BaseException | None:
+    """What the agent raised; where its interrupt can be answered later, that passes to the graph."""
+    error = _error_of(task)
+    if not isinstance(error, GraphInterrupt):
+        return error
+    if run.interruptible:
+        raise error
+    return InterruptError(
+        "an agent or a tool called interrupt(), which needs a checkpointer; "
+        "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
+    )
 
 
 def _error_of(task: asyncio.Future[T]) -> BaseException | None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import inspect
-import logging
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from typing import Final, cast
+from typing import cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -28,6 +26,7 @@ from orchestrator.drawing import mermaid, png
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Event, RunFinished, RunStarted
 from orchestrator.graph import Graph, build_graph
+from orchestrator.hooks import tell
 from orchestrator.judging import failed
 from orchestrator.methods import agent_method, compressor_method, correction_method
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -39,8 +38,6 @@ from orchestrator.retry import RetryPolicy
 from orchestrator.run_context import RunContext
 from orchestrator.state import OrchestratorState, RunInput, blank_state
 from orchestrator.streaming import blocking
-
-_log: Final = logging.getLogger(__name__)
 
 
 class LangGraphOrchestrator:
@@ -174,7 +171,8 @@ class LangGraphOrchestrator:
         """A run's events, after the hooks were told of each; only its ends where nobody looks at it live."""
         task = check_task(task)
         check_thread_id(thread_id)
-        run = new_context(thread_id or _new_thread_id(), self.settings)
+        resumable = self.graph.checkpointer is not None
+        run = new_context(thread_id or _new_thread_id(), self.settings, interruptible=resumable)
         if run.thread_id in self._running:
             raise ConfigurationError(
                 f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
@@ -183,7 +181,7 @@ class LangGraphOrchestrator:
         try:
             async with aclosing(self._events(task, run, live=live)) as events:
                 async for event in events:
-                    await self._tell(event)
+                    await tell(self._hooks, event)
                     yield event
         finally:
             self._running.pop(run.thread_id, None)
@@ -200,7 +198,7 @@ class LangGraphOrchestrator:
                         state = _current(state, chunk)
         except (asyncio.CancelledError, GeneratorExit):
             state = {**state, **failed("cancelled", "whoever ran it stopped waiting for its end")}
-            await self._tell(RunFinished(thread_id=run.thread_id, status="failed", state=state))
+            await tell(self._hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
             raise
         yield RunFinished(thread_id=run.thread_id, status=state["status"], state=state)
 
@@ -214,19 +212,11 @@ class LangGraphOrchestrator:
             context=run,
             stream_mode=["custom", "values"] if live else ["values"],
         )
-        async for _, chunk in stream:
-            if isinstance(chunk, Event | dict):
-                yield chunk
-
-    async def _tell(self, event: Event) -> None:
-        for hook in self._hooks:
-            try:
-                # A copy, since a record in an event must not be a way to change the run.
-                waiting = hook(copy.deepcopy(event))
-                if inspect.isawaitable(waiting):
-                    await waiting
-            except Exception:  # noqa: BLE001 - a hook is foreign code, and never worth a run
-                _log.exception("a hook failed on %s; the run goes on", type(event).__name__)
+        # Closed here, so that nothing of the run goes on once whoever reads it has left.
+        async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
+            async for _, chunk in chunks:
+                if isinstance(chunk, Event | dict):
+                    yield chunk
 
 
 def _current(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:

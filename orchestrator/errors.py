@@ -3,6 +3,7 @@
 OrchestratorError
 ├── ConfigurationError      an argument that is not accepted (also a ValueError); nothing has run
 ├── BudgetExceededError     raised into a model call that the budget does not allow
+├── InterruptError          an agent's interrupt that nothing could resume; a run ends with it as its failure
 └── DrawingError            a picture that cannot be drawn on this machine
 """
 
@@ -19,6 +20,10 @@ class ConfigurationError(OrchestratorError, ValueError):
 
 class BudgetExceededError(OrchestratorError):
     """A model call that the budget does not allow; ends the run, keeping its results."""
+
+
+class InterruptError(OrchestratorError):
+    """An agent asked for an interrupt in a run without a checkpointer; ends the run as failed."""
 
 
 class DrawingError(OrchestratorError):

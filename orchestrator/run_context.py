@@ -39,6 +39,7 @@ class RunContext:
         transport: How passing faults of foreign agents are met.
         call_timeout: Seconds that one call of an agent may take.
         step_timeout: Seconds that one step may take, with all its attempts and their judging.
+        interruptible: Whether an agent's interrupt can be answered later, so that it passes to the graph.
         cancelled: The reason, once the run is cancelled.
     """
 
@@ -47,6 +48,7 @@ class RunContext:
     transport: TransportRetry
     call_timeout: float | None = None
     step_timeout: float | None = None
+    interruptible: bool = True
     cancelled: str | None = None
     _started: float = field(default_factory=time.monotonic)
     _step: tuple[int, float] | None = None

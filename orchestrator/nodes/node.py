@@ -27,7 +27,7 @@ def context_of(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
     return runtime.context or new_context("", settings)
 
 
-def new_context(thread_id: str, settings: Settings) -> RunContext:
+def new_context(thread_id: str, settings: Settings, *, interruptible: bool = True) -> RunContext:
     """The context of a run that begins now."""
     return RunContext(
         thread_id=thread_id,
@@ -35,4 +35,5 @@ def new_context(thread_id: str, settings: Settings) -> RunContext:
         transport=settings.retry_policy.transport,
         call_timeout=settings.call_timeout,
         step_timeout=settings.step_timeout,
+        interruptible=interruptible,
     )

@@ -21,7 +21,7 @@ from orchestrator import (
 )
 from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept
 from tests.fakes.planner import FakePlanner, steps
 
 
@@ -172,6 +172,75 @@ def test_a_cancel_after_the_last_verdict_changes_nothing(kind):
     assert orchestrator.run("x")["status"] == "success"
 
 
+class Cancelling:
+    """Cancels its own run, and answers all the same."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.orchestrator = None
+
+    async def generate_plan(self, task):
+        self.orchestrator.cancel(reason="enough")
+        return self.answer
+
+    async def execute_step(self, step_description, context=""):
+        return await self.generate_plan(step_description)
+
+    async def evaluate(self, objective, result):
+        return await self.generate_plan(objective)
+
+
+def cancelled_by(role, answer, plan=1):
+    agent = Cancelling(answer)
+    agents = {"planner": FakePlanner(steps(plan)), "executor": FakeExecutor(), "monitor": FakeMonitor()}
+    agent.orchestrator = LangGraphOrchestrator(**{**agents, role: agent})
+    return agent.orchestrator.run("x")
+
+
+def test_a_plan_that_came_together_with_the_cancellation_is_kept():
+    state = cancelled_by("planner", ["one", "two"])
+
+    assert (state["plan"], state["failure"]["kind"]) == (["one", "two"], "cancelled")
+
+
+def test_a_result_that_came_together_with_the_cancellation_is_kept():
+    state = cancelled_by("executor", "out", plan=2)
+
+    assert [(record["result"], record["status"]) for record in state["results"]] == [("out", "needs_review")]
+    assert (state["failure"]["kind"], state["failure"]["message"]) == ("cancelled", "step 1: enough")
+
+
+def test_a_verdict_that_came_together_with_the_cancellation_is_kept():
+    state = cancelled_by("monitor", accept("fine"), plan=2)
+
+    assert [(record["status"], record["error"]) for record in state["results"]] == [
+        ("validated", None),
+        ("failed", "enough"),
+    ]
+    assert (state["failure"]["kind"], state["results"][0]["verdict"]["feedback"]) == ("cancelled", "fine")
+
+
+def test_no_agent_is_called_once_the_run_is_cancelled():
+    monitor = AsyncFakeMonitor()
+    agent = Cancelling("out")
+    agent.orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), agent, monitor)
+    agent.orchestrator.run("x")
+
+    assert monitor.calls == []
+
+
+def test_an_error_that_came_together_with_the_cancellation_is_a_cancellation():
+    class Failing(Cancelling):
+        async def execute_step(self, step_description, context=""):
+            await super().execute_step(step_description, context)
+            raise ValueError("bad")
+
+    agent = Failing(None)
+    agent.orchestrator = build(agent)
+
+    assert agent.orchestrator.run("x")["failure"]["kind"] == "cancelled"
+
+
 async def cancelled_while_waiting(orchestrator, executor, *args):
     running = asyncio.ensure_future(orchestrator.arun(*args))
     await asyncio.to_thread(executor.started.wait, 20)
@@ -248,7 +317,27 @@ async def test_leaving_the_asynchronous_stream_early_stops_the_agent():
     await asyncio.to_thread(executor.started.wait, 20)
     await events.aclose()
 
-    assert await asyncio.to_thread(executor.stopped.wait, 5)
+    assert executor.stopped.is_set()
+
+
+async def test_leaving_the_asynchronous_stream_early_waits_for_an_agent_that_tidies_up():
+    class Tidy(WaitingExecutor):
+        async def execute_step(self, step_description, context=""):
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                await asyncio.sleep(0.02)
+                self.stopped.set()
+
+    executor = Tidy()
+    events = build(executor).astream("x")
+    async for event in events:
+        if isinstance(event, StepStarted):
+            break
+    await asyncio.sleep(0.1)
+    await events.aclose()
+
+    assert executor.stopped.is_set()
 
 
 def test_leaving_the_stream_does_not_wait_for_a_plain_method_that_blocks():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import dataclasses
 import logging
@@ -217,6 +218,42 @@ def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
     assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
     assert caplog.records[0].message == "a hook failed on RunStarted; the run goes on"
     assert "the hook is broken" in caplog.text
+
+
+def cancelled(event):
+    raise asyncio.CancelledError("the hook is broken")
+
+
+async def cancelled_later(event):
+    waiting = asyncio.ensure_future(asyncio.sleep(3600))
+    waiting.cancel("the hook is broken")
+    await waiting
+
+
+@pytest.mark.parametrize("broken", [cancelled, cancelled_later])
+def test_a_hook_whose_own_task_was_cancelled_is_logged_and_ends_nothing(broken, caplog):
+    after = RecordingHook()
+    with caplog.at_level(logging.ERROR, logger="orchestrator"):
+        state = build(hooks=[broken, after]).run("x")
+
+    assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
+    assert "the hook is broken" in caplog.text
+
+
+async def test_cancelling_the_run_while_a_hook_is_waited_for_ends_it():
+    waiting = asyncio.Event()
+
+    async def hook(event):
+        if isinstance(event, Planned):
+            waiting.set()
+            await asyncio.sleep(3600)
+
+    running = asyncio.ensure_future(build(hooks=[hook]).arun("x"))
+    await waiting.wait()
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 def test_a_stream_refuses_a_bad_task_at_once():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, DrawingError, LangGraphOrchestrator
 from orchestrator.state import blank_state
 from tests.fakes.executor import FakeExecutor
@@ -107,6 +110,66 @@ def test_an_interrupt_in_an_agent_passes_to_the_graph(executor):
     [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
 
     assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
+
+
+class AskingPlanner:
+    async def generate_plan(self, task):
+        return [interrupt("may I?")]
+
+
+class AskingMonitor:
+    async def evaluate(self, objective, result):
+        return interrupt("may I?")
+
+
+class AskingCompressor:
+    async def invoke(self, text):
+        return interrupt("may I?")
+
+
+def may_i() -> str:
+    """Ask a person."""
+    return str(interrupt("may I?"))
+
+
+def asking_tool():
+    call = AIMessage("", tool_calls=[{"name": "may_i", "args": {}, "id": "1"}])
+    return ExecutionAgent(ScriptedChatModel([call, "end"]), [may_i])
+
+
+@pytest.mark.parametrize(
+    ("agents", "kind"),
+    [
+        ({"executor": Asking()}, "executor_error"),
+        ({"executor": AsyncAsking()}, "executor_error"),
+        ({"executor": asking_tool()}, "executor_error"),
+        ({"planner": AskingPlanner()}, "planner_error"),
+        ({"monitor": AskingMonitor()}, "monitor_error"),
+        ({"compressor": AskingCompressor()}, "compressor_error"),
+    ],
+    ids=["plain", "coroutine", "tool", "planner", "monitor", "compressor"],
+)
+def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(agents, kind):
+    fakes = {"planner": FakePlanner(["one", "two"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
+    state = LangGraphOrchestrator(**{**fakes, **agents}).run("x")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
+    assert state["failure"]["error_type"] == "InterruptError"
+    assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
+
+
+def test_an_interrupt_in_a_tool_passes_to_the_graph():
+    orchestrator = build(asking_tool(), checkpointer=InMemorySaver())
+    state = orchestrator.run("x", "thread")
+    [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
+
+    assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
+
+
+async def test_the_graph_by_itself_leaves_an_interrupt_to_its_caller():
+    output = await build(AsyncAsking()).graph.ainvoke({"task": "x"})
+
+    assert [waiting.value for waiting in output["__interrupt__"]] == ["may I?"]
 
 
 async def test_a_run_that_was_interrupted_can_be_resumed_on_the_graph():

@@ -13,7 +13,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
 
 
 class WaitingPlanner:
@@ -228,3 +228,30 @@ def test_a_timeout_does_not_wait_for_a_tool_that_blocks():
 
     assert state["failure"]["kind"] == "timeout"
     assert time.monotonic() - started < 4
+
+
+class LoopBlockingExecutor:
+    """Keeps the event loop from doing anything else."""
+
+    def __init__(self, then):
+        self.then = then
+
+    async def execute_step(self, step_description, context=""):
+        time.sleep(0.5)  # noqa: ASYNC251 - that is the point
+        return await self.then()
+
+
+@pytest.mark.parametrize("then", [answers, fails])
+@pytest.mark.parametrize(
+    ("options", "kind", "named"),
+    [
+        ({"call_timeout": 0.3}, "timeout", "call_timeout"),
+        ({"step_timeout": 0.3}, "timeout", "step_timeout"),
+        ({"budget": Budget(max_seconds=0.3)}, "budget_exceeded", "max_seconds"),
+    ],
+)
+def test_a_bound_holds_for_an_agent_that_blocks_the_event_loop(options, kind, named, then):
+    state = run(AsyncFakePlanner(["one"]), LoopBlockingExecutor(then), **options)
+
+    assert (state["failure"]["kind"], state["results"][0]["result"]) == (kind, "")
+    assert f"{named} is 0.3" in state["failure"]["message"]
