@@ -1,5 +1,5 @@
 """The command line: what is typed becomes a run, what happens becomes words."""
 
-from orchestrator.cli.app import app, main
+from orchestrator.cli.entry import main
 
-__all__ = ["app", "main"]
+__all__ = ["main"]

@@ -1,4 +1,4 @@
-"""The application: its commands and how it starts."""
+"""The application: its commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.consoles import accept_any_text
 from orchestrator.cli.doctor import doctor
 from orchestrator.cli.run import run
 
@@ -18,12 +17,6 @@ app: Final = typer.Typer(
 )
 app.command()(run)
 app.command()(doctor)
-
-
-def main() -> None:
-    """Run the command line and exit."""
-    accept_any_text()
-    app(prog_name="orchestrator")
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
-from pathlib import Path
-from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -35,22 +31,6 @@ def _console(*, stderr: bool, terminal: bool) -> Console:
 def can_draw(console: Console) -> bool:
     """Whether a view can be drawn over: a real terminal that understands it."""
     return console.file.isatty() and console.is_interactive
-
-
-def accept_any_text() -> None:
-    """Write what the streams' encoding has no form for as a question mark, rather than fail.
-
-    A stream that was closed before the start swallows what is written.
-    """
-    sys.stdout = sys.stdout or _nowhere()
-    sys.stderr = sys.stderr or _nowhere()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def _nowhere() -> TextIO:
-    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 class ConsoleHandler(logging.Handler):

@@ -1,4 +1,7 @@
-"""Ctrl-C and other requests to end: the first keeps what was done, the second ends the process."""
+"""Ctrl-C and other requests to end: the first keeps what was done, the second ends the process.
+
+Where nothing was done yet, or all is done, the first ends it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,33 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Final
+from typing import Final, NoReturn, TypeVar
 
+Made = TypeVar("Made")
+INTERRUPTED: Final = 130
+"""The exit status that a shell gives to a command ended by Ctrl-C."""
 _SHOW_CURSOR: Final = b"\x1b[?25h"
 _ENDINGS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+
+
+def end_on_ctrl_c() -> None:
+    """Have Ctrl-C end the process with one line and status 130, wherever it is.
+
+    No exception: libraries swallow one that comes while they are imported, or print it with a traceback.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _end)
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    with suppress(OSError, ValueError):  # whoever read standard error is gone, or it was closed
+        _tell_terminal(_SHOW_CURSOR + b"\r")  # over the ^C that the terminal shows itself
+        os.write(sys.stderr.fileno(), b"orchestrator: interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 @contextmanager
@@ -35,19 +57,34 @@ def interruptible(cancel: Callable[[], None]) -> Iterator[Callable[[], bool]]:
         for number in heeded:
             signal.signal(number, signal.SIG_DFL)
         came.append(True)
-        _show_cursor()
+        # The live view hides it, and would have no time to bring it back if a second signal came.
+        _tell_terminal(_SHOW_CURSOR)
         cancel()
 
-    for number in heeded:
-        signal.signal(number, first)
     try:
+        for number in heeded:
+            signal.signal(number, first)
         yield lambda: bool(came)
     finally:
         for number in heeded:
             signal.signal(number, before[number])
 
 
-def _show_cursor() -> None:
-    """The live view hides it, and would have no time to bring it back if a second signal came."""
+def unless_interrupted(make: Callable[[], Made]) -> Made | None:
+    """What ``make`` makes; None where one of these signals came first."""
+    try:
+        with interruptible(_give_up) as interrupted:
+            made = make()
+    except KeyboardInterrupt:
+        return None
+    # A library may have swallowed the exception.
+    return None if interrupted() else made
+
+
+def _give_up() -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _tell_terminal(sequence: bytes) -> None:
     if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), _SHOW_CURSOR)
+        os.write(sys.stderr.fileno(), sequence)

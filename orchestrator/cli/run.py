@@ -11,6 +11,7 @@ from orchestrator.cli.consoles import can_draw, logs_on, progress_console, resul
 from orchestrator.cli.document import as_json
 from orchestrator.cli.exits import FAILED, bad_input_exits
 from orchestrator.cli.follow import follow, interrupted_before
+from orchestrator.cli.interruption import unless_interrupted
 from orchestrator.cli.progress import progress
 from orchestrator.cli.summary import summary
 from orchestrator.config import Settings, check_task
@@ -65,9 +66,8 @@ def run(
 def _run(task: str, model: str, settings: Settings, *, lines_only: bool) -> OrchestratorState:
     console = progress_console()
     with logs_on(console):
-        try:
-            orchestrator = build_orchestrator(model, settings)
-        except KeyboardInterrupt:
+        orchestrator = unless_interrupted(lambda: build_orchestrator(model, settings))
+        if orchestrator is None:
             return interrupted_before(task, settings.max_retries)
         with progress(console, live=not lines_only and can_draw(console)) as show:
             return follow(orchestrator, task, show)

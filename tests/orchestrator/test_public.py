@@ -41,7 +41,16 @@ def test_the_public_names_are_these():
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_documented(name):
-    assert inspect.getdoc(vars(orchestrator)[name])
+    assert inspect.getdoc(getattr(orchestrator, name))
+
+
+def test_a_name_that_is_not_public_is_no_attribute():
+    with pytest.raises(AttributeError, match="module 'orchestrator' has no attribute 'Nonsense'"):
+        _ = orchestrator.Nonsense
+
+
+def test_every_public_name_is_listed():
+    assert set(PUBLIC) <= set(dir(orchestrator))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -64,4 +73,4 @@ def test_the_documented_arguments_come_first_and_in_this_order():
 
 @pytest.mark.parametrize("error", ["BudgetExceededError", "ConfigurationError", "DrawingError"])
 def test_every_error_has_one_root(error):
-    assert issubclass(vars(orchestrator)[error], orchestrator.OrchestratorError)
+    assert issubclass(getattr(orchestrator, error), orchestrator.OrchestratorError)

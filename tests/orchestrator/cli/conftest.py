@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 from typer.testing import CliRunner, Result
 
-from orchestrator.cli import app
+from orchestrator.cli.app import app
 from tests.orchestrator.cli.chat_server import ChatServer, answers, serving
 
 _UNSET = (

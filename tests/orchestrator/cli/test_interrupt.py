@@ -8,11 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from orchestrator import LangGraphOrchestrator, RunStarted
 from orchestrator.cli.follow import follow
+from orchestrator.cli.interruption import end_on_ctrl_c, unless_interrupted
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -126,6 +128,60 @@ def interrupt_when_read(pipe):
     while select.select([pipe], [], [], 0)[0]:
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
+
+
+MODULE = ("-m", "orchestrator")
+SCRIPT = ("-c", "from orchestrator.cli import main; main()")  # what the installed command is
+
+
+def interrupted_at_import(module, environment, *command):
+    """Start a command and interrupt it as soon as it has imported a module."""
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", *command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert any(line.split()[-1] == module for line in running.stderr)
+        running.send_signal(signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=FINISH_S)
+    said = [line for line in stderr.splitlines() if not line.startswith("import time:")]
+    return running.returncode, stdout, said
+
+
+@pytest.mark.parametrize("module", ["typer.main", "langchain_core.messages", "langgraph.graph"])
+@pytest.mark.parametrize("start", [MODULE, SCRIPT], ids=["module", "script"])
+def test_an_interrupt_before_anything_began_is_one_line_and_exit_status_130(environment, start, module):
+    ended = interrupted_at_import(module, environment, *start, "run", "the task")
+
+    assert ended == (130, "", ["orchestrator: interrupted"])
+
+
+def test_an_interrupt_while_a_models_library_is_imported_is_a_cancelled_run(environment, chat):
+    environment = {**environment, **chat().environment}
+
+    command = (*MODULE, "run", "the task", "--model", "openai:scripted", "--json")
+    code, stdout, said = interrupted_at_import("openai.types", environment, *command)
+
+    assert (code, json.loads(stdout)["failure"]["kind"], said) == (1, "cancelled", [])
+
+
+def test_an_interrupt_that_a_library_swallows_still_ends_the_building():
+    def swallow():
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return "made"
+
+    assert unless_interrupted(swallow) is None
+
+
+def test_a_command_whose_interrupts_are_ignored_keeps_ignoring_them():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    end_on_ctrl_c()
+
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_a_second_interrupt_ends_the_process_at_once():

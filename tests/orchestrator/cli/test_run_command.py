@@ -182,6 +182,7 @@ def test_the_version_is_printed(cli):
     assert (asked.exit_code, asked.stdout) == (0, f"plan-execute-monitor {version('plan-execute-monitor')}\n")
 
 
+@pytest.mark.usefixtures("interruptible_children")  # gives pytest its handler back
 def test_the_package_is_run_as_the_command(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["orchestrator", "--version"])
 

@@ -12,7 +12,8 @@ from orchestrator.config import Settings
 from orchestrator.wiring import build_orchestrator
 from tests.orchestrator.cli.chat_server import answers, serving
 
-HEAVY = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
+BY_NEED = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
+HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
 
 
 @pytest.fixture
@@ -83,10 +84,19 @@ def test_an_unknown_specification_is_refused():
         build_orchestrator("nonsense")
 
 
-def test_importing_the_package_imports_no_adapter_and_no_command_line():
+def imported(code, names):
+    """Which of these modules some code imports, in an interpreter of its own."""
     script = (
-        "import langgraph.graph, sys; before = set(sys.modules)\n"  # brings rich itself, through httpx
-        f"import orchestrator; print([name for name in {HEAVY!r} if name in set(sys.modules) - before])"
+        "import httpx, sys; before = set(sys.modules)\n"  # brings rich itself
+        f"{code}; print([name for name in {names!r} if name in set(sys.modules) - before])"
     )
+    return subprocess.check_output([sys.executable, "-c", script], text=True)
 
-    assert subprocess.check_output([sys.executable, "-c", script], text=True) == "[]\n"
+
+def test_importing_the_orchestrator_imports_no_adapter_and_no_command_line():
+    assert imported("from orchestrator import LangGraphOrchestrator", BY_NEED) == "[]\n"
+
+
+@pytest.mark.parametrize("package", ["orchestrator", "orchestrator.cli"])
+def test_importing_a_package_alone_imports_nothing_heavy(package):
+    assert imported(f"import {package}", HEAVY) == "[]\n"
