@@ -13,6 +13,7 @@ from orchestrator.nodes.node import Node
 from orchestrator.routing import route_after_executor, route_after_monitor, route_after_planner
 from orchestrator.run_context import RunContext
 from orchestrator.state import OrchestratorState, RunInput
+from orchestrator.threaded_saver import awaitable_saver
 
 Graph = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 
@@ -43,7 +44,8 @@ def build_graph(
         raise ConfigurationError(
             f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
         )
-    return graph.compile(checkpointer=checkpointer, name="plan_execute_monitor")
+    saver = None if checkpointer is None else awaitable_saver(checkpointer)
+    return graph.compile(checkpointer=saver, name="plan_execute_monitor")
 
 
 def _on_the_loop(route: Callable[[OrchestratorState], str]) -> Callable[[OrchestratorState], Awaitable[str]]:

@@ -1,0 +1,146 @@
+"""Savers without async methods: a run with them is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+class PlainSaver(BaseCheckpointSaver):
+    """The plain half of a saver in memory, as PostgresSaver has only that half.
+
+    Attributes:
+        threads: Those that read or wrote.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.memory = InMemorySaver()
+        self.threads = set()
+
+    def get_next_version(self, current, channel):
+        return self.memory.get_next_version(current, channel)
+
+    def get_tuple(self, config):
+        self.threads.add(threading.current_thread())
+        return self.memory.get_tuple(config)
+
+    def list(self, config, **options):
+        return self.memory.list(config, **options)
+
+    def put(self, *args):
+        self.threads.add(threading.current_thread())
+        return self.memory.put(*args)
+
+    def put_writes(self, *args):
+        self.memory.put_writes(*args)
+
+    def delete_thread(self, thread_id):
+        self.memory.delete_thread(thread_id)
+
+
+class RefusingSaver(PlainSaver):
+    """One that says so in methods of its own, as SqliteSaver does."""
+
+    async def aget_tuple(self, config):
+        raise NotImplementedError("use another saver")
+
+    async def alist(self, config, **options):
+        raise NotImplementedError("use another saver")
+        yield
+
+    async def aput(self, *args):
+        raise NotImplementedError("use another saver")
+
+
+@pytest.fixture(params=[PlainSaver, RefusingSaver])
+def saver(request):
+    return request.param()
+
+
+def build(saver, executor=None):
+    agents = FakePlanner(["one", "two"]), executor or FakeExecutor(), FakeMonitor(refuse(), accept())
+    return LangGraphOrchestrator(*agents, checkpointer=saver)
+
+
+def test_a_run_with_a_plain_saver_stores_what_it_returns(saver):
+    orchestrator = build(saver)
+    state = orchestrator.run("x", "thread")
+
+    assert state["status"] == "success"
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+def test_a_plain_saver_itself_holds_the_state(saver):
+    state = build(saver).run("x", "thread")
+
+    assert saver.get_tuple(CONFIG).checkpoint["channel_values"]["results"] == state["results"]
+
+
+async def test_a_plain_saver_does_not_block_the_event_loop(saver):
+    await build(saver).arun("x", "thread")
+
+    assert threading.current_thread() not in saver.threads
+
+
+async def test_the_history_in_a_plain_saver_can_be_read_either_way(saver):
+    orchestrator = build(saver)
+    await orchestrator.arun("x", "thread")
+    awaited = [snapshot.config async for snapshot in orchestrator.graph.aget_state_history(CONFIG)]
+
+    assert awaited
+    assert awaited == [snapshot.config for snapshot in orchestrator.graph.get_state_history(CONFIG)]
+
+
+async def test_runs_at_once_share_a_plain_saver(saver):
+    orchestrator = build(saver)
+    states = await asyncio.gather(*(orchestrator.arun("x", f"thread {n}") for n in range(8)))
+
+    assert [state["status"] for state in states] == ["success"] * 8
+
+
+async def test_an_interrupt_is_resumed_from_a_plain_saver(saver):
+    executor = FakeExecutor(lambda step, context: interrupt("may I?"))
+    orchestrator = build(saver, executor)
+    await orchestrator.arun("x", "thread")
+    await orchestrator.graph.ainvoke(Command(resume="yes"), CONFIG)
+
+    assert orchestrator.graph.get_state(CONFIG).values["results"][0]["result"] == "yes"
+
+
+async def test_a_thread_in_a_plain_saver_can_be_deleted_either_way(saver):
+    orchestrator = build(saver)
+    for thread, delete in (("a", False), ("b", True)):
+        await orchestrator.arun("x", thread)
+        stored = orchestrator.graph.checkpointer
+        await stored.adelete_thread(thread) if delete else stored.delete_thread(thread)
+
+    assert list(saver.list(None)) == []
+
+
+def test_an_error_of_a_plain_saver_raises(saver):
+    def full(*args):
+        raise OSError("the disk is full")
+
+    saver.put = full
+
+    with pytest.raises(OSError, match="the disk is full"):
+        build(saver).run("x")
+
+
+def test_a_saver_with_async_methods_is_used_as_it_is():
+    memory = InMemorySaver()
+
+    assert build(memory).graph.checkpointer is memory
