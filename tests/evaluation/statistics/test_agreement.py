@@ -1,0 +1,92 @@
+"""Cohen's kappa, with its interval and confusion."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.errors import ContractError
+from evaluation.statistics.agreement import agreement
+
+# Fleiss, Statistical Methods for Rates and Proportions (2nd ed.), table 13.1: two raters, 100 patients.
+TABLE = (
+    ("psychotic", {"psychotic": 75, "neurotic": 1, "organic": 4}),
+    ("neurotic", {"psychotic": 5, "neurotic": 4, "organic": 1}),
+    ("organic", {"psychotic": 0, "neurotic": 0, "organic": 10}),
+)
+
+
+def published():
+    return [(row, column) for row, counts in TABLE for column, n in counts.items() for _ in range(n)]
+
+
+def test_a_published_table_gives_its_published_kappa():
+    assert agreement(published()).kappa == pytest.approx(0.68, abs=0.005)
+
+
+def test_the_interval_is_that_of_the_published_standard_error():
+    interval = agreement(published()).kappa_interval
+    assert (interval.high - interval.low) / 2 / 1.96 == pytest.approx(0.088, abs=0.0005)
+
+
+def test_the_standard_error_is_what_resampling_the_pairs_finds():
+    pairs, source = published(), random.Random(7)
+    kappas = [agreement(source.choices(pairs, k=100)).kappa for _ in range(400)]
+    interval = agreement(pairs).kappa_interval
+    assert (interval.high - interval.low) / 2 / 1.96 == pytest.approx(statistics.stdev(kappas), rel=0.15)
+
+
+def test_accuracy_comes_with_its_counts():
+    accuracy = agreement(published()).accuracy
+    assert (accuracy.successes, accuracy.trials, accuracy.value) == (89, 100, 0.89)
+
+
+def test_the_confusion_has_the_first_rater_in_rows():
+    assert agreement([(True, False)]).confusion == {
+        "False": {"False": 0, "True": 0},
+        "True": {"False": 1, "True": 0},
+    }
+
+
+def test_raters_who_always_agree_have_kappa_one():
+    assert agreement([("a", "a"), ("b", "b")]).kappa == 1.0
+
+
+def test_raters_who_never_agree_have_kappa_below_chance():
+    assert agreement([("a", "b"), ("b", "a")]).kappa == -1.0
+
+
+def test_an_interval_never_leaves_the_scale():
+    interval = agreement([("a", "a"), ("b", "b"), ("a", "b"), ("a", "a")]).kappa_interval
+    assert -1.0 <= interval.low < interval.high == 1.0
+
+
+@pytest.mark.parametrize(
+    ("pairs", "why"),
+    [([], "there is no pair of labels"), ([("a", "a")] * 3, "only one label, 'a', occurs")],
+    ids=["nothing", "one label"],
+)
+def test_kappa_is_not_guessed_where_it_is_not_defined(pairs, why):
+    found = agreement(pairs)
+    assert (found.kappa, found.kappa_interval) == (None, None)
+    assert why in found.reason
+
+
+def test_no_pair_gives_no_accuracy():
+    assert agreement([]).accuracy.value is None
+
+
+def test_a_confidence_beyond_one_is_refused():
+    with pytest.raises(ContractError, match="between 0 and 1"):
+        agreement([], confidence=95)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc"))))
+def test_changing_places_changes_no_kappa(pairs):
+    there, back = agreement(pairs), agreement((second, first) for first, second in pairs)
+    assert there.kappa == pytest.approx(back.kappa)
+    assert there.accuracy == back.accuracy
