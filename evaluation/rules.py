@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
+from evaluation.metrics.patterns import check_pattern, check_schema
 from evaluation.runs import ActionKind
 from evaluation.values import Count, Given, Quantity
 
@@ -112,11 +113,13 @@ class TrajectoryRules(Given):
 class ContentRule(Given):
     """One thing that a text has to hold (or must not): exactly one of text, pattern, json_schema, number."""
 
-    text: str | None = None
+    text: Annotated[str, Field(pattern=r"\S")] | None = None
+    """Found with any white space, in any Unicode form of the same characters."""
     ignore_case: bool = True
-    pattern: str | None = None
+    """Of ``text``; a pattern says ``(?i)``."""
+    pattern: Annotated[str, AfterValidator(check_pattern)] | None = None
     """A regular expression in RE2's syntax."""
-    json_schema: dict[str, JsonValue] | bool | None = None
+    json_schema: Annotated[dict[str, JsonValue] | bool, AfterValidator(check_schema)] | None = None
     """A JSON Schema that the whole text, or a fenced block of it, fulfils as JSON."""
     number: float | None = None
     tolerance: Quantity = 0.0
@@ -212,7 +215,7 @@ class Rubric(Given):
     scale: Scale = Scale()
     pass_score: float | None = None
     """The least overall score that passes, on the scale; by default three quarters up."""
-    json_schema: dict[str, JsonValue] | None = None
+    json_schema: Annotated[dict[str, JsonValue], AfterValidator(check_schema)] | None = None
     """What the answer has to fulfil beside the fields that every answer has."""
 
 
