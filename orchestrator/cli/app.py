@@ -9,11 +9,17 @@ import typer
 
 from orchestrator.cli.doctor import doctor
 from orchestrator.cli.run import run
+from orchestrator.cli.usage_errors import Commands
 
 PROJECT: Final = "plan-execute-monitor"
 
 app: Final = typer.Typer(
-    name="orchestrator", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    name="orchestrator",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    suggest_commands=False,  # a second sentence
 )
 app.command()(run)
 app.command()(doctor)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.budget import Budget
+from orchestrator.cli.arguments import number, text, whole_number
 from orchestrator.cli.consoles import can_draw, logs_on, progress_console, result_console
 from orchestrator.cli.document import as_json
 from orchestrator.cli.exits import FAILED, bad_input_exits
@@ -18,21 +19,30 @@ from orchestrator.config import Settings, check_task
 from orchestrator.state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
-Task = Annotated[str, typer.Argument(help="What to do.", show_default=False)]
+Task = Annotated[str, typer.Argument(help="What to do.", metavar="TASK", show_default=False, parser=text)]
 Model = Annotated[
-    str, typer.Option(help='"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".', metavar="SPEC")
+    str,
+    typer.Option(help='"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".', metavar="SPEC", parser=text),
 ]
-Retries = Annotated[int, typer.Option(help="Executions of a step after its first.", metavar="N")]
+Retries = Annotated[
+    int, typer.Option(help="Executions of a step after its first.", metavar="N", parser=whole_number)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the final state as one JSON document.")]
 CallTimeout = Annotated[
-    float | None, typer.Option(help="Seconds that one call of an agent may take.", metavar="S")
+    float | None,
+    typer.Option(help="Seconds that one call of an agent may take.", metavar="S", parser=number),
 ]
 StepTimeout = Annotated[
-    float | None, typer.Option(help="Seconds for a step with all its attempts.", metavar="S")
+    float | None,
+    typer.Option(help="Seconds for a step with all its attempts.", metavar="S", parser=number),
 ]
-MaxSeconds = Annotated[float | None, typer.Option(help="Seconds for the whole run.", metavar="S")]
-MaxTokens = Annotated[int | None, typer.Option(help="Tokens, input and output together.", metavar="N")]
-MaxCalls = Annotated[int | None, typer.Option(help="Calls of the model.", metavar="N")]
+MaxSeconds = Annotated[
+    float | None, typer.Option(help="Seconds for the whole run.", metavar="S", parser=number)
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Tokens, input and output together.", metavar="N", parser=whole_number)
+]
+MaxCalls = Annotated[int | None, typer.Option(help="Calls of the model.", metavar="N", parser=whole_number)]
 
 
 def run(

@@ -50,10 +50,12 @@ def test_standard_output_is_one_json_document_in_utf_8_whatever_the_locale(finis
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="arguments are text there")
-def test_a_task_that_is_no_text_in_this_encoding_still_gives_valid_json(finished):
-    _, stdout, _ = finished("--json", task=os.fsdecode(b"a task \xff"))
+def test_a_task_that_is_no_text_in_this_encoding_is_bad_input(process):
+    running = process("run", b"a task \xff")
+    stdout, stderr = running.communicate(timeout=FINISH_S)
 
-    assert json.loads(stdout.decode("utf-8"))["task"] == "a task \ufffd"
+    assert (running.returncode, stdout) == (2, b"")
+    assert b"'a task \\udcff' holds bytes that are no text in utf-8" in stderr
 
 
 def test_a_character_that_the_terminal_cannot_write_is_a_question_mark(finished):

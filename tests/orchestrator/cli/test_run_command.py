@@ -156,20 +156,44 @@ def test_bad_input_is_one_sentence_on_standard_error_and_exit_status_2(cli, argu
     assert refused.stderr.count("\n") == 1
 
 
+WRONG_USAGE = [
+    (["run"], "missing argument 'TASK'"),
+    (["run", "x", "y"], "got unexpected extra argument"),
+    (["run", "x", "--max-retries", "two"], "'--max-retries': 'two' is no whole number"),
+    (["run", "x", "--max-tokens", "1.5"], "'--max-tokens': '1.5' is no whole number"),
+    (["run", "x", "--max-seconds", "\x1b[31m\n"], "'--max-seconds': '\\x1b[31m\\n' is no number"),
+    (["run", "x", "--model"], "option '--model' requires an argument"),
+    (["run", "x", "--nonsense"], "no such option: --nonsense"),
+    (["--nonsense"], "no such option: --nonsense"),
+    (["doctor", "x"], "got unexpected extra argument"),
+    (["rum"], "no such command 'rum'"),
+    (["run", "x\udcff"], "'TASK': 'x\\udcff' holds bytes that are no text in utf-8"),
+    (["run", "x", "--model", "gguf:\udcff"], "'--model': 'gguf:\\udcff' holds bytes that are no text"),
+]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["run"], "task"),
-        (["run", "x", "--max-retries", "two"], "--max-retries"),
-        (["run", "x", "--nonsense"], "--nonsense"),
-        (["nonsense"], "nonsense"),
-    ],
+    ("arguments", "sentence"), WRONG_USAGE, ids=[" ".join(map(ascii, each[0])) for each in WRONG_USAGE]
 )
-def test_wrong_usage_exits_with_2_and_names_what_is_wrong(cli, arguments, named):
+def test_wrong_usage_is_one_sentence_on_standard_error_and_exit_status_2(cli, arguments, sentence):
     refused = cli(*arguments)
 
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert named in refused.stderr.lower()
+    assert refused.stderr.startswith("orchestrator: ")
+    assert sentence in refused.stderr
+    assert refused.stderr.endswith(" --help`\n")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_the_sentence_about_wrong_usage_names_the_help_of_the_command(cli):
+    assert cli("run").stderr.endswith("; see `orchestrator run --help`\n")
+
+
+def test_without_a_command_the_help_is_shown(cli):
+    shown = cli()
+
+    assert shown.exit_code == 2
+    assert "doctor" in shown.output
 
 
 def test_a_task_is_checked_before_the_model_is_built(cli):
