@@ -1,23 +1,53 @@
-"""Text for a terminal: models and tools wrote it, so that nothing in it may command the terminal."""
+"""Text for a terminal: models and tools wrote it, so nothing in it may command the terminal or hide."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
+from unicodedata import category
 
 from orchestrator.state import Usage
 
 _KEPT: Final = frozenset("\n\t")
 _CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) - _KEPT
-# They turn the order of what follows on the line around, our own words included.
-_DIRECTIONS: Final = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
-_DROPPED: Final = dict.fromkeys(map(ord, _CONTROLS | _DIRECTIONS))
+# Category Cf of Unicode: nothing is seen of them, but they turn the order of a line around, our own words
+# included, or make two texts look the same. Not among them: the signs of Arabic and its neighbours that
+# stand over numbers, which are seen.
+_INVISIBLE: Final = (
+    *(0x00AD, 0x061C, 0x180E, 0xFEFF, 0xE0001),
+    *range(0x200B, 0x200C),
+    *range(0x200E, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    *range(0xFFF9, 0xFFFC),
+    *range(0x13430, 0x13440),
+    *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B),
+    *range(0xE0020, 0xE0080),
+)
+_DROPPED: Final = dict.fromkeys((*map(ord, _CONTROLS), *_INVISIBLE))
 _LONE_SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 _HARMLESS: Final = {**_DROPPED, **_LONE_SURROGATES}
+# They choose how two letters meet in Arabic and Indic scripts, and make one picture of several emoji; what
+# they stand between there is in these categories. Latin, Greek and Cyrillic letters are in none of them.
+_JOINERS: Final = re.compile("[\u200c\u200d]+")
+_JOINED: Final = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 
 
 def clean(text: str) -> str:
-    """Drop control characters but newline and tab; half a surrogate pair becomes U+FFFD."""
-    return text.translate(_HARMLESS)
+    """Drop what is not seen but newline and tab; half a surrogate pair becomes U+FFFD.
+
+    Dropped are control characters, and characters that only direct or hide others. Joiners stay within
+    words of scripts that are written with them, and within emoji.
+    """
+    return _JOINERS.sub(_joiner, text.translate(_HARMLESS))
+
+
+def _joiner(found: re.Match[str]) -> str:
+    first, after = found.start(), found.end()
+    around = (found.string[max(0, first - 1) : first], found.string[after : after + 1])
+    joins = all(near and category(near) in _JOINED for near in around)
+    return found.group()[0] if joins else ""
 
 
 def one_line(text: str, limit: int = 500) -> str:
