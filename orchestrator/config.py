@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from orchestrator.budget import Budget
 from orchestrator.errors import ConfigurationError
 from orchestrator.foreign_values import read_text, shown
+from orchestrator.methods import chosen_method, compressing_method, corrects
 from orchestrator.ports import InvokableCompressor, RunnableCompressor
 from orchestrator.retry import RetryPolicy
 
@@ -91,29 +93,59 @@ def check_hooks(hooks: object) -> None:
             raise ConfigurationError(f"hooks holds {hook!r:.80}; give callables that take one event")
 
 
-def check_agent(role: str, agent: object, method: str) -> None:
-    """Refuse an agent without the method of its role.
+def check_agents(planner: object, executor: object, monitor: object) -> None:
+    """Refuse agents without the method of their role, or whose method cannot be called as that.
 
     Raises:
-        ConfigurationError: No such method.
+        ConfigurationError: No such method, or one with other parameters.
     """
-    if not callable(getattr(agent, method, None)):
-        raise ConfigurationError(
-            f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
-        )
+    _check_agent("planner", planner, "generate_plan", "task")
+    _check_agent("executor", executor, "execute_step", "step", context="context")
+    if corrects(executor):
+        _check_agent("executor", executor, "correct_step", "step", "output", "feedback", context="context")
+    _check_agent("monitor", monitor, "evaluate", "objective", "result")
 
 
 def check_compressor(compressor: object) -> None:
-    """Refuse a compressor with neither documented method.
+    """Refuse a compressor with neither documented method, or whose method cannot be called as that.
 
     Raises:
-        ConfigurationError: Neither ``invoke`` nor ``_run``.
+        ConfigurationError: Neither ``invoke`` nor ``_run``, or one with other parameters.
     """
-    if compressor is not None and not isinstance(compressor, InvokableCompressor | RunnableCompressor):
+    if compressor is None:
+        return
+    if not isinstance(compressor, InvokableCompressor | RunnableCompressor):
         raise ConfigurationError(
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
             "give one that has either, or None"
         )
+    name = compressing_method(compressor)
+    _check_agent("compressor", compressor, name, *(("text", "task") if name == "compress" else ("text",)))
+
+
+def _check_agent(role: str, agent: object, method: str, *args: str, **kwargs: str) -> None:
+    if not callable(getattr(agent, method, None)):
+        raise ConfigurationError(
+            f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
+        )
+    called = chosen_method(agent, method)
+    try:
+        _signature(getattr(agent, called)).bind(*args, **kwargs)
+    except TypeError as error:
+        call = ", ".join((*args, *(f"{name}=..." for name in kwargs)))
+        raise ConfigurationError(
+            f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
+            f"{error}; give it parameters for that"
+        ) from None
+
+
+def _signature(method: Callable[..., object]) -> inspect.Signature:
+    """What a method takes; anything where it does not say, as with some that are written in C."""
+    try:
+        # Not that of what it wraps: a decorator may add arguments, or take some away.
+        return inspect.signature(method, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return inspect.signature(lambda *_args, **_kwargs: None)
 
 
 def _check_whole(name: str, value: object, least: int) -> None:

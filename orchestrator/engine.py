@@ -16,7 +16,7 @@ from agents.sync import run_sync
 from orchestrator.budget import Budget
 from orchestrator.config import (
     Settings,
-    check_agent,
+    check_agents,
     check_compressor,
     check_hooks,
     check_task,
@@ -80,9 +80,7 @@ class LangGraphOrchestrator:
         checkpointer: BaseCheckpointSaver[str] | None = None,
         hooks: Sequence[Hook] = (),
     ) -> None:
-        check_agent("planner", planner, "generate_plan")
-        check_agent("executor", executor, "execute_step")
-        check_agent("monitor", monitor, "evaluate")
+        check_agents(planner, executor, monitor)
         check_compressor(compressor)
         check_hooks(hooks)
         self.settings = Settings(

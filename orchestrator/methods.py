@@ -19,17 +19,22 @@ AgentMethod = Callable[..., Awaitable[T]]
 
 
 def agent_method(agent: object, name: str) -> AgentMethod[object]:
-    """The way to await a method: its async twin, the method itself, or a thread that runs it.
+    """The way to await a method: its async twin, the method itself, or a thread that runs it."""
+    method = getattr(agent, chosen_method(agent, name))
+    if inspect.iscoroutinefunction(method):
+        return cast("AgentMethod[object]", method)
+    return partial(_in_thread, method)
+
+
+def chosen_method(agent: object, name: str) -> str:
+    """Which method is called for a name: its async twin, or the one of that name.
 
     A subclass that overrides only the plain method is called by that one.
     """
-    method: Callable[..., object] = getattr(agent, name)
-    if inspect.iscoroutinefunction(method):
-        return cast("AgentMethod[object]", method)
     twin = f"a{name}"
-    if newest(agent, name, twin) == twin and inspect.iscoroutinefunction(getattr(agent, twin)):
-        return cast("AgentMethod[object]", getattr(agent, twin))
-    return partial(_in_thread, method)
+    if inspect.iscoroutinefunction(getattr(agent, name)) or newest(agent, name, twin) == name:
+        return name
+    return twin if inspect.iscoroutinefunction(getattr(agent, twin)) else name
 
 
 def newest(agent: object, name: str, other: str) -> str:
@@ -49,25 +54,35 @@ def newest(agent: object, name: str, other: str) -> str:
 
 
 def correction_method(executor: object) -> AgentMethod[object] | None:
-    """The way to await ``correct_step``; None where there is none as new as ``execute_step``."""
-    if newest(executor, "execute_step", "correct_step") == "correct_step":
-        return agent_method(executor, "correct_step")
-    return None
+    """The way to await ``correct_step``; None where the executor does not correct."""
+    return agent_method(executor, "correct_step") if corrects(executor) else None
+
+
+def corrects(executor: object) -> bool:
+    """Whether an executor has a ``correct_step`` that is as new as its ``execute_step``."""
+    return newest(executor, "execute_step", "correct_step") == "correct_step"
 
 
 def compressor_method(compressor: Compressor | None) -> AgentMethod[object] | None:
     """The way to await a compressor, called with the context and the task."""
     if compressor is None:
         return None
-    name = "invoke" if isinstance(compressor, InvokableCompressor) else "_run"
-    if all(newest(compressor, plain, "compress") == "compress" for plain in (name, "_run")):
-        return agent_method(compressor, "compress")
+    name = compressing_method(compressor)
     method = agent_method(compressor, name)
+    if name == "compress":
+        return method
 
     async def shorten(text: str, _task: str) -> object:
         return await method(text)
 
     return shorten
+
+
+def compressing_method(compressor: Compressor) -> str:
+    """Which of a compressor's methods was defined last; only ``compress`` takes the task."""
+    name = "invoke" if isinstance(compressor, InvokableCompressor) else "_run"
+    newer = all(newest(compressor, plain, "compress") == "compress" for plain in (name, "_run"))
+    return "compress" if newer else name
 
 
 async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:

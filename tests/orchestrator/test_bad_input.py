@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial, wraps
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
 from agents import TransportRetry
 from orchestrator import Budget, ConfigurationError, LangGraphOrchestrator, ModelPrice, RetryPolicy
+from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
 
 
@@ -71,6 +75,109 @@ def test_the_constructor_names_the_argument_what_was_given_and_what_is_accepted(
         build(**{argument: given})
 
     assert str(raised.value).startswith(sentence)
+
+
+EXECUTION = "execute_step() cannot be called as execute_step(step, context=...): "
+
+
+class KeywordPlanner:
+    def generate_plan(self, *, task):
+        return [task]
+
+
+class KeywordExecutor:
+    async def execute_step(self, *, step, context):
+        return step
+
+
+class ForgetfulExecutor:
+    def execute_step(self, step):
+        return step
+
+
+class KeywordCorrection(FakeExecutor):
+    def correct_step(self, *, step, previous_output, feedback, context):
+        return step
+
+
+class KeywordTwin(FakeMonitor):
+    async def aevaluate(self, *, objective, result):
+        return accept()
+
+
+class KeywordCompressor:
+    def invoke(self, *, text):
+        return text
+
+
+class TasklessCompressor(FakeCompressor):
+    def compress(self, text):
+        return text
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "sentence"),
+    [
+        ("planner", KeywordPlanner(), "generate_plan() cannot be called as generate_plan(task): "),
+        (
+            "executor",
+            KeywordExecutor(),
+            "execute_step() cannot be called as execute_step(step, context=...): ",
+        ),
+        (
+            "executor",
+            ForgetfulExecutor(),
+            "execute_step() cannot be called as execute_step(step, context=...): ",
+        ),
+        (
+            "executor",
+            KeywordCorrection(),
+            "correct_step() cannot be called as correct_step(step, output, feedback, context=...): ",
+        ),
+        ("monitor", KeywordTwin(), "aevaluate() cannot be called as aevaluate(objective, result): "),
+        ("compressor", KeywordCompressor(), "invoke() cannot be called as invoke(text): "),
+        ("compressor", TasklessCompressor(), "compress() cannot be called as compress(text, task): "),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_agent_that_cannot_be_called_as_its_role_is_refused(argument, given, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        build(**{argument: given})
+
+    assert str(raised.value).startswith(f"{argument} is a {type(given).__name__} whose {sentence}")
+    assert str(raised.value).endswith("; give it parameters for that")
+
+
+def with_database(method):
+    """Adds an argument, which the caller does not give."""
+
+    @wraps(method)
+    def wrapper(*args, **kwargs):
+        return method("database", *args, **kwargs)
+
+    return wrapper
+
+
+@pytest.mark.parametrize(
+    "execute_step",
+    [
+        with_database(lambda database, step, context="": step),
+        partial(lambda database, step, context="": step, "database"),
+        lambda *args, **kwargs: args[0],
+        Mock(return_value="out"),
+    ],
+    ids=["decorated", "partial", "anything", "mock"],
+)
+def test_a_method_that_takes_the_call_whichever_way_is_accepted(execute_step):
+    executor = SimpleNamespace(execute_step=execute_step)
+
+    assert build(executor=executor).run("x")["status"] == "success"
+
+
+def test_a_method_that_does_not_say_what_it_takes_is_accepted():
+    planner = SimpleNamespace(generate_plan=type)
+
+    assert build(planner=planner).run("x")["failure"]["kind"] == "plan_invalid"
 
 
 @pytest.mark.parametrize(
