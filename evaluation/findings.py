@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal
+
+from pydantic import JsonValue
+from typing_extensions import TypedDict
 
 from evaluation.rules import Severity
 from evaluation.values import JsonObject
@@ -35,10 +38,25 @@ class Check(TypedDict):
     metric: str
     passed: bool | None
     severity: Severity
-    observed: object
-    limit: object
+    observed: JsonValue
+    limit: JsonValue
     reason: str
     owner: str | None
+
+
+class AuditFinding(TypedDict):
+    """A breach of a requirement that holds for every answer."""
+
+    id: str
+    category: str
+    kind: FindingKind
+    severity: Severity
+    metric: str
+    reason: str
+    where: str
+    evidence: dict[str, JsonValue]
+    owner: str | None
+    recommended_action: str | None
 
 
 class Unscored(TypedDict):
@@ -54,8 +72,8 @@ def check(  # noqa: PLR0917
     passed: bool | None,
     severity: Severity,
     reason: str,
-    observed: object = None,
-    limit: object = None,
+    observed: JsonValue = None,
+    limit: JsonValue = None,
     owner: str | None = None,
 ) -> Check:
     """Make a check; ``reason`` is a sentence that says what was compared."""

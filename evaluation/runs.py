@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, JsonValue
+from pydantic import BeforeValidator, ConfigDict, JsonValue, model_validator
 
 from evaluation.values import Count, Given, Quantity
 
@@ -83,6 +83,12 @@ class AgentRun(Measured):
     plan: list[str] | None = None
     """The names of the actions that the agent said it would take, in order."""
     metadata: RunMetadata | None = None
+
+    @model_validator(mode="after")
+    def _shows_something(self) -> Self:
+        if not self.model_fields_set & {"final_output", "tool_calls", "messages"}:
+            raise ValueError("a run needs 'final_output', 'tool_calls' or 'messages'; this one shows nothing")
+        return self
 
 
 MEASURES: Final = tuple(Measured.model_fields)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
 
+from typing_extensions import TypedDict
+
+from evaluation.alerts import Alert
+from evaluation.findings import AuditFinding
 from evaluation.values import JsonObject
 
 EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
@@ -49,9 +53,9 @@ class EvaluationState(TypedDict, total=False):
     judge_decision: JsonObject
     """Whether a judge was needed, why, and what it cost."""
     judge_result: JsonObject | None
-    audit_findings: list[JsonObject]
+    audit_findings: list[AuditFinding]
     drift_signals: JsonObject
-    alerts: list[JsonObject]
+    alerts: list[Alert]
     evaluation_status: EvaluationStatus
     errors: list[str]
     evaluation_report: JsonObject | None

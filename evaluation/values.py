@@ -11,7 +11,7 @@ JsonObject: TypeAlias = Mapping[str, object]
 """A JSON object; what its values are is said by whoever reads them."""
 
 Quantity = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 

@@ -1,0 +1,39 @@
+"""The checks that the groups of a state hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from evaluation.findings import Check
+from evaluation.state import EvaluationState
+from evaluation.values import JsonObject
+
+
+def groups_of(state: EvaluationState) -> dict[str, JsonObject]:
+    """Give the metric groups by name, in the order of the report."""
+    return {
+        "response": state["response_metrics"],
+        "operational": state["operational_metrics"],
+        "trajectory": state["trajectory_metrics"],
+    }
+
+
+def checks_of(state: EvaluationState) -> Iterator[Check]:
+    """Yield every check of the three metric groups."""
+    for group in groups_of(state).values():
+        yield from _checks(group)
+
+
+def judge_checks(state: EvaluationState) -> Iterator[Check]:
+    """Yield what the judge settled, or failed to."""
+    return iter(_checks(state["judge_result"] or {}))
+
+
+def _checks(group: JsonObject) -> Iterable[Check]:
+    return cast("Iterable[Check]", group.get("checks") or ())
+
+
+def critical_policy(state: EvaluationState) -> bool:
+    """Say whether an audit finding fails the run whatever else is found."""
+    return any(finding["severity"] == "critical" for finding in state["audit_findings"])

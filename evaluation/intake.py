@@ -1,0 +1,142 @@
+"""From what a caller hands in to a checked case, or to the list of what is wrong with it.
+
+Whatever is given, nothing is raised for it: data is wrong by path, never by exception.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from pydantic import BaseModel, ValidationError
+
+from evaluation.contracts import EvaluationCase
+from evaluation.metadata import conflicts
+
+MAX_DEPTH: Final = 100
+"""Levels of nesting that a case may have."""
+MAX_PROBLEMS: Final = 50
+"""Problems that are listed; what is beyond is counted."""
+_MAX_BITS: Final = 4096
+_PATH_PARTS: Final = 12
+_PATH_PART: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A case that can be evaluated, as a model and as the plain JSON it was read from."""
+
+    case: EvaluationCase
+    plain: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A case that cannot be evaluated, with each problem by its path."""
+
+    problems: tuple[str, ...]
+
+
+def take_in(given: object) -> Accepted | Refused:
+    """Check a case: an object in the document's shape, or an ``EvaluationCase``.
+
+    What is accepted shares nothing with what was given.
+    """
+    value = _plain(given)
+    text = _json_text(value)
+    if text is None:
+        return Refused(
+            _bounded(list(islice(_odd_values(value), 10 * MAX_PROBLEMS)))
+            or ("the case cannot be written as JSON",)
+        )
+    try:
+        case = EvaluationCase.model_validate_json(text)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        return Refused(_bounded([f"{_path(part['loc'])}: {part['msg']}" for part in found]))
+    plain = json.loads(text)
+    twice = conflicts(plain)
+    return Refused(_bounded(twice)) if twice else Accepted(case, plain)
+
+
+def _plain(given: object) -> object:
+    """Write models out; those that a plain object holds too."""
+    if isinstance(given, BaseModel):
+        return given.model_dump(exclude_unset=True, warnings=False)
+    if isinstance(given, Mapping) and any(isinstance(value, BaseModel) for value in given.values()):
+        return {key: _plain(value) for key, value in given.items()}
+    return given
+
+
+def _json_text(value: object) -> str | None:
+    """Write ``value`` as JSON that a strict reader accepts; None where that is impossible."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        return None
+    return _without_surrogates(text) if "\\ud" in text else text
+
+
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates, which no UTF-8 text can hold."""
+    value = json.loads(text)
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
+
+
+def _depth(value: object) -> int:
+    level, depth = [value], 0
+    while level and depth <= MAX_DEPTH:
+        level = [part for whole in level for _, part in _parts(whole)]
+        depth += 1
+    return depth
+
+
+def _parts(value: object) -> Iterator[tuple[str | int, object]]:
+    if isinstance(value, Mapping):
+        yield from ((str(key), part) for key, part in value.items())
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+
+
+def _odd_values(root: object) -> Iterator[str]:
+    """Name what is no JSON, by its path; a value met again inside itself is not entered."""
+    waiting: list[tuple[tuple[str | int, ...], object, frozenset[int]]] = [((), root, frozenset())]
+    while waiting:
+        path, value, inside = waiting.pop()
+        wrong = "a value that holds itself" if id(value) in inside else _oddness(value, len(path))
+        if wrong is not None:
+            yield f"{_path(path)}: {wrong}"
+            continue
+        entered = inside | {id(value)}
+        parts = [((*path, key), part, entered) for key, part in _parts(value)]
+        waiting.extend(reversed(parts))
+
+
+def _oddness(value: object, depth: int) -> str | None:
+    if depth > MAX_DEPTH:
+        return f"more than {MAX_DEPTH} levels of nesting"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"{value} is no JSON number; leave the field out where the value is not known"
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        return f"an integer of {value.bit_length()} bits; {_MAX_BITS} are accepted"
+    if value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple):
+        return None
+    return f"{type(value).__name__} is no JSON value"
+
+
+def _path(parts: tuple[str | int, ...]) -> str:
+    """Write a path as code does: agent_run.tool_calls[2].args; the middle of a long one is left out."""
+    shown = parts if len(parts) <= _PATH_PARTS else (*parts[:_PATH_PARTS], "...")
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:_PATH_PART]}" for part in shown)
+    return text.removeprefix(".") or "case"
+
+
+def _bounded(problems: list[str]) -> tuple[str, ...]:
+    more = len(problems) - MAX_PROBLEMS
+    return (*problems[:MAX_PROBLEMS], *([f"and {more} more problems"] if more > 0 else []))

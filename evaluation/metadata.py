@@ -1,0 +1,40 @@
+"""The one description of a run, from the three places in which it may be given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluation.runs import MEASURES
+from evaluation.values import JsonObject
+
+
+def places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield what describes the run, with the path of its place."""
+    run = _object(plain.get("agent_run"))
+    yield "agent_run", {name: run[name] for name in MEASURES if run.get(name) is not None}
+    yield "agent_run.metadata", _object(run.get("metadata"))
+    yield "run_metadata", _object(plain.get("run_metadata"))
+
+
+def merged(plain: JsonObject) -> dict[str, object]:
+    """Join the places; what is null counts as absent."""
+    found: dict[str, object] = {}
+    for _, values in places(plain):
+        found.update({name: value for name, value in values.items() if value is not None})
+    return found
+
+
+def conflicts(plain: JsonObject) -> list[str]:
+    """Name each quantity that two places state differently."""
+    seen: dict[str, tuple[str, object]] = {}
+    problems = []
+    for place, values in places(plain):
+        for name, value in values.items():
+            first, known = seen.setdefault(name, (place, value))
+            if known != value and value is not None:
+                problems.append(f"{place}.{name}: differs from {first}.{name}; give it once")
+    return problems
+
+
+def _object(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,142 @@
+"""What is handed in: accepted as plain JSON, or refused with each problem by its path."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.contracts import EvaluationCase
+from evaluation.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Refused, take_in
+from evaluation.runs import AgentRun
+
+RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def cyclic():
+    value = {}
+    value["self"] = value
+    return value
+
+
+def problems(case):
+    taken = take_in(case)
+    assert isinstance(taken, Refused)
+    return taken.problems
+
+
+REFUSED = {
+    "nothing": (None, "case: "),
+    "a list": ([RUN], "case: "),
+    "a number": (3, "case: "),
+    "no run": ({}, "agent_run: "),
+    "a run that is null": ({"agent_run": None}, "agent_run: "),
+    "a run that is text": ({"agent_run": "done"}, "agent_run: "),
+    "an empty run": ({"agent_run": {}}, "agent_run: "),
+    "an unknown field": ({"agent_run": RUN, "treshold": 1}, "treshold: "),
+    "an unknown field of the run": ({"agent_run": {**RUN, "output": "x"}}, "agent_run.output: "),
+    "an output that is a number": ({"agent_run": {**RUN, "final_output": 3}}, "agent_run.final_output: "),
+    "a call without a name": (
+        {"agent_run": {**RUN, "tool_calls": [{"args": {}}]}},
+        "agent_run.tool_calls[0].name: ",
+    ),
+    "a negative latency": ({"agent_run": {**RUN, "latency_ms": -1}}, "agent_run.latency_ms: "),
+    "a latency as text": ({"agent_run": {**RUN, "latency_ms": "12"}}, "agent_run.latency_ms: "),
+    "a flag for a count": ({"agent_run": {**RUN, "retries": True}}, "agent_run.retries: "),
+    "not a number": ({"agent_run": {**RUN, "latency_ms": float("nan")}}, "agent_run.latency_ms: nan"),
+    "infinity": (
+        {"agent_run": RUN, "thresholds": {"latency_ms": float("inf")}},
+        "thresholds.latency_ms: inf",
+    ),
+    "a huge integer": ({"agent_run": {**RUN, "retries": 10**5000}}, "agent_run.retries: "),
+    "a set": ({"agent_run": {**RUN, "tool_calls": {"a"}}}, "agent_run.tool_calls: set"),
+    "bytes": ({"agent_run": {**RUN, "final_output": b"x"}}, "agent_run.final_output: bytes"),
+    "data that holds itself": ({"agent_run": {**RUN, "metadata": cyclic()}}, "agent_run.metadata.self: "),
+    "ten thousand levels": (
+        {"agent_run": {**RUN, "tool_calls": nested(10_000)}},
+        "agent_run.tool_calls[0][0]",
+    ),
+    "a hundred levels": (
+        {"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH)}}},
+        "agent_run.metadata.x[0]",
+    ),
+    "a threshold of nothing": (
+        {"agent_run": RUN, "thresholds": {"latency_ms": {}}},
+        "thresholds.latency_ms.",
+    ),
+    "two values for one quantity": (
+        {"agent_run": {**RUN, "latency_ms": 5}, "run_metadata": {"latency_ms": 6}},
+        "run_metadata.latency_ms: differs from agent_run.latency_ms",
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "problem"), REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_named_by_its_path(case, problem):
+    assert any(problem in found for found in problems(case)), problems(case)
+
+
+def test_every_problem_is_listed():
+    found = problems({"agent_run": {**RUN, "latency_ms": -1, "retries": "x"}, "extra": 1})
+
+    assert [one.split(":")[0] for one in found] == ["agent_run.latency_ms", "agent_run.retries", "extra"]
+
+
+def test_a_long_list_of_problems_is_cut_and_counted():
+    found = problems({"agent_run": {**RUN, "tool_calls": [3] * 200}})
+
+    assert len(found) == MAX_PROBLEMS + 1
+    assert found[-1] == "and 150 more problems"
+
+
+def test_a_case_shares_nothing_with_what_was_given():
+    args = {"id": 1}
+    taken = take_in({"agent_run": {**RUN, "tool_calls": [{"name": "a", "args": args}]}})
+    args["id"] = 2
+
+    assert isinstance(taken, Accepted)
+    assert taken.case.agent_run.tool_calls[0].args == {"id": 1}
+    assert taken.plain["agent_run"]["tool_calls"][0]["args"] == {"id": 1}
+
+
+def test_lone_surrogates_are_replaced():
+    taken = take_in({"agent_run": {"final_output": "a\ud800b \U0001f600"}})
+
+    assert taken.case.agent_run.final_output == "a?b \U0001f600"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        EvaluationCase(agent_run=AgentRun(**RUN)),
+        {"agent_run": AgentRun(**RUN)},
+        {"agent_run": RUN},
+    ],
+    ids=["a model", "a model in an object", "an object"],
+)
+def test_models_and_objects_are_the_same(case):
+    taken = take_in(case)
+
+    assert taken.plain["agent_run"]["final_output"] == "In transit."
+    assert taken.case.agent_run.tool_calls[0].name == "lookup_order"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_no_value_raises(value):
+    assert isinstance(take_in(value), Refused)
+    taken = take_in({"agent_run": {"final_output": "x", "metadata": {"any": value}}})
+    assert isinstance(taken, Refused) or json.dumps(taken.plain, allow_nan=False)

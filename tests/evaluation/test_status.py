@@ -1,0 +1,63 @@
+"""The status table: which finding makes what of a run."""
+
+from itertools import product
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.findings import FindingKind
+from evaluation.rules import Severity
+from evaluation.status import STATUS, STRICTNESS, status_of
+
+KINDS = get_args(FindingKind)
+SEVERITIES = get_args(Severity)
+findings = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(SEVERITIES)))
+MEASURED = ("policy", "response", "trajectory", "operational", "collaboration", "judge", "regression")
+UNKNOWN = ("judge_error", "metric_error", "inconclusive")
+ROWS = [
+    *((kind, "info", "passed") for kind in (*MEASURED, "drift", "anomaly")),
+    *((kind, "warning", "warning") for kind in (*MEASURED, "drift", "anomaly")),
+    *((kind, "critical", "failed") for kind in (*MEASURED, *UNKNOWN, "missing_data")),
+    *((kind, severity, "needs_review") for kind, severity in product(UNKNOWN, ("info", "warning"))),
+    ("missing_data", "info", "warning"),
+    ("missing_data", "warning", "needs_review"),
+    ("drift", "critical", "needs_review"),
+    ("anomaly", "critical", "needs_review"),
+    *(("invalid_input", severity, "invalid") for severity in SEVERITIES),
+]
+
+
+@pytest.mark.parametrize(("kind", "severity", "status"), ROWS)
+def test_each_finding_has_its_status(kind, severity, status):
+    assert status_of([(kind, severity)]) == status
+
+
+def test_the_rows_are_the_whole_table():
+    assert {(kind, severity) for kind, severity, _ in ROWS} == set(product(KINDS, SEVERITIES))
+    assert set(STATUS) == set(KINDS)
+
+
+def test_a_run_without_findings_passed():
+    assert status_of([]) == "passed"
+
+
+@given(findings, findings)
+def test_more_findings_never_make_the_status_milder(some, more):
+    assert STRICTNESS.index(status_of([*some, *more])) >= STRICTNESS.index(status_of(some))
+
+
+@given(findings, st.randoms(use_true_random=False))
+def test_the_order_of_findings_does_not_matter(found, random):
+    shuffled = list(found)
+    random.shuffle(shuffled)
+
+    assert status_of(shuffled) == status_of(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_graver_finding_is_never_judged_milder(kind):
+    order = [STRICTNESS.index(STATUS[kind][severity]) for severity in ("info", "warning", "critical")]
+
+    assert order == sorted(order)
