@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -28,33 +29,65 @@ VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "pending_validation": ("pending", "dim"),
 }
 _FEEDBACK_CHARACTERS: Final = 300
-_OTHER_LINES: Final = 8
-"""Rows of a frame that are not steps: the task, two ellipses, the feedback, the totals."""
+_TASK_LINES: Final = 2
+_FEEDBACK_LINES: Final = 3
+_OTHER_LINES: Final = _TASK_LINES + _FEEDBACK_LINES + 5
+"""Rows of a frame that are not steps: besides these, two ellipses and the totals on up to three."""
+_WIDE: Final = 60
+"""Columns from which on a step has room for its text and for what it used."""
 
 
 def render(view: View, now: float, rows: int = 40) -> RenderableType:
-    """Draw a view.
+    """Draw a view, as wide as there is room.
 
     Args:
         view: What to draw.
         now: The moment, by the clock that the view was folded with.
         rows: How many lines there is room for; of a longer plan the part around its present is drawn.
     """
-    parts: list[RenderableType] = [Text(f"Task: {one_line(view.task, 200)}", style="bold")]
-    if view.steps:
-        parts.append(_checklist(view, now, max(3, rows - _OTHER_LINES)))
-    if view.word is not None:
-        parts.append(_word(view.word))
-    return Group(*parts, _totals(view, now))
+    return _Frame(view, now, max(3, rows - _OTHER_LINES))
 
 
-def _checklist(view: View, now: float, room: int) -> Table:
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    view: View
+    now: float
+    room: int
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = options.max_width >= _WIDE
+        yield _AtMost(Text(f"Task: {one_line(self.view.task, 200)}", style="bold"), _TASK_LINES)
+        if self.view.steps:
+            yield _checklist(self.view, self.now, self.room, wide=wide)
+        if self.view.word is not None:
+            yield _AtMost(_word(self.view.word), _FEEDBACK_LINES)
+        yield _totals(self.view, self.now, wide=wide)
+
+
+@dataclass(frozen=True, slots=True)
+class _AtMost:
+    """A text of so many lines, so that none below it is pushed off the terminal."""
+
+    text: Text
+    lines: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wrapped = self.text.wrap(console, options.max_width)
+        *shown, last = wrapped[: self.lines]
+        if len(wrapped) > self.lines:
+            last.append("…")
+            last.truncate(options.max_width, overflow="ellipsis")
+        yield from (*shown, last)
+
+
+def _checklist(view: View, now: float, room: int, *, wide: bool) -> Table:
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(no_wrap=True, min_width=1)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
-    table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    if wide:
+        table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
     for row in _rows(view, now, room):
-        table.add_row(*row)
+        table.add_row(*(row if wide else row[:2]))
     return table
 
 
@@ -102,8 +135,9 @@ def _word(word: Word) -> Text:
     return Text.assemble((head, style), one_line(word.feedback, _FEEDBACK_CHARACTERS))
 
 
-def _totals(view: View, now: float) -> Text:
+def _totals(view: View, now: float, *, wide: bool) -> Text:
     seconds = (view.since if view.over else now) - view.started
-    done = f"{view.validated} of {steps(len(view.steps))}, " if view.steps else ""
+    done = (f"{view.validated} of {steps(len(view.steps))}",) if view.steps else ()
     style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
-    return Text.assemble((view.status, style), f": {done}{spent(view.usage, seconds)}")
+    said = (", " if wide else "\n").join((*done, spent(view.usage, seconds)))
+    return Text.assemble((view.status, style), f": {said}")

@@ -104,8 +104,68 @@ def test_a_long_step_is_cut_to_one_line():
     assert len(lines(run_started(), planned("word " * 100), step_started())) == 3
 
 
-def test_a_narrow_terminal_is_enough():
-    assert all(len(line) <= 20 for line in lines(*DONE, width=20))
+NARROW = {
+    30: [
+        "Task: Write a haiku about the",
+        "ocean and the sea",
+        "✓ 1. Choose a theme for the h…",
+        "▸ 2. Write it",
+        "step 1, attempt 1 accepted: a",
+        "good theme",
+        "executing: 1 of 2 steps",
+        "40 tokens, 5.0 s",
+    ],
+    20: [
+        "Task: Write a haiku",
+        "about the ocean and…",
+        "✓ 1. Choose a theme…",
+        "▸ 2. Write it",
+        "step 1, attempt 1",
+        "accepted: a good",
+        "theme",
+        "executing: 1 of 2",
+        "steps",
+        "40 tokens, 5.0 s",
+    ],
+}
+
+
+@pytest.mark.parametrize("width", NARROW)
+def test_on_a_narrow_terminal_marks_texts_and_totals_stay(width):
+    events = (
+        run_started("Write a haiku about the ocean and the sea"),
+        planned("Choose a theme for the haiku", "Write it", spent=usage(10)),
+        step_started(),
+        executed(),
+        judged(feedback="a good theme"),
+        step_started(1),
+    )
+
+    assert lines(*events, width=width) == NARROW[width]
+
+
+LONG = "word " * 100
+
+
+@pytest.mark.parametrize("width", [20, 30, 59, 60, 80, 200])
+@pytest.mark.parametrize("rows", [13, 24])
+def test_no_text_is_so_long_that_the_totals_leave_the_terminal(width, rows):
+    plan = planned(*(f"{number} {LONG}" for number in range(100)))
+
+    shown = lines(
+        *(run_started(LONG), plan, step_started(50), executed(50), judged(50, feedback=LONG)),
+        width=width,
+        rows=rows,
+    )
+
+    assert len(shown) <= rows
+    assert "0 tokens" in " ".join(shown[-3:])
+    assert all(len(line) <= width for line in shown)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_a_terminal_of_hardly_any_width_breaks_nothing(width):
+    assert lines(*DONE, width=width)
 
 
 HOSTILE = "[bold red]x[/] [link=https://a.example]y[/link] :wave: \x1b[2J\x9b31m\x1b]0;t\x07\nnext"
