@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Final, Literal
 
 import httpx
@@ -137,7 +140,7 @@ def _from_package(sources: Sources) -> Weights | None:
 def _from_cache(sources: Sources) -> Weights | None:
     if importlib.util.find_spec(sources.client) is None:
         return None
-    hub = importlib.import_module(sources.client)
+    hub = _hub_client(sources)
     cached = hub.try_to_load_from_cache(
         sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
     )
@@ -147,7 +150,7 @@ def _from_cache(sources: Sources) -> Weights | None:
 def _download(sources: Sources) -> Weights:
     if importlib.util.find_spec(sources.client) is None:
         raise ModelSetupError(f"no weights for the local model are on this machine; {_MEND}")
-    hub = importlib.import_module(sources.client)
+    hub = _hub_client(sources)
     try:
         # The hub's client tries for half a minute before it says that there is no network.
         httpx.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
@@ -164,6 +167,21 @@ def _download(sources: Sources) -> Weights:
             f"downloaded ({type(error).__name__}); connect to the network and try again, {_MEND}"
         ) from error
     return weights_at(path, "hub", "the hub's cache")
+
+
+def _hub_client(sources: Sources) -> ModuleType:
+    """The hub's client, which says things through ``logging`` once.
+
+    It comes with a handler of its own and hands the record on nevertheless, so that it stands twice wherever
+    there is another. Where there is none, ``logging`` itself prints a warning.
+    """
+    known = f"{sources.client}.utils.logging" in sys.modules
+    importlib.import_module(f"{sources.client}.utils.logging")
+    if not known:  # otherwise the handler is the program's business
+        logger = logging.getLogger(sources.client)
+        for handler in tuple(logger.handlers):
+            logger.removeHandler(handler)
+    return importlib.import_module(sources.client)
 
 
 def _hub_faults(sources: Sources) -> tuple[type[Exception], ...]:

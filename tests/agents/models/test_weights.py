@@ -1,4 +1,5 @@
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -94,6 +95,27 @@ def test_the_hub_comes_last_and_its_file_is_kept_in_the_cache(hub, loopback) -> 
     assert downloaded.path.read_bytes()[:4] == b"GGUF"
     assert (downloaded.origin, downloaded.size_bytes) == ("hub", 100)
     assert find_weights(sources) == downloaded
+
+
+def test_what_the_hub_warns_of_is_said_once_with_logging_set_up_and_without(tmp_path: Path, loopback) -> None:
+    pytest.importorskip("huggingface_hub")
+    warning = {"X-HF-Warning": "token; not authenticated"}
+    server = loopback(200, b"GGUF" + bytes(96), {**hub_headers(), **warning})
+    script = (
+        "import logging, pathlib\n"
+        "from agents.models.weights import Sources, locate_weights\n"
+        f"locate_weights(Sources('PEM_TEST_UNSET', 'no_such_package', endpoint={server.url!r},\n"
+        f"    cache_dir=pathlib.Path({str(tmp_path)!r})))\n"
+        "logging.basicConfig(format='set up: %(message)s')\n"
+        "logging.getLogger('huggingface_hub.utils').warning('again')\n"
+    )
+
+    told = subprocess.run(
+        [sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, check=True
+    ).stderr
+
+    said = [line for line in told.splitlines() if "not authenticated" in line or "again" in line]
+    assert said == ["not authenticated", "set up: again"]
 
 
 def test_the_hub_is_asked_for_one_revision(hub, loopback) -> None:
