@@ -246,5 +246,8 @@ class DriftRules(Given):
     deviations: Annotated[float, Field(gt=0)] = 3.5
     min_runs: Annotated[int, Field(ge=2)] = 5
     sustained: Annotated[int, Field(ge=1)] = 1
-    """How many of the newest runs in a row, this one included, have to breach before it is critical."""
+    """How many of the newest runs in a row, this one included, have to breach before it is critical.
+
+    With 1, a breach is what its tolerance says; with more, a breach on its own is a warning at the most.
+    """
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05

@@ -1,0 +1,493 @@
+"""A run against its baseline."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.metrics.drift import drift
+from evaluation.rules import DriftRules
+
+DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}
+EARLIER = [{"latency_ms": 100.0 + step} for step in (-4, -2, -1, 0, 1, 2, 4)]
+
+
+def compare(current, baseline, **rules):
+    return drift(current, baseline, DriftRules.model_validate(rules), DIRECTIONS)
+
+
+def signals(current, baseline, **rules):
+    return compare(current, baseline, **rules)[0]["signals"]
+
+
+def only(current, baseline, **rules):
+    (signal,) = signals(current, baseline, **rules)
+    return signal
+
+
+def checks(current, baseline, **rules):
+    return [
+        (one["kind"], one["metric"], one["passed"], one["severity"])
+        for one in compare(current, baseline, **rules)[1]
+    ]
+
+
+# no baseline
+
+
+def test_without_a_baseline_nothing_is_guessed():
+    told, found = compare({"latency_ms": 1e9}, None, tolerances={"latency_ms": {"relative": 0.1}})
+    assert (told["status"], told["reason"], told["signals"], found) == (
+        "not_applicable",
+        "there is no baseline",
+        [],
+        [],
+    )
+
+
+def test_an_empty_baseline_is_no_pass():
+    told, _ = compare({"latency_ms": 1.0}, {})
+    assert (told["status"], told["passed"], told["compared"]) == ("missing_data", None, 0)
+
+
+def test_an_empty_baseline_is_a_finding():
+    assert checks({"latency_ms": 1.0}, {}) == [("missing_data", "baseline", None, "info")]
+
+
+# one run
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "kind", "worse", "severity"),
+    [
+        ("latency_ms", 1101.0, "regression", True, "warning"),
+        ("latency_ms", 899.0, "regression", False, "info"),
+        ("token_f1", 899.0, "regression", True, "warning"),
+        ("token_f1", 1101.0, "regression", False, "info"),
+        ("custom", 1101.0, "drift", None, "info"),
+        ("custom", 899.0, "drift", None, "info"),
+    ],
+)
+def test_a_change_of_more_than_a_tenth_is_a_signal(metric, now, kind, worse, severity):
+    signal = only({metric: now}, {metric: 1000.0})
+    assert (signal["kind"], signal["worse"], signal["severity"]) == (kind, worse, severity)
+
+
+@pytest.mark.parametrize("now", [1100.0, 1000.0, 900.0])
+def test_a_change_of_a_tenth_at_the_most_is_none(now):
+    assert signals({"latency_ms": now}, {"latency_ms": 1000}) == []
+
+
+def test_a_difference_that_only_rounding_makes_is_none():
+    assert signals({"token_f1": 0.1 + 0.2}, {"token_f1": 0.3}, default={"relative": 0.0}) == []
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "breaches"),
+    [
+        ({"absolute": 50.0}, True),
+        ({"absolute": 60.0}, False),
+        ({"relative": 0.06}, False),
+        ({"relative": 0.01, "absolute": 60.0}, False),
+        ({"relative": 0.06, "absolute": 1.0}, False),
+        ({}, True),
+    ],
+)
+@pytest.mark.parametrize("where", ["own", "default"])
+def test_the_larger_of_the_two_tolerances_counts(tolerance, breaches, where):
+    rules = {"tolerances": {"latency_ms": tolerance}} if where == "own" else {"default": tolerance}
+    assert bool(signals({"latency_ms": 1060.0}, {"latency_ms": 1000.0}, **rules)) is breaches
+
+
+def test_a_metrics_own_tolerance_goes_before_the_default():
+    rules = {"tolerances": {"latency_ms": {"relative": 0.5}}, "default": {"relative": 0.01}}
+    assert signals({"latency_ms": 1400.0}, {"latency_ms": 1000.0}, **rules) == []
+
+
+def test_a_tolerance_may_say_which_direction_is_better():
+    signal = only({"custom": 5.0}, {"custom": 10.0}, tolerances={"custom": {"better": "higher"}})
+    assert (signal["kind"], signal["direction"], signal["worse"]) == ("regression", "higher", True)
+
+
+def test_a_tolerance_without_a_direction_asks_about_both_sides():
+    signal = only({"custom": 5.0}, {"custom": 10.0}, tolerances={"custom": {"severity": "critical"}})
+    assert (signal["kind"], signal["worse"], signal["severity"]) == ("drift", None, "critical")
+
+
+def test_a_signal_says_what_changed_and_which_bound_it_passed():
+    signal = only({"latency_ms": 1200.0}, {"latency_ms": 1000.0})
+    assert {key: signal[key] for key in ("metric", "observed", "baseline", "change", "limit")} == {
+        "metric": "latency_ms",
+        "observed": 1200.0,
+        "baseline": 1000.0,
+        "change": 200.0,
+        "limit": 1100.0,
+    }
+    assert signal["reason"] == "latency_ms: 1200 is worse than the accepted 1100; the baseline: 1000"
+
+
+def test_what_got_worse_fails_a_check():
+    (found,) = compare({"latency_ms": 1200.0}, {"latency_ms": 1000.0})[1]
+    assert (found["kind"], found["passed"], found["observed"], found["limit"]) == (
+        "regression",
+        False,
+        1200.0,
+        1100.0,
+    )
+
+
+def test_an_improvement_fails_nothing():
+    told, found = compare({"latency_ms": 10.0}, {"latency_ms": 1000.0})
+    assert (found, told["passed"], len(told["signals"])) == ([], True, 1)
+
+
+def test_a_run_as_it_was_passes_with_its_counts():
+    told, found = compare({"latency_ms": 1000.0, "token_f1": 1.0}, {"latency_ms": 1000.0, "token_f1": 1.0})
+    assert (told["status"], told["passed"], told["compared"], found) == ("scored", True, 2, [])
+
+
+def test_a_metric_that_the_run_lacks_is_counted_as_missing():
+    told, found = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "token_f1": 1.0})
+    assert told["unscored"] == {
+        "token_f1": {"status": "missing_data", "reason": "the run has no number for it"}
+    }
+    assert (told["counts"]["scored"], told["counts"]["missing_data"], found) == (1, 1, [])
+
+
+@pytest.mark.parametrize("baseline", [{"token_f1": 1.0}, {"latency_ms": 1.0}], ids=["in the run", "in both"])
+def test_a_tolerance_that_cannot_be_applied_is_a_finding(baseline):
+    found = checks({"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}})
+    assert ("missing_data", "latency_ms", None, "critical") in found
+
+
+def test_a_run_without_a_finite_value_is_not_compared():
+    assert compare({"latency_ms": math.nan}, {"latency_ms": 1.0})[0]["status"] == "missing_data"
+
+
+def test_what_only_the_run_has_is_not_asked_about():
+    assert compare({"latency_ms": 1.0, "token_f1": 0.0}, {"latency_ms": 1.0})[0]["unscored"] == {}
+
+
+# the metrics of a report
+
+
+REPORT = {
+    "response": {"exact_match": True, "status": "scored", "counts": {"scored": 1}},
+    "operational": {
+        "latency_ms": 1000,
+        "latency_limit_ms": 1500,
+        "gpu_seconds": 2.0,
+        "cost_usd": None,
+        "sources": {"gpu_seconds": "measured", "cost_usd": "missing"},
+    },
+    "trajectory": {"recall": 1.0, "match_mode": "exact"},
+}
+NOW = {"exact_match": 1.0, "latency_ms": 1000.0, "gpu_seconds": 2.0, "trajectory_recall": 1.0}
+
+
+@pytest.mark.parametrize(
+    "baseline", [REPORT, {"metrics": REPORT, "status": "passed"}], ids=["groups", "report"]
+)
+def test_the_metrics_of_a_report_are_a_baseline(baseline):
+    told, _ = compare(NOW, baseline)
+    assert (told["compared"], told["unscored"], told["passed"]) == (4, {}, True)
+
+
+def test_a_flag_counts_as_one_or_nought():
+    assert only({**NOW, "exact_match": 0.0}, REPORT)["change"] == -1.0
+
+
+def test_the_trajectorys_metrics_go_by_their_thresholds_names():
+    assert only({**NOW, "trajectory_recall": 0.5}, REPORT)["metric"] == "trajectory_recall"
+
+
+def test_a_known_metric_of_a_report_that_the_run_lacks_is_missing():
+    now = {name: value for name, value in NOW.items() if name != "latency_ms"}
+    assert compare(now, REPORT)[0]["unscored"]["latency_ms"]["status"] == "missing_data"
+
+
+# many runs
+
+
+def test_a_value_far_from_many_runs_is_an_anomaly():
+    signal = only({"latency_ms": 120.0}, {"runs": EARLIER})
+    assert (signal["kind"], signal["baseline"], signal["worse"]) == ("anomaly", 100.0, True)
+    assert "median of 7 runs: 100" in signal["reason"]
+
+
+@pytest.mark.parametrize(
+    ("method", "limit"),
+    # median 100, MAD 2; mean 100, standard deviation sqrt(42 / 6)
+    [("mad", 100 + 3.5 * 2 / 0.6745), ("zscore", 100 + 3.5 * math.sqrt(7))],
+)
+def test_the_limit_is_the_configured_number_of_deviations(method, limit):
+    assert only({"latency_ms": 200.0}, {"runs": EARLIER}, method=method)["limit"] == pytest.approx(limit)
+
+
+@pytest.mark.parametrize(("deviations", "found"), [(2.0, 1), (5.0, 0)])
+def test_the_number_of_deviations_is_configurable(deviations, found):
+    assert len(signals({"latency_ms": 111.0}, {"runs": EARLIER}, deviations=deviations)) == found
+
+
+def test_an_unusually_good_run_is_information():
+    assert only({"latency_ms": 10.0}, {"runs": EARLIER})["severity"] == "info"
+
+
+def test_one_outlier_in_the_history_hides_no_other():
+    history = {"runs": [*EARLIER, {"latency_ms": 1e6}]}
+    assert signals({"latency_ms": 5000.0}, history)
+    assert not signals({"latency_ms": 5000.0}, history, method="zscore")
+
+
+def test_too_few_runs_are_missing_data_with_their_count():
+    told, _ = compare({"latency_ms": 1e9}, {"runs": EARLIER[:4]})
+    assert told["unscored"]["latency_ms"] == {
+        "status": "missing_data",
+        "reason": "4 of 4 earlier runs have a value; 5 are needed",
+    }
+
+
+def test_runs_without_the_metric_do_not_count():
+    told, _ = compare(
+        {"latency_ms": 1e9}, {"runs": [*EARLIER[:4], {"latency_ms": "slow"}, {"token_f1": 1.0}]}
+    )
+    assert told["unscored"]["latency_ms"]["reason"].startswith("4 of 6 earlier runs")
+
+
+@pytest.mark.parametrize(("now", "found"), [(109.0, 0), (111.0, 1)])
+def test_runs_that_never_vary_are_as_one_run(now, found):
+    assert len(signals({"latency_ms": now}, {"runs": [{"latency_ms": 100.0}] * 6})) == found
+
+
+@pytest.mark.parametrize(("failures", "found"), [(1, 1), (3, 0)])
+def test_a_failure_is_unusual_where_failures_are_rare(failures, found):
+    runs = [{"exact_match": False}] * failures + [{"exact_match": True}] * (10 - failures)
+    assert len(signals({"exact_match": 0.0}, {"runs": runs})) == found
+
+
+def test_runs_may_be_reports():
+    runs = [{"metrics": {"operational": run}} for run in EARLIER]
+    assert only({"latency_ms": 200.0}, {"runs": runs})["kind"] == "anomaly"
+
+
+def test_one_run_and_many_can_be_given_together():
+    found = signals({"latency_ms": 200.0}, {"latency_ms": 100.0, "runs": EARLIER})
+    assert [signal["kind"] for signal in found] == ["regression", "anomaly"]
+
+
+# sustained
+
+
+@pytest.mark.parametrize(
+    ("recent", "severity"),
+    [
+        ([], "warning"),
+        ([1200], "warning"),
+        ([1200, 1000], "warning"),
+        ([1000, 1200], "warning"),
+        ([800, 800], "warning"),
+        ([1200, 1200], "critical"),
+        ([1000, 1200, 1200], "critical"),
+        ([1200, None], "warning"),
+    ],
+)
+@pytest.mark.parametrize("configured", ["warning", "critical"])
+def test_a_breach_is_critical_when_the_newest_runs_all_breach(recent, severity, configured):
+    baseline = {"latency_ms": 1000.0, "recent": [{"latency_ms": value} for value in recent]}
+    signal = only(
+        {"latency_ms": 1200.0}, baseline, sustained=3, default={"relative": 0.1, "severity": configured}
+    )
+    assert (signal["severity"], signal["sustained"]) == (severity, severity == "critical")
+
+
+def test_a_single_breach_says_so():
+    signal = only({"latency_ms": 1200.0}, {"latency_ms": 1000.0}, sustained=2)
+    assert signal["reason"].endswith("; a single breach")
+
+
+def test_a_sustained_anomaly_is_critical():
+    baseline = {"runs": EARLIER, "recent": [{"latency_ms": 200.0}]}
+    assert only({"latency_ms": 200.0}, baseline, sustained=2)["severity"] == "critical"
+
+
+def test_by_default_a_breach_is_what_its_tolerance_says():
+    baseline = {"latency_ms": 1000.0, "recent": [{"latency_ms": 1200.0}] * 9}
+    signal = only({"latency_ms": 1200.0}, baseline)
+    assert (signal["severity"], signal["sustained"]) == ("warning", None)
+
+
+def test_a_lasting_improvement_is_information():
+    baseline = {"latency_ms": 1000.0, "recent": [{"latency_ms": 500.0}]}
+    assert only({"latency_ms": 500.0}, baseline, sustained=2)["severity"] == "info"
+
+
+# samples
+
+
+def samples(before, after):
+    return {"samples": {"latency_ms": before}, "current_samples": {"latency_ms": after}}
+
+
+SLOW, FAST = [200.0, 210.0, 220.0, 230.0, 240.0, 250.0], [100.0, 110.0, 120.0, 130.0, 140.0, 150.0]
+
+
+def test_samples_that_moved_are_drift():
+    signal = only({}, samples(FAST, SLOW))
+    assert (signal["kind"], signal["worse"], signal["baseline"], signal["observed"]) == (
+        "drift",
+        True,
+        125.0,
+        225.0,
+    )
+
+
+def test_samples_that_improved_are_information():
+    assert only({}, samples(SLOW, FAST))["severity"] == "info"
+
+
+def test_samples_that_did_not_move_are_recorded_with_effect_and_interval():
+    told, _ = compare({}, samples(FAST, FAST))
+    record = told["samples"]["latency_ms"]
+    assert (told["signals"], told["compared"], record["effect_size"]) == ([], 1, 0.0)
+    assert record["effect_interval"][0] < 0.0 < record["effect_interval"][1]
+    assert (record["baseline_values"], record["current_values"]) == (6, 6)
+
+
+def test_p_values_are_adjusted_over_the_metrics():
+    source = random.Random(0)
+    noise = {f"noise_{n}": [source.random() for _ in range(20)] for n in range(60)}
+    again = {name: [source.random() for _ in range(20)] for name in noise}
+    told, _ = compare({}, {"samples": noise, "current_samples": again})
+    assert any(record["p_value"] <= 0.05 for record in told["samples"].values())
+    assert told["signals"] == []
+
+
+def test_too_few_values_are_missing_data_with_their_counts():
+    told, _ = compare({}, samples(FAST, [1.0, None, None, None, None]))
+    assert told["unscored"]["latency_ms"] == {
+        "status": "missing_data",
+        "reason": "6 values in the baseline and 1 now; 5 are needed on each side",
+    }
+
+
+@pytest.mark.parametrize("key", ["samples", "current_samples"])
+def test_a_sample_without_its_other_side_is_missing_data(key):
+    assert compare({}, {key: {"latency_ms": FAST}})[0]["status"] == "missing_data"
+
+
+@pytest.mark.parametrize(
+    ("sample", "why"),
+    [
+        ("fast", "is no list of numbers"),
+        ([1.0, "x"], "is text, not a number"),
+        ([math.inf], "not a finite number"),
+    ],
+)
+@pytest.mark.parametrize("side", ["samples", "current_samples"])
+def test_a_sample_that_is_none_is_an_error(sample, why, side):
+    told, _ = compare({}, {**samples(FAST, SLOW), side: {"latency_ms": sample}})
+    assert told["unscored"]["latency_ms"]["status"] == "error"
+    assert why in told["unscored"]["latency_ms"]["reason"]
+
+
+def test_without_scipy_a_sample_is_an_error_that_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    told, _ = compare({}, samples(FAST, SLOW))
+    assert "plan-execute-monitor[statistics]" in told["unscored"]["latency_ms"]["reason"]
+
+
+# hostile baselines
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (math.nan, "is not a finite number"),
+        (math.inf, "is not a finite number"),
+        (10**400, "is too large a number"),
+        ("900", "is text, not a number"),
+        (None, "is null, not a number"),
+        ([900], "is a list, not a number"),
+    ],
+)
+def test_a_value_that_is_no_number_is_an_error_with_its_reason(value, why):
+    told, found = compare({"latency_ms": 1.0}, {"latency_ms": value})
+    assert told["unscored"]["latency_ms"] == {"status": "error", "reason": f"in the baseline it {why}"}
+    assert (told["status"], told["passed"], found[0]["kind"]) == ("error", None, "metric_error")
+
+
+def test_a_faulty_value_under_a_tolerance_is_a_finding_of_its_metric():
+    found = checks(
+        {"latency_ms": 1.0}, {"latency_ms": "x"}, tolerances={"latency_ms": {"severity": "critical"}}
+    )
+    assert found == [("metric_error", "latency_ms", None, "critical")]
+
+
+def test_faulty_values_without_a_tolerance_are_one_finding():
+    assert checks({"latency_ms": 1.0}, {"a": "x", "b": "y", "latency_ms": 1.0}) == [
+        ("metric_error", "baseline", None, "info")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "why"),
+    [
+        ({"runs": "x"}, "is no list"),
+        ({"recent": {}}, "is no list"),
+        ({"samples": []}, "is no object"),
+        ({"runs": [1, {}, "x"]}, "has 2 entries that are no objects"),
+    ],
+)
+def test_a_baseline_of_the_wrong_shape_is_an_error(baseline, why):
+    told, _ = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, **baseline})
+    assert told["unscored"][f"baseline.{next(iter(baseline))}"]["reason"] == f"in the baseline it {why}"
+
+
+def test_numbers_too_large_to_average_are_an_error():
+    runs = [{"latency_ms": sign * 1.7e308} for sign in (1, -1, 1, -1, 1)]
+    told, _ = compare({"latency_ms": 1.0}, {"runs": runs}, method="zscore")
+    assert "too large to be averaged" in told["unscored"]["latency_ms"]["reason"]
+
+
+def test_a_change_too_large_for_a_number_is_null():
+    assert only({"latency_ms": 1.7e308}, {"latency_ms": -1.7e308})["change"] is None
+
+
+NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.just(10**400)
+NAMES = st.sampled_from(
+    ["latency_ms", "token_f1", "custom", "operational", "metrics", "runs", "recent", "samples"]
+)
+JSON = st.recursive(
+    NUMBERS,
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=25,
+)
+
+
+@settings(deadline=None)  # the first sample imports SciPy
+@given(st.dictionaries(NAMES | st.just("current_samples"), JSON, max_size=5), st.integers(1, 3))
+def test_no_baseline_raises_and_what_is_told_is_json(baseline, sustained):
+    current = {"latency_ms": 1.0, "token_f1": 0.5, "custom": 3.0}
+    told, found = compare(current, baseline, sustained=sustained, min_runs=2)
+    json.dumps([told, found], allow_nan=False)
+    assert told["status"] in {"scored", "missing_data", "error"}
+
+
+@given(
+    st.floats(-1e9, 1e9),
+    st.floats(-1e9, 1e9),
+    st.sampled_from(["latency_ms", "token_f1"]),
+    st.floats(0.0, 2.0),
+)
+def test_a_smaller_tolerance_never_hides_a_signal(now, before, metric, relative):
+    strict, lax = (
+        signals({metric: now}, {metric: before}, default={"relative": share})
+        for share in (relative / 2, relative)
+    )
+    assert len(lax) <= len(strict)
