@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from evaluation.findings import AuditFinding, Check, FindingKind
@@ -36,8 +35,8 @@ class Alert(TypedDict):
     severity: Severity
     kind: FindingKind
     metric: str
-    observed: JsonValue
-    limit: JsonValue
+    observed: object
+    limit: object
     reason: str
     owner: str | None
     recommended_action: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, JsonValue
+from pydantic import BeforeValidator, Field
 
 from evaluation.rules import (
     AuditRules,
@@ -21,25 +21,28 @@ from evaluation.rules import (
 from evaluation.runs import AgentRun, RunMetadata
 from evaluation.values import Given
 
+# Models of nothing but defaults never change and are shared: pydantic would copy a default deeply, each time.
+_TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
+
 
 class EvaluationContract(Given):
     """What a run has to fulfil; what is absent is not judged, and the report says so."""
 
     reference_output: str | None = None
-    keywords: list[str] = []
-    required_content: list[ContentRule] = []
-    forbidden_content: list[ContentRule] = []
+    keywords: list[str] = Field(default_factory=list)
+    required_content: list[ContentRule] = Field(default_factory=list)
+    forbidden_content: list[ContentRule] = Field(default_factory=list)
     output_length: LengthBounds | None = None
     expected_trajectory: list[Annotated[ExpectedAction, BeforeValidator(named)]] | None = None
     trajectory_match_mode: str = "in_order"
-    trajectory: TrajectoryRules = TrajectoryRules()
-    thresholds: dict[str, Threshold | float | bool] = {}
+    trajectory: TrajectoryRules = Field(default_factory=lambda: _TRAJECTORY)
+    thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)
     rubric: Rubric | None = None
-    subjective_criteria: list[str] = []
+    subjective_criteria: list[str] = Field(default_factory=list)
     """Such as helpfulness, neutrality, clarity: a judge is asked about each."""
-    judge: JudgePolicy = JudgePolicy()
-    audit: AuditRules = AuditRules()
-    drift: DriftRules = DriftRules()
+    judge: JudgePolicy = Field(default_factory=lambda: _JUDGE)
+    audit: AuditRules = Field(default_factory=lambda: _AUDIT)
+    drift: DriftRules = Field(default_factory=lambda: _DRIFT)
     owner: str | None = None
     """Whom alerts name where nothing closer does."""
 
@@ -52,4 +55,4 @@ class EvaluationCase(EvaluationContract):
     """Name or description of the evaluation."""
     agent_run: AgentRun
     run_metadata: RunMetadata | None = None
-    baseline_metrics: dict[str, JsonValue] | None = None
+    baseline_metrics: dict[str, object] | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from evaluation.rules import Severity
@@ -38,8 +37,8 @@ class Check(TypedDict):
     metric: str
     passed: bool | None
     severity: Severity
-    observed: JsonValue
-    limit: JsonValue
+    observed: object
+    limit: object
     reason: str
     owner: str | None
 
@@ -54,7 +53,7 @@ class AuditFinding(TypedDict):
     metric: str
     reason: str
     where: str
-    evidence: dict[str, JsonValue]
+    evidence: dict[str, object]
     owner: str | None
     recommended_action: str | None
 
@@ -72,8 +71,8 @@ def check(  # noqa: PLR0917
     passed: bool | None,
     severity: Severity,
     reason: str,
-    observed: JsonValue = None,
-    limit: JsonValue = None,
+    observed: object = None,
+    limit: object = None,
     owner: str | None = None,
 ) -> Check:
     """Make a check; ``reason`` is a sentence that says what was compared."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evaluation.metrics.patterns import check_pattern, check_schema
 from evaluation.runs import ActionKind
@@ -74,7 +74,7 @@ class ExpectedAction(Given):
     """An action that should be seen; where ``args`` is absent, any arguments fit."""
 
     name: str | None = None
-    args: dict[str, JsonValue] | None = None
+    args: dict[str, object] | None = None
     arguments: ArgumentRule | None = None
     """Goes before the rule of the tool and the rule for all tools."""
     agent: str | None = None
@@ -83,7 +83,7 @@ class ExpectedAction(Given):
     kind: ActionKind | None = None
     optional: bool = False
     """May be absent."""
-    any_of: list[Annotated[ExpectedAction, BeforeValidator(named)]] = []
+    any_of: list[Annotated[ExpectedAction, BeforeValidator(named)]] = Field(default_factory=list)
     """Alternatives, one of which is enough, in place of ``name``."""
 
     @model_validator(mode="after")
@@ -96,14 +96,14 @@ class ExpectedAction(Given):
 class TrajectoryRules(Given):
     """What counts in a comparison of actions."""
 
-    arguments: ArgumentRule = ArgumentRule()
+    arguments: ArgumentRule = Field(default_factory=ArgumentRule)
     """For every tool that ``tools`` does not name."""
-    tools: dict[str, ArgumentRule] = {}
-    ignored_tools: list[str] = []
+    tools: dict[str, ArgumentRule] = Field(default_factory=dict)
+    ignored_tools: list[str] = Field(default_factory=list)
     """Calls that are left out of the comparison, such as those that only read."""
     compared_tools: list[str] | None = None
     """If given, calls of other tools are left out."""
-    forbidden_tools: list[str] = []
+    forbidden_tools: list[str] = Field(default_factory=list)
     failed_calls: Literal["count", "ignore", "fail"] = "count"
     """What a call whose result was an error is worth: as much as any other, nothing, or a failure."""
     stuck_after: Annotated[int, Field(ge=2)] = 3
@@ -119,7 +119,7 @@ class ContentRule(Given):
     """Of ``text``; a pattern says ``(?i)``."""
     pattern: Annotated[str, AfterValidator(check_pattern)] | None = None
     """A regular expression in RE2's syntax."""
-    json_schema: Annotated[dict[str, JsonValue] | bool, AfterValidator(check_schema)] | None = None
+    json_schema: Annotated[dict[str, object] | bool, AfterValidator(check_schema)] | None = None
     """A JSON Schema that the whole text, or a fenced block of it, fulfils as JSON."""
     number: float | None = None
     tolerance: Quantity = 0.0
@@ -178,7 +178,7 @@ Reaction = Severity | Literal["off"]
 class AuditRules(Given):
     """What is looked for in every run. Credentials are always a finding; personal data is one by choice."""
 
-    rules: list[AuditRule] = []
+    rules: list[AuditRule] = Field(default_factory=list)
     credentials: Reaction = "critical"
     personal_data: Reaction = "info"
 
@@ -189,7 +189,7 @@ class Criterion(Given):
     name: str
     description: str = ""
     weight: Annotated[float, Field(gt=0)] = 1.0
-    anchors: dict[str, str] = {}
+    anchors: dict[str, str] = Field(default_factory=dict)
     """What a score means, by score as text: {"1": "vague", "5": "precise"}."""
 
 
@@ -212,10 +212,10 @@ class Rubric(Given):
     name: str = "rubric"
     instructions: str = ""
     criteria: Annotated[list[Criterion], Field(min_length=1)]
-    scale: Scale = Scale()
+    scale: Scale = Field(default_factory=Scale)
     pass_score: float | None = None
     """The least overall score that passes, on the scale; by default three quarters up."""
-    json_schema: Annotated[dict[str, JsonValue], AfterValidator(check_schema)] | None = None
+    json_schema: Annotated[dict[str, object], AfterValidator(check_schema)] | None = None
     """What the answer has to fulfil beside the fields that every answer has."""
 
 
@@ -238,7 +238,7 @@ class Tolerance(Given):
 class DriftRules(Given):
     """How a run is compared with its baseline."""
 
-    tolerances: dict[str, Tolerance] = {}
+    tolerances: dict[str, Tolerance] = Field(default_factory=dict)
     default: Tolerance | None = None
     """For metrics that ``tolerances`` does not name; absent: 10 % relative."""
     method: Literal["zscore", "mad"] = "mad"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, JsonValue, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from evaluation.values import Count, Given, Quantity
 
@@ -20,9 +20,9 @@ class ToolCall(Given):
     """One observed action: a tool call by default, or a hand-off, a step of work, a piece of reasoning."""
 
     name: str
-    args: dict[str, JsonValue] | str | None = None
+    args: dict[str, object] | str | None = None
     """The arguments as an object, or as the JSON text that a model API recorded."""
-    result: JsonValue = None
+    result: object = None
     """What the tool answered."""
     error: bool | str | None = None
     """Whether the answer was an error, or the error's text."""
@@ -58,7 +58,7 @@ class RunMetadata(Measured):
     """Quantities, and free labels such as prompt_version, agent_version, environment, timestamp."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, JsonValue]
+    __pydantic_extra__: dict[str, object]
 
     prompt_version: str | None = None
     agent_version: str | None = None
@@ -76,9 +76,9 @@ class AgentRun(Measured):
     """What the user asked."""
     final_output: str | None = None
     """The last answer; where it is absent, the last assistant message with a text."""
-    tool_calls: list[Annotated[ToolCall, BeforeValidator(_named)]] = []
+    tool_calls: list[Annotated[ToolCall, BeforeValidator(_named)]] = Field(default_factory=list)
     """Names or objects, in the order in which they were made."""
-    messages: list[dict[str, JsonValue]] = []
+    messages: list[dict[str, object]] = Field(default_factory=list)
     """The conversation as chat messages (role, content)."""
     plan: list[str] | None = None
     """The names of the actions that the agent said it would take, in order."""
