@@ -1,0 +1,113 @@
+"""A judge against people's labels."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.calibration import acalibrate, calibrate
+from evaluation.judging import JudgeRequest
+from evaluation.rules import Criterion, Rubric
+
+RUBRIC = Rubric(criteria=[Criterion(name="clarity")])
+STRICT = Rubric(criteria=[Criterion(name="clarity")], pass_score=5.0)
+
+
+def request(output, rubric=RUBRIC):
+    return JudgeRequest(rubric=rubric, input="", output=output, reference=None, actions=())
+
+
+class Reader:
+    """Gives the score that the output is, and raises or answers what the output says otherwise."""
+
+    def judge(self, request):
+        if request.output == "abstain":
+            raise JudgeError("two against two", "no_majority")
+        if request.output == "crash":
+            raise RuntimeError("down")
+        if request.output == "prose":
+            return "I like it."
+        return {"score": float(request.output), "rationale": "as written"}
+
+
+class Waiting:
+    async def ajudge(self, request):
+        return Reader().judge(request)
+
+
+CASES = [("5", True), ("5", True), ("4", True), ("1", False), ("2", False), ("5", False), ("1", True)]
+
+
+def labelled(cases=CASES, rubric=RUBRIC):
+    return [(request(output, rubric), label) for output, label in cases]
+
+
+def test_accuracy_is_the_share_of_verdicts_that_people_gave_too():
+    accuracy = calibrate(Reader(), labelled()).agreement.accuracy
+    assert (accuracy.successes, accuracy.trials) == (5, 7)
+
+
+def test_the_confusion_has_people_in_rows():
+    assert calibrate(Reader(), labelled()).agreement.confusion == {
+        "fail": {"fail": 2, "pass": 1},
+        "pass": {"fail": 1, "pass": 3},
+    }
+
+
+def test_kappa_comes_with_its_interval():
+    found = calibrate(Reader(), labelled()).agreement
+    # observed 5/7, by chance (4 * 4 + 3 * 3) / 49
+    assert found.kappa == pytest.approx((5 / 7 - 25 / 49) / (1 - 25 / 49))
+    assert found.kappa_interval.low < found.kappa < found.kappa_interval.high
+
+
+def test_failures_and_abstentions_are_counted_by_kind():
+    found = calibrate(
+        Reader(), labelled([*CASES, ("abstain", True), ("crash", True), ("prose", False), ("9", True)])
+    )
+    assert found.failures == {"malformed": 1, "no_majority": 1, "out_of_range": 1, "provider_failure": 1}
+    assert (found.answered.successes, found.answered.trials) == (7, 11)
+
+
+def test_what_was_not_answered_agrees_with_nobody():
+    found = calibrate(Reader(), labelled([("crash", False), ("crash", True)]))
+    assert (found.answered.value, found.agreement.accuracy.value, found.agreement.kappa) == (0.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("rubric", "options", "passed"),
+    [(RUBRIC, {}, 1), (STRICT, {}, 0), (RUBRIC, {"pass_score": 4.5}, 0), (STRICT, {"pass_score": 2.0}, 1)],
+)
+def test_what_passes_is_what_the_rubric_says_unless_a_score_is_given(rubric, options, passed):
+    found = calibrate(Reader(), labelled([("4", True)], rubric), **options)
+    assert found.agreement.accuracy.successes == passed
+
+
+def test_a_label_may_be_a_score():
+    found = calibrate(Reader(), labelled([("4", 4.5), ("2", 4), ("1", 1)]))
+    assert found.agreement.accuracy.successes == 2
+
+
+def test_a_label_that_is_no_score_is_refused():
+    with pytest.raises(ContractError, match="not nan"):
+        calibrate(Reader(), labelled([("4", math.nan)]))
+
+
+def test_nothing_labelled_gives_no_figure():
+    found = calibrate(Reader(), [])
+    assert (found.answered.value, found.agreement.accuracy.value) == (None, None)
+
+
+def test_a_judge_that_is_awaited_is_calibrated_as_well():
+    assert calibrate(Waiting(), labelled()) == calibrate(Reader(), labelled())
+
+
+async def test_in_a_running_loop_it_is_awaited():
+    assert await acalibrate(Waiting(), labelled()) == await acalibrate(Reader(), labelled())
+
+
+def test_a_calibration_is_json():
+    assert json.loads(json.dumps(calibrate(Reader(), labelled()).as_json()))["answered"]["trials"] == 7
