@@ -75,14 +75,18 @@ def unless_interrupted(make: Callable[[], Made]) -> Made | None:
     try:
         with interruptible(_give_up) as interrupted:
             made = make()
-    except KeyboardInterrupt:
+    except _Interruption:
         return None
     # A library may have swallowed the exception.
     return None if interrupted() else made
 
 
+class _Interruption(BaseException):
+    """No KeyboardInterrupt: Python notes one in generated code, and dies of it later though it was caught."""
+
+
 def _give_up() -> NoReturn:
-    raise KeyboardInterrupt
+    raise _Interruption
 
 
 def _tell_terminal(sequence: bytes) -> None:

@@ -59,7 +59,7 @@ def run(
 ) -> None:
     """Plan TASK, execute it step by step and have every step judged.
 
-    Exit status: 0 success, 1 the task failed, 2 bad input.
+    Exit status: 0 success, 1 the task failed, 2 bad input, 130 interrupted before it began.
     """
     with bad_input_exits():
         check_task(task)

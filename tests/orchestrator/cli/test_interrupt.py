@@ -47,14 +47,24 @@ def slow():
     answer.over.set()
 
 
-def interrupted(process, chat, slow, *options, by=signal.SIGINT, **script):
-    """Run a task in a process of its own and interrupt it once the slow answer is waited for."""
-    served = chat(**script)
-    running = process("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
+@pytest.fixture
+def interrupted(cli, chat, slow):
+    """Run a task in this process, and interrupt it once the slow answer is waited for."""
+
+    def run(*options, by=signal.SIGINT, **script):
+        served = chat(**script)
+        thread = threading.Thread(target=interrupt_when_asked, args=[slow, by])
+        thread.start()
+        ended = cli("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
+        thread.join()
+        return ended
+
+    return run
+
+
+def interrupt_when_asked(slow, by):
     assert slow.asked.wait(FINISH_S)
-    running.send_signal(by)
-    stdout, stderr = running.communicate(timeout=FINISH_S)
-    return running.returncode, stdout.decode(), stderr.decode()
+    os.kill(os.getpid(), by)
 
 
 WHEN = {
@@ -66,46 +76,46 @@ WHEN = {
 
 
 @pytest.mark.parametrize("when", WHEN)
-def test_an_interrupt_ends_the_run_as_cancelled_and_keeps_what_was_done(process, chat, slow, when):
+def test_an_interrupt_ends_the_run_as_cancelled_and_keeps_what_was_done(interrupted, slow, when):
     script, records = WHEN[when]
 
-    code, stdout, _ = interrupted(process, chat, slow, "--json", **script(slow))
+    ended = interrupted("--json", **script(slow))
 
-    state = json.loads(stdout)
-    assert (code, state["status"], state["failure"]["kind"]) == (1, "failed", "cancelled")
+    state = json.loads(ended.stdout)
+    assert (ended.exit_code, state["status"], state["failure"]["kind"]) == (1, "failed", "cancelled")
     assert len(state["results"]) == records
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
-def test_a_request_to_end_keeps_what_was_done_as_ctrl_c_does(process, chat, slow, by):
-    code, stdout, _ = interrupted(process, chat, slow, "--json", by=by, plans=[slow])
+def test_a_request_to_end_keeps_what_was_done_as_ctrl_c_does(interrupted, slow, by):
+    before = signal.signal(by, lambda *_: None)  # in place of the end of the tests
+    ended = interrupted("--json", by=by, plans=[slow])
+    signal.signal(by, before)
 
-    assert (code, json.loads(stdout)["failure"]["kind"]) == (1, "cancelled")
+    assert (ended.exit_code, json.loads(ended.stdout)["failure"]["kind"]) == (1, "cancelled")
 
 
-def test_an_interrupted_run_prints_what_was_done_and_no_traceback(process, chat, slow):
+def test_an_interrupt_within_a_process_gives_its_handler_back(interrupted, slow):
+    before = signal.getsignal(signal.SIGINT)
+
+    interrupted(plans=[slow])
+
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_process_that_is_asked_to_end_prints_what_was_done_and_no_traceback(process, chat, slow):
     script = {"plans": [plan("one step", "two step")], "steps": ["a finished result", slow]}
+    environment = chat(**script).environment
 
-    code, stdout, stderr = interrupted(process, chat, slow, **script)
+    running = process("run", "the task", "--model", "openai:scripted", env=environment)
+    assert slow.asked.wait(FINISH_S)
+    running.terminate()
+    stdout, stderr = (stream.decode() for stream in running.communicate(timeout=FINISH_S))
 
-    assert code == 1
+    assert running.returncode == 1
     assert stdout.startswith("Failed (cancelled): step 2: interrupted by the user")
     assert "Done so far: 1 of 2 steps\n\nStep 1: one step (accepted)\na finished result" in stdout
     assert "Traceback" not in stdout + stderr
-
-
-def test_an_interrupt_within_this_process_gives_its_handler_back(cli, chat, slow):
-    before = signal.getsignal(signal.SIGINT)
-
-    def interrupt():
-        os.kill(os.getpid(), signal.SIGINT)
-        return slow()
-
-    served = chat(plans=[interrupt])
-    ended = cli("run", "the task", "--model", "openai:scripted", "--json", env=served.environment)
-
-    assert (ended.exit_code, json.loads(ended.stdout)["failure"]["kind"]) == (1, "cancelled")
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, tmp_path):
@@ -174,6 +184,20 @@ def test_an_interrupt_that_a_library_swallows_still_ends_the_building():
         return "made"
 
     assert unless_interrupted(swallow) is None
+
+
+def test_an_interrupt_within_generated_code_does_not_change_the_exit_status(environment, tmp_path):
+    # Python notes a KeyboardInterrupt there, and kills a process run by -m at its end, though it was caught.
+    (tmp_path / "generating.py").write_text(
+        "from orchestrator.cli.interruption import unless_interrupted\n"
+        "generated = 'import signal; signal.raise_signal(signal.SIGINT)'\n"
+        "raise SystemExit(1 if unless_interrupted(lambda: exec(generated)) is None else 0)\n"
+    )
+    environment = {**environment, "PYTHONPATH": str(tmp_path)}
+
+    ended = subprocess.run([sys.executable, "-m", "generating"], env=environment, check=False)
+
+    assert ended.returncode == 1
 
 
 def test_a_command_whose_interrupts_are_ignored_keeps_ignoring_them():
