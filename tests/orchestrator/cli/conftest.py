@@ -34,12 +34,21 @@ _UNSET = (
 )
 
 
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables with which Python compiles what it imports once for all processes, not once for each."""
+    if not sys.dont_write_bytecode:
+        return {}
+    folder = tmp_path_factory.mktemp("bytecode")
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder)}
+
+
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str]) -> dict[str, str]:
     """The environment without what the command line reads."""
     for name in _UNSET:
         monkeypatch.delenv(name, raising=False)
-    return dict(os.environ)
+    return {**os.environ, **bytecode}
 
 
 @pytest.fixture

@@ -1,90 +1,79 @@
-"""The command line as a process: streams, terminals, encodings."""
+"""The command line in its surroundings: processes, streams, terminals, encodings."""
 
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.orchestrator.cli.chat_server import plan, verdict
+from orchestrator.cli.app import app
+from tests.orchestrator.cli.chat_server import plan
 
 FINISH_S = 60
+RUN = ("run", "the task", "--model", "openai:scripted")
+TERMINAL = {"TERM": "xterm", "COLUMNS": "70", "LINES": "20"}
 
 
-@pytest.fixture
-def finished(process, chat):
-    """Run a task to its end: exit status, standard output and error as bytes."""
-
-    def run(*options, env=None, task="the task", **script):
-        served = chat(**script)
-        environment = {**served.environment, **(env or {})}
-        running = process("run", task, "--model", "openai:scripted", *options, env=environment)
-        stdout, stderr = running.communicate(timeout=FINISH_S)
-        return running.returncode, stdout, stderr
-
-    return run
-
-
-@pytest.mark.parametrize(("success", "code"), [(True, 0), (False, 1)])
-def test_the_process_exits_with_the_status_of_the_run(finished, success, code):
-    assert finished("--max-retries", "0", verdicts=[verdict(success, "so it is")])[0] == code
-
-
-def test_bad_input_exits_with_2_without_a_traceback(process):
-    running = process("run", "", "--max-retries", "-1")
-    stdout, stderr = running.communicate(timeout=FINISH_S)
-
-    assert (running.returncode, stdout) == (2, b"")
-    assert stderr.decode() == "orchestrator: task is ''; give a text that says what to do\n"
-
-
-def test_standard_output_is_one_json_document_in_utf_8_whatever_the_locale(finished):
+def test_standard_output_is_one_json_document_in_utf_8_whatever_the_locale(environment, chat):
     hostile = "🌊 \x00\x1b[31m \x85 \u2028 العربية \n"
+    served = chat(steps=[hostile])
 
-    _, stdout, _ = finished("--json", env={"PYTHONIOENCODING": "ascii"}, steps=[hostile])
+    done = CliRunner(charset="ascii", env=served.environment).invoke(app, [*RUN, "--json"])
 
-    assert json.loads(stdout.decode("utf-8"))["results"][0]["result"].startswith("🌊 \x00\x1b[31m")
+    assert json.loads(done.stdout_bytes.decode("utf-8"))["results"][0]["result"].startswith("🌊 \x00\x1b[31m")
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="arguments are text there")
-def test_a_task_that_is_no_text_in_this_encoding_is_bad_input(process):
+def test_a_task_that_is_no_text_in_this_encoding_is_one_sentence_and_exit_status_2(process):
     running = process("run", b"a task \xff")
     stdout, stderr = running.communicate(timeout=FINISH_S)
 
     assert (running.returncode, stdout) == (2, b"")
     assert b"'a task \\udcff' holds bytes that are no text in utf-8" in stderr
+    assert stderr.count(b"\n") == 1
 
 
-def test_a_character_that_the_terminal_cannot_write_is_a_question_mark(finished):
-    code, stdout, _ = finished(env={"PYTHONIOENCODING": "ascii"}, steps=["a 🌊 wave"])
+def test_a_character_that_the_terminal_cannot_write_is_a_question_mark_and_the_exit_status_0(process, chat):
+    served = chat(steps=["a 🌊 wave"])
 
-    assert (code, stdout) == (0, b"Result\na ? wave\n")
+    running = process(*RUN, env={**served.environment, "PYTHONIOENCODING": "ascii"})
+    stdout, _ = running.communicate(timeout=FINISH_S)
+
+    assert (running.returncode, stdout) == (0, b"Result\na ? wave\n")
 
 
 class TestOnATerminal:
     @pytest.fixture
-    def shown(self, process, chat):
-        """Run a task on a terminal: exit status, and what the terminal was sent."""
-        pty = pytest.importorskip("pty")
+    def terminal(self):
+        """Both ends of a terminal: ours, and the program's."""
+        ours, theirs = pytest.importorskip("pty").openpty()
+        yield ours, theirs
+        os.close(ours)
 
-        def run(*options, env=None, when_started=lambda running: None, **script):
-            ours, theirs = pty.openpty()
-            environment = {**chat(**script).environment, "TERM": "xterm", "COLUMNS": "70", "LINES": "20"}
-            running = process(
-                *("run", "the task", "--model", "openai:scripted", *options),
-                env={**environment, **(env or {})},
-                stdin=theirs,
-                stdout=theirs if "--json" not in options else subprocess.PIPE,
-                stderr=theirs,
-            )
-            os.close(theirs)
-            when_started(running)
-            sent = read_all(ours)
-            os.close(ours)
-            return running.wait(FINISH_S), sent
+    @pytest.fixture
+    def shown(self, terminal, environment, chat, monkeypatch):
+        """Run a task on a terminal, in this process: exit status, and what the terminal was sent."""
+        ours, theirs = terminal
+
+        def run(*options, env=None, **script):
+            for name, value in {**chat(**script).environment, **TERMINAL, **(env or {})}.items():
+                monkeypatch.setenv(name, value)
+            with ThreadPoolExecutor(1) as pool:
+                reading = pool.submit(read_all, ours)
+                with (
+                    open(theirs, "w", encoding="utf-8") as stream,
+                    redirect_stdout(stream if "--json" not in options else TextIOWrapper(BytesIO())),
+                    redirect_stderr(stream),
+                    pytest.raises(SystemExit) as ended,
+                ):
+                    app([*RUN, *options])
+                return ended.value.code, reading.result(FINISH_S)
 
         return run
 
@@ -113,7 +102,9 @@ class TestOnATerminal:
 
         assert sent.index("warning") < sent.index("✓")
 
-    def test_an_interrupt_gives_the_cursor_back_and_prints_what_was_done(self, shown, interruptible_children):
+    def test_an_interrupt_gives_the_cursor_back_and_prints_what_was_done(
+        self, process, chat, terminal, interruptible_children
+    ):
         asked, over = threading.Event(), threading.Event()
 
         def slow():
@@ -121,15 +112,22 @@ class TestOnATerminal:
             over.wait(FINISH_S)
             return "late"
 
-        def interrupt(running):
-            assert asked.wait(FINISH_S)
-            running.send_signal(signal.SIGINT)
-
-        script = {"plans": [plan("first step", "second step")], "steps": ["a finished result", slow]}
-        code, sent = shown(when_started=interrupt, **script)
+        served = chat(plans=[plan("first step", "second step")], steps=["a finished result", slow])
+        ours, theirs = terminal
+        running = process(
+            *RUN,
+            env={**served.environment, **TERMINAL},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        assert asked.wait(FINISH_S)
+        running.send_signal(signal.SIGINT)
+        sent = read_all(ours)
         over.set()
 
-        assert code == 1
+        assert running.wait(FINISH_S) == 1
         assert sent.rindex("\x1b[?25l") < sent.rindex("\x1b[?25h") < sent.index("(cancelled): ")
         assert "a finished result" in sent
         assert "Traceback" not in sent

@@ -84,19 +84,19 @@ def test_an_unknown_specification_is_refused():
         build_orchestrator("nonsense")
 
 
-def imported(code, names):
+def imported(environment, code, names):
     """Which of these modules some code imports, in an interpreter of its own."""
     script = (
         "import httpx, sys; before = set(sys.modules)\n"  # brings rich itself
         f"{code}; print([name for name in {names!r} if name in set(sys.modules) - before])"
     )
-    return subprocess.check_output([sys.executable, "-c", script], text=True)
+    return subprocess.check_output([sys.executable, "-c", script], env=environment, text=True)
 
 
-def test_importing_the_orchestrator_imports_no_adapter_and_no_command_line():
-    assert imported("from orchestrator import LangGraphOrchestrator", BY_NEED) == "[]\n"
+def test_importing_the_orchestrator_imports_no_adapter_and_no_command_line(environment):
+    assert imported(environment, "from orchestrator import LangGraphOrchestrator", BY_NEED) == "[]\n"
 
 
 @pytest.mark.parametrize("package", ["orchestrator", "orchestrator.cli"])
-def test_importing_a_package_alone_imports_nothing_heavy(package):
-    assert imported(f"import {package}", HEAVY) == "[]\n"
+def test_importing_a_package_alone_imports_nothing_heavy(environment, package):
+    assert imported(environment, f"import {package}", HEAVY) == "[]\n"
