@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Protocol
 
 from evaluation.judging import AsyncJudge, Judge
+from evaluation.sensitive.spans import Recognizer
 from evaluation.values import JsonObject
 
 ArgumentFunction = Callable[[JsonObject, JsonObject], bool]
@@ -29,6 +31,11 @@ class Price:
     output_usd: float
 
 
+def utc_now() -> datetime:
+    """Give the time, with its zone."""
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Injected:
     """The parts of an evaluation that are not data."""
@@ -39,3 +46,7 @@ class Injected:
     prices: Mapping[str, Price] = field(default_factory=dict)
     include_raw: bool = False
     """Whether the report may quote prompts, outputs and payloads as they are."""
+    recognizers: tuple[Recognizer, ...] = ()
+    """Searches for sensitive data beside the built-in one."""
+    clock: Callable[[], datetime] = utc_now
+    """Gives the time, with its zone, by which the retention of a run is judged."""

@@ -1,0 +1,125 @@
+"""Credentials and personal data in what a run said and did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from evaluation.findings import AuditFinding
+from evaluation.redaction import excerpt
+from evaluation.rules import Reaction, Severity
+from evaluation.sensitive.json_values import Find, found_in, json_text
+from evaluation.sensitive.scanner import find, may_hold
+from evaluation.sensitive.spans import Category
+from evaluation.values import JsonObject
+
+MAX_FINDINGS: Final = 100
+"""Findings of one category that are listed; what is beyond is counted."""
+_CALL_FIELDS: Final = ("name", "args", "result", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sort:
+    name: Literal["credentials", "personal_data"]
+    category: Literal["safety", "privacy"]
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Values of one kind at one place."""
+
+    sort: Category
+    kind: str
+    count: int
+    where: str
+    value: object
+
+
+_SORTS: Final[Mapping[Category, _Sort]] = {
+    "credential": _Sort(
+        "credentials", "safety", "Revoke the credential, and keep it out of prompts and tool payloads."
+    ),
+    "personal": _Sort(
+        "personal_data", "privacy", "Make sure that this may be shown here; redact it where it may not."
+    ),
+}
+
+
+def exposure_findings(
+    run: JsonObject, reactions: Mapping[Category, Reaction], search: Find = find
+) -> list[AuditFinding]:
+    """List what is sensitive in outputs, tool payloads and messages: one finding a kind and place.
+
+    The count in its reason is that of different values. The input is what the user chose to tell, and no
+    finding. Of each category ``MAX_FINDINGS`` are listed, and one more counts the rest.
+    """
+    if not any(_severity(reaction) for reaction in reactions.values()):
+        return []
+    if search is find and not may_hold(json_text(run)):
+        return []
+    seen = [one for place, value in _places(run) for one in _seen(place, value, search)]
+    return [
+        finding
+        for sort, reaction in reactions.items()
+        if (severity := _severity(reaction)) is not None
+        for finding in _listed([one for one in seen if one.sort == sort], severity)
+    ]
+
+
+def _severity(reaction: Reaction) -> Severity | None:
+    return None if reaction == "off" else reaction
+
+
+def _listed(seen: list[_Seen], severity: Severity) -> Iterator[AuditFinding]:
+    for one in seen[:MAX_FINDINGS]:
+        reason = f"{one.where} holds {_words(one.sort)}: {one.kind} ({one.count})"
+        yield _finding(one, severity, reason, dict(excerpt(one.value)))
+    more = len(seen) - MAX_FINDINGS
+    if more > 0:
+        rest = _Seen(seen[0].sort, "more", more, "agent_run", None)
+        yield _finding(rest, severity, f"{more} more findings of {_words(rest.sort)} are not listed", {})
+
+
+def _words(sort: Category) -> str:
+    return _SORTS[sort].name.replace("_", " ")
+
+
+def _finding(one: _Seen, severity: Severity, reason: str, evidence: dict[str, object]) -> AuditFinding:
+    sort = _SORTS[one.sort]
+    return {
+        "id": f"{sort.name}.{one.kind}",
+        "category": sort.category,
+        "kind": "policy",
+        "severity": severity,
+        "metric": "audit",
+        "reason": reason,
+        "where": one.where,
+        "evidence": evidence,
+        "owner": None,
+        "recommended_action": sort.action,
+    }
+
+
+def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
+    """Yield path and value of everything that is looked through."""
+    yield "agent_run.final_output", run.get("final_output")
+    for index, call in enumerate(_list(run.get("tool_calls"))):
+        fields = call if isinstance(call, Mapping) else {"name": call}
+        for name in _CALL_FIELDS:
+            yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
+    for index, message in enumerate(_list(run.get("messages"))):
+        yield f"agent_run.messages[{index}]", message
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _seen(place: str, value: object, search: Find) -> Iterator[_Seen]:
+    values: dict[tuple[Category, str], set[str]] = {}
+    for one in found_in(value, search) if value is not None else ():
+        values.setdefault((one.category, one.kind), set()).add(one.literal)
+    for (sort, kind), literals in values.items():
+        yield _Seen(sort, kind, len(literals), place, value)

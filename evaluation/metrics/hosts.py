@@ -1,0 +1,51 @@
+"""The hosts of the addresses (URLs) in a text, read as a browser reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from unicodedata import normalize
+from urllib.parse import unquote
+
+from evaluation.sensitive.linear import Pattern, Subject
+
+_ADDRESS: Final = Pattern(
+    r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//|\bwww\.)([^\s/?#\"'<>\\|`{}^]+)"
+    r"|^//([^\s/?#\"'<>\\|]+)"
+)
+"""RFC 3986, section 3.2; a backslash counts as a slash, as the WHATWG's URL standard has it."""
+_WEB: Final = "www."
+_AFTER: Final = ".,;:!)]}"
+
+
+def hosts_in(text: str) -> Iterator[str]:
+    """Yield the host of each address in ``text``: lower case, normalised, without user and port."""
+    if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
+        return
+    subject = Subject(text)
+    for start, end in _ADDRESS.spans(subject.data):
+        bare = text[start - len(_WEB) : start].lower() == _WEB
+        host = host_of(text[start:end])
+        if host:
+            yield f"{_WEB}{host}" if bare else host
+
+
+def host_of(authority: str) -> str:
+    """Give the host of ``user:password@host:port``."""
+    named = normalize("NFKC", unquote(authority)).rpartition("@")[2].rstrip(_AFTER).lower()
+    if named.startswith("["):
+        return named.partition("]")[0] + "]"
+    return named.partition(":")[0].rstrip(_AFTER)
+
+
+def is_within(host: str, domain: str) -> bool:
+    """Say whether ``host`` is ``domain`` or one of its subdomains, in either spelling of foreign letters."""
+    inner, outer = _ascii(host), _ascii(domain.strip().removeprefix("*.").strip("."))
+    return inner == outer or inner.endswith(f".{outer}")
+
+
+def _ascii(host: str) -> str:
+    try:
+        return host.lower().encode("idna").decode()
+    except UnicodeError:  # a label that is empty or too long
+        return host.lower()

@@ -1,0 +1,68 @@
+"""Node: hold the run against the requirements that every answer has to meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from evaluation.findings import AuditFinding
+from evaluation.injected import Injected
+from evaluation.metrics.audit import Audited, rule_findings
+from evaluation.metrics.exposure import exposure_findings
+from evaluation.rules import AuditRules, Reaction
+from evaluation.sensitive.recognized import searching
+from evaluation.sensitive.spans import Category
+from evaluation.state import EvaluationState
+from evaluation.values import JsonObject
+
+_DEFAULT = AuditRules()
+
+
+def audit_requirements(state: EvaluationState, injected: Injected) -> EvaluationState:
+    """Find breaches of the contract's audit rules, and credentials and personal data."""
+    given = state["contract"].get("audit")
+    audit: JsonObject = given if isinstance(given, Mapping) else {}
+    rules = audit.get("rules")
+    return {
+        "audit_findings": [
+            *(rule_findings(rules, _audited(state, injected)) if isinstance(rules, list) and rules else ()),
+            *_exposed(state, audit, injected),
+        ]
+    }
+
+
+def _audited(state: EvaluationState, injected: Injected) -> Audited:
+    output, run = state["actual_output"], state["agent_run"]
+    return Audited(
+        output=output if output or run.get("final_output") is not None else None,
+        messages=run.get("messages"),
+        actions=state["actual_trajectory"],
+        metadata=state["run_metadata"],
+        now=injected.clock(),
+    )
+
+
+def _exposed(state: EvaluationState, audit: JsonObject, injected: Injected) -> list[AuditFinding]:
+    reactions = {
+        "credential": audit.get("credentials", _DEFAULT.credentials),
+        "personal": audit.get("personal_data", _DEFAULT.personal_data),
+    }
+    failures: dict[str, str] = {}
+    search = searching(injected.recognizers, failures)
+    found = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
+    return [*found, *(_failed(name, cause) for name, cause in failures.items())]
+
+
+def _failed(recognizer: str, cause: str) -> AuditFinding:
+    return {
+        "id": f"recognizer.{recognizer}",
+        "category": "privacy",
+        "kind": "metric_error",
+        "severity": "warning",
+        "metric": "audit",
+        "reason": f"the recogniser {recognizer} failed with {cause}; only the built-in search is complete",
+        "where": "agent_run",
+        "evidence": {},
+        "owner": None,
+        "recommended_action": "Repair the recogniser and evaluate again.",
+    }

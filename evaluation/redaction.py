@@ -1,0 +1,139 @@
+"""Redaction: what was found to be sensitive in a run does not stand in anything that is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final, Self, TypeVar, cast, get_args
+
+from evaluation.alerts import Alert
+from evaluation.findings import OUTCOME_STATUSES, AuditFinding, Check, FindingKind
+from evaluation.reports import EvaluationReport, JudgeReport, Metrics
+from evaluation.rules import MATCH_MODES, Severity
+from evaluation.sensitive.json_values import Find, Found, found_in, json_text
+from evaluation.sensitive.literals import Literals
+from evaluation.sensitive.recognized import searching
+from evaluation.sensitive.scanner import find, may_hold
+from evaluation.sensitive.spans import Recognizer
+from evaluation.state import EvaluationState
+from evaluation.status import STRICTNESS
+from evaluation.values import JsonObject
+
+_DIGITS_OF_HASH: Final = 16
+_MARGIN: Final = 4096
+"""Characters beyond an excerpt that are searched too, so that a value which it cuts is recognised."""
+_SMALLEST_NUMBER: Final = 10**8
+"""No one is known by a number of fewer digits; a measured value may well have them."""
+_OWN_WORDS: Final = "\n".join((
+    *EvaluationState.__annotations__,
+    *EvaluationReport.model_fields,
+    *Metrics.model_fields,
+    *JudgeReport.model_fields,
+    *(name for shape in (Alert, AuditFinding, Check) for name in shape.__annotations__),
+    *(word for words in (FindingKind, Severity) for word in get_args(words)),
+    *OUTCOME_STATUSES,
+    *STRICTNESS,
+    *MATCH_MODES,
+    "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
+)).lower()  # fmt: skip
+"""What a report says of itself: a run whose password is "failed" must not make it unreadable."""
+T = TypeVar("T")
+
+
+def redacted(text: str, search: Find = find) -> str:
+    """Put ``[kind]`` in place of every credential and every piece of personal data in ``text``."""
+    pieces, end = [], 0
+    for span in search(text):
+        pieces += [text[end : span.start], f"[{span.kind}]"]
+        end = span.end
+    return "".join([*pieces, text[end:]]) if pieces else text
+
+
+def excerpt(value: object, limit: int = 80) -> JsonObject:
+    """Quote a JSON value so that it can be recognised and does not tell what it should not.
+
+    Returns:
+        ``sha256``: the first 16 hexadecimal digits of the hash of the text, or of the JSON text of what is no
+        text (whoever can guess a value can confirm it by its hash); ``type``: string, object, array, number,
+        boolean or null; ``length``: of that text, in bytes of UTF-8; ``excerpt``: the beginning, redacted, of
+        at most ``limit`` characters.
+    """
+    text = value if isinstance(value, str) else json_text(value).decode("utf-8", "replace")
+    data = text.encode("utf-8", "surrogatepass")
+    shown = redacted(text[: limit + _MARGIN])
+    return {
+        "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
+        "type": _type_of(value),
+        "length": len(data),
+        "excerpt": shown
+        if len(shown) <= limit and len(text) <= limit + _MARGIN
+        else f"{shown[: limit - 1]}…",
+    }
+
+
+def _type_of(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, int | float):
+        return "number"
+    return "object" if isinstance(value, Mapping) else "array"
+
+
+@dataclass(frozen=True, slots=True)
+class Redactor:
+    """Takes out of a report what its run held of credentials and personal data, wherever it stands by now.
+
+    A value that only its surroundings give away (``password=...``) is taken out where it stands alone too.
+    Made once for a run, of everything that the report can quote: a judge's reply and error texts as well.
+    """
+
+    literals: Literals
+    search: Find = field(default=find)
+
+    @classmethod
+    def of(cls, values: Iterable[object], recognizers: Sequence[Recognizer] = ()) -> Self:
+        """Collect what is sensitive in JSON values.
+
+        A recogniser that fails is left out here; the audit reports it.
+        """
+        search = searching(recognizers, {})
+        found: Iterable[Found] = (one for value in values for one in found_in(value, search))
+        return cls(Literals.of(found, _OWN_WORDS), search)
+
+    def clean(self, report: T) -> T:
+        """Give a JSON value without what is sensitive, in strings, in names and in whole numbers.
+
+        Where nothing sensitive was collected, it is given back as it is. Names that become the same are told
+        apart by a number.
+        """
+        if not self.literals:
+            return report
+        text = json_text(report)
+        held = self.literals.occur(text) or self.search is not find or may_hold(text)
+        return cast("T", self._cleaned(report)) if held else report
+
+    def clean_text(self, text: str) -> str:
+        """Give a text without what is sensitive, as for a log or an exception."""
+        return redacted(self.literals.replaced(text), self.search) if self.literals else text
+
+    def _cleaned(self, value: object) -> object:
+        if isinstance(value, str):
+            return self.clean_text(value)
+        if isinstance(value, Mapping):
+            return self._cleaned_fields(value)
+        if isinstance(value, list | tuple):
+            return [self._cleaned(one) for one in value]
+        if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
+            kind = self.literals.kind_of(str(abs(value)))
+            return f"[{kind}]" if kind else value
+        return value
+
+    def _cleaned_fields(self, fields: Mapping[str, object]) -> dict[str, object]:
+        cleaned: dict[str, object] = {}
+        for name, value in fields.items():
+            told = self.clean_text(name)
+            cleaned[told if told not in cleaned else f"{told} {len(cleaned) + 1}"] = self._cleaned(value)
+        return cleaned

@@ -1,0 +1,1 @@
+"""Credentials and personal data in texts and JSON values."""

@@ -1,0 +1,126 @@
+"""Addresses of people and their machines: e-mail, telephone, IP, MAC."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Final
+
+from evaluation.sensitive.detectors import Detector
+from evaluation.sensitive.labels import Labelled, trigger
+from evaluation.sensitive.linear import Pattern, Subject, apart
+from evaluation.sensitive.spans import Span
+from evaluation.sensitive.telephone import REGIONS, TRUNK_REGIONS, assigned, possible
+
+_LOCAL: Final = r"[A-Za-z0-9._%+'&/=~\x80-\xff?\-]"
+_HOST: Final = r"[A-Za-z0-9\x80-\xff?\-]"
+_EMAIL: Final = Pattern(
+    rf"({_LOCAL}+@{_HOST}+(?:\.{_HOST}+)*\.(?:xn--[A-Za-z0-9\-]+|[A-Za-z\x80-\xff?]{{2,24}}))"
+)
+_FILES: Final = frozenset(
+    {"png", "jpg", "jpeg", "gif", "svg", "webp", "js", "ts", "css", "json", "html", "py", "md", "txt"}
+)
+
+_WORDS: Final = (
+    r"phone|mobile|\bcell\b|cell_|cellulare|cellular|\bfax|whatsapp|telefon|t.{1,2}l.{1,2}phone|tel.{1,2}fono|\btel\b|_tel\b"
+    r"|handy|m.{1,2}vil|celular|telefoon|\bgsm\b|portable|puhelin|mobil|numara"
+)
+_LABELLED: Final = Labelled(_WORDS)
+_NUMBER: Final = Pattern(r"\+?[ (]{0,2}[0-9](?:[ ()./\-]{0,3}[0-9]){6,14}")
+_INTERNATIONAL: Final = Pattern(r"((?:\+|\b00)[ (]{0,2}[1-9](?:[ ()./\-]{0,3}[0-9]){6,14})")
+_AMERICAN: Final = Pattern(
+    r"(?:\b1[ .\-])?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .\-])[2-9][0-9]{2}[ .\-][0-9]{4}"
+)
+_TRUNK: Final = Pattern(r"\(?0[1-9][0-9]{0,4}\)?(?:[ ./\-]{1,3}[0-9]{2,8}){1,5}")
+_DATE: Final = Pattern(
+    r"(?:[0-9]{1,2}[./\-][0-9]{1,2}[./\-](?:19|20)[0-9]{2}|(?:19|20)[0-9]{2}[./\-][0-9]{1,2}[./\-][0-9]{1,2})\b"
+)
+
+_IPV4: Final = Pattern(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
+_VERSION: Final = Pattern(
+    r"(?i)(?:version|release|build|chapter|section|driver|firmware|rev|==|\bv)[\s.:=\"']*$"
+)
+_IPV6: Final = Pattern(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f:]")
+_MAC: Final = Pattern(r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})")
+_LONGEST_IPV6: Final = 45
+
+
+def _emails(subject: Subject) -> Iterator[Span]:
+    for found, end in _EMAIL.spans(subject.data):
+        start = found + len(subject.data[found:end]) - len(subject.data[found:end].lstrip(b"'/=&?.-%"))
+        local, _, host = subject.cut(start, end).rpartition("@")
+        if local and local != "git" and host.rpartition(".")[2].lower() not in _FILES:
+            yield Span(start, end, "email", "personal")
+
+
+def _phones(subject: Subject) -> Iterator[Span]:
+    for start, end in _phone_places(subject):
+        yield Span(start, end, "phone", "personal")
+
+
+def _phone_places(subject: Subject) -> Iterator[tuple[int, int]]:
+    data = subject.data
+    for turn, (start, end) in enumerate(_INTERNATIONAL.spans(data)):
+        if apart(data, start, end) and possible(subject.cut(start, end), turn):
+            yield start, end
+    yield from (span for span in _AMERICAN.spans(data) if apart(data, *span))
+    for turn, (start, end) in enumerate(_TRUNK.spans(data)):
+        if apart(data, start, end) and assigned(subject.cut(start, end), TRUNK_REGIONS, turn):
+            yield start, end
+    yield from _labelled_phones(subject)
+
+
+def _labelled_phones(subject: Subject) -> Iterator[tuple[int, int]]:
+    data = subject.data
+    for turn, (_, place) in enumerate(_LABELLED.places(data)):
+        start = place - (data[place - 1 : place] == b"(")
+        end = _NUMBER.end_at(data, start)
+        if end > 0 and apart(data, start, end) and _DATE.end_at(data, start) < 0:
+            number = subject.cut(start, end)
+            international = number.lstrip(" (").startswith("+")
+            if possible(number, turn) if international else assigned(number, REGIONS, turn):
+                yield start, end
+
+
+def _hosts(subject: Subject) -> Iterator[Span]:
+    data = subject.data
+    for start, end in _IPV4.spans(data):
+        if apart(data, start, end) and _public(subject.cut(start, end)) and not _version(data, start, end):
+            yield Span(start, end, "ip_address", "personal")
+    for start, end in _IPV6.spans(data):
+        if end - start <= _LONGEST_IPV6 and apart(data, start, end) and _public(subject.cut(start, end)):
+            yield Span(start, end, "ip_address", "personal")
+    for start, end in _MAC.spans(data):
+        if apart(data, start, end) and len({*subject.cut(start, end)}) > 2:  # noqa: PLR2004
+            yield Span(start, end, "mac_address", "personal")
+
+
+def _version(data: bytes, start: int, end: int) -> bool:
+    """Tell ``version 1.2.3.4`` and ``chapter 3.1.4.1`` from an address."""
+    return end - start == len("1.2.3.4") or _VERSION.occurs(data[max(0, start - 16) : start])
+
+
+def _public(address: str) -> bool:
+    """Say whether an address can be that of a person's line: public, no example, no local network."""
+    try:
+        return ipaddress.ip_address(address).is_global
+    except ValueError:
+        return False
+
+
+DETECTORS: Final = (
+    Detector(r"[^\s\"@]@[A-Za-z0-9\x80-\xff?]", _emails),
+    Detector(
+        r"\+[ (]{0,2}[1-9](?:[ ()./\-]{0,3}[0-9]){6}"
+        r"|(?:^|[^0-9.,])00[1-9](?:[ ()./\-]{0,3}[0-9]){6}"
+        r"|[2-9][0-9]{2}\)?[ .\-]{0,2}[2-9][0-9]{2}[ .\-][0-9]{4}"
+        r"|(?:^|[^0-9.,:\-])\(?0[1-9](?:[ ()/.\-]{0,3}[0-9]){7}"
+        rf"|{trigger(_WORDS)}",
+        _phones,
+    ),
+    Detector(
+        r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
+        r"|::[0-9A-Fa-f]|(?:[0-9A-Fa-f]{1,4}:){3}[0-9A-Fa-f]{0,4}:|[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-",
+        _hosts,
+    ),
+)

@@ -1,0 +1,96 @@
+"""Numbers that money moves by: payment cards (ISO/IEC 7812) and bank accounts (ISO 13616)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evaluation.sensitive.checksums import MOST_CHECKED, is_right
+from evaluation.sensitive.detectors import Detector
+from evaluation.sensitive.labels import Labelled, trigger
+from evaluation.sensitive.linear import Pattern, Subject, apart
+from evaluation.sensitive.spans import Span
+
+_CARD: Final = Pattern(
+    r"[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{1,7}"
+    r"|3[0-9]{3}[ \-]?[0-9]{6}[ \-]?[0-9]{4,5}|[0-9]{13,19}"
+)
+_ISSUERS: Final = Pattern(
+    r"(?:4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})"  # Visa
+    r"|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"  # Mastercard
+    r"|3[47][0-9]{13}"  # American Express
+    r"|3(?:0[0-5]|[689][0-9])[0-9]{11}(?:[0-9]{2})?"  # Diners Club
+    r"|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}(?:[0-9]{3})?"  # Discover
+    r"|35(?:2[89]|[3-8][0-9])[0-9]{12}"  # JCB
+    r"|62[0-9]{14,17}"  # UnionPay
+    r"|220[0-4][0-9]{12}|9792[0-9]{12}|60(?:69|75|80|81|82)[0-9]{12}"  # Mir, Troy, RuPay
+    r"|(?:50[0-9]{2}|5[6-9][0-9]{2}|6[37][0-9]{2})[0-9]{12})$"  # Maestro of 16 digits
+)
+_IBAN: Final = Pattern(r"[A-Za-z]{2}[0-9]{2}(?:[ \-]?[A-Za-z0-9]{1,4}){3,9}")
+_SHORTEST_IBAN: Final = 15
+_LONGEST_IBAN: Final = 34
+_CODE_WORDS: Final = (
+    r"\bcvv2?\b|\bcvc2?\b|\bcvn\b|security code|card_verification|card verification|_cvv|_cvc"
+)
+_PIN_WORDS: Final = r"\bpin\b|_pin\b"
+_CODES: Final = (
+    ("card_security_code", Labelled(_CODE_WORDS), Pattern("[0-9]{3,4}")),
+    ("pin", Labelled(_PIN_WORDS), Pattern("[0-9]{4}")),
+)
+
+
+def _cards(subject: Subject) -> Iterator[Span]:
+    data = subject.data
+    for turn, (start, end) in enumerate(_CARD.spans(data)):
+        digits = data[start:end].translate(None, b" -")
+        if apart(data, start, end) and _ISSUERS.end_at(digits, 0) >= 0 and is_right("luhn", digits, turn):
+            yield Span(start, end, "payment_card", "personal")
+
+
+def _codes(subject: Subject) -> Iterator[Span]:
+    for kind, labelled, code in _CODES:
+        for _, start in labelled.places(subject.data):
+            end = code.end_at(subject.data, start)
+            if end > 0 and apart(subject.data, start, end):
+                yield Span(start, end, kind, "credential")
+
+
+def _accounts(subject: Subject) -> Iterator[Span]:
+    data = subject.data
+    for turn, (start, end) in enumerate(_IBAN.spans(data)):
+        if not data[max(0, start - 1) : start].isalnum():
+            length = _account_length(subject.cut(start, end)) if turn < MOST_CHECKED else end - start
+            if length and not data[start + length : start + length + 1].isalnum():
+                yield Span(start, start + length, "iban", "personal")
+
+
+def _account_length(text: str) -> int:
+    """Give how much of ``text`` is a number with the right check digits for its country; 0 for none.
+
+    What follows a number in groups looks like one group more; its country's length and checksum tell.
+    """
+    ends = [place + 1 for place, mark in enumerate(text) if mark.isalnum()]
+    compact = "".join(mark for mark in text.upper() if mark.isalnum())
+    for size in range(min(len(compact), _LONGEST_IBAN), _SHORTEST_IBAN - 1, -1):
+        if _remainder(compact[:size]) == 1 and _has_structure(compact[:size]):
+            return ends[size - 1]
+    return 0
+
+
+def _remainder(number: str) -> int:
+    """Compute the check of ISO/IEC 7064, MOD 97-10; 1 is right."""
+    return int("".join(str(int(mark, 36)) for mark in number[4:] + number[:4])) % 97
+
+
+def _has_structure(number: str) -> bool:
+    """Say whether an IBAN has its country's length and parts; the bank itself need not exist."""
+    from stdnum import iban  # noqa: PLC0415  a tenth of a second that few texts have to wait for
+
+    return iban.is_valid(number, check_country=False)
+
+
+DETECTORS: Final = (
+    Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _cards),
+    Detector(trigger(f"{_CODE_WORDS}|{_PIN_WORDS}", "[0-9]{3}"), _codes),
+    Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _accounts),
+)
