@@ -93,7 +93,7 @@ def check_schema(schema: SchemaT) -> SchemaT:
     return schema
 
 
-def schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:  # noqa: FBT001
+def schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:
     """Say which part of ``schema`` the JSON ``value`` does not fulfil; None if it fulfils all.
 
     The text names a place in the schema and quotes nothing of ``value``.

@@ -1,0 +1,78 @@
+"""What a contract demands of the metrics of a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evaluation.findings import Check, FindingKind, Unscored, check, missing_data
+from evaluation.metrics.response import QUALITY_METRICS, RESPONSE_METRICS, Score
+from evaluation.metrics.thresholds import bound_check, unanswered
+from evaluation.rules import LengthBounds
+from evaluation.values import JsonObject
+
+DEFAULT_METRIC: Final = "rouge_1"
+DEFAULT_MINIMUM: Final = 0.8
+"""What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
+_UNKNOWN: Final = missing_data("it was not computed")
+
+
+def threshold_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Compare each metric of a response that has a threshold with it; a flag counts as 1 or 0."""
+    for metric, bound in thresholds.items():
+        if metric in RESPONSE_METRICS:
+            yield _against(metric, bound, scores.get(metric, _UNKNOWN))
+
+
+def _against(metric: str, bound: JsonObject, score: Score) -> Check:
+    if isinstance(score, dict):
+        return unanswered(metric, bound, score["reason"])
+    return bound_check("response", metric, float(score), bound, "critical")
+
+
+def length_checks(bounds: LengthBounds, scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Compare the lengths with their bounds."""
+    for metric, low, high in (
+        ("characters", bounds.min_characters, bounds.max_characters),
+        ("words", bounds.min_words, bounds.max_words),
+    ):
+        bound = {name: limit for name, limit in (("min", low), ("max", high)) if limit is not None}
+        if bound:
+            yield _against(metric, bound, scores.get(metric, _UNKNOWN))
+
+
+def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Judge an output that has a reference and no threshold on its quality.
+
+    ROUGE-1 at its default minimum, or the same text but for its punctuation, is a pass. Less settles nothing:
+    a paraphrase shares few words with a reference.
+    """
+    if QUALITY_METRICS.isdisjoint(thresholds):
+        yield _default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
+
+
+def _default(score: Score, *, same: bool) -> Check:
+    if same:
+        return _passing(
+            "the output is the reference, but for case, white space and punctuation at most", score
+        )
+    if isinstance(score, dict):
+        return _unsettled(score)
+    if score >= DEFAULT_MINIMUM:
+        return _passing(f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}", score)
+    reason = (
+        f"{DEFAULT_METRIC}: {score:g} is below the default minimum {DEFAULT_MINIMUM:g}, as a paraphrase "
+        "that is right may be too; a judge or a threshold of your own can settle it"
+    )
+    return check("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
+
+
+def _passing(reason: str, score: Score) -> Check:
+    observed = None if isinstance(score, dict) else score
+    return check("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
+
+
+def _unsettled(score: Unscored) -> Check:
+    kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
+    reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
+    return check(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)

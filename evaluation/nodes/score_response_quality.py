@@ -1,0 +1,132 @@
+"""Node: how good the response is, by what can be computed of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation.findings import Check, group, missing_data, not_applicable
+from evaluation.injected import Embedder, Injected
+from evaluation.metrics.content import Said, assistant_texts, content_checks, content_score
+from evaluation.metrics.response import (
+    LENGTHS,
+    REFERENCE_METRICS,
+    RESPONSE_METRICS,
+    Score,
+    keyword_score,
+    reference_scores,
+)
+from evaluation.metrics.response_checks import default_checks, length_checks, threshold_checks
+from evaluation.metrics.semantic import semantic_similarity
+from evaluation.metrics.text import tokens
+from evaluation.rules import LengthBounds
+from evaluation.state import EvaluationState
+from evaluation.values import JsonObject
+
+_NO_REFERENCE: Final = "no reference output is given"
+_NO_KEYWORDS: Final = "no keywords and no reference output are given"
+_NO_RULES: Final = "no content rule is given"
+_NOTHING: Final = "nothing is asked of the response"
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What was said, and what is asked of it."""
+
+    output: str | None
+    said: Said
+    reference: str | None
+    keywords: list[str]
+    required: list[JsonObject]
+    forbidden: list[JsonObject]
+    lengths: LengthBounds | None
+    thresholds: dict[str, JsonObject]
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked of the response."""
+        given = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds)
+        return self.reference is not None or any(given)
+
+
+def score_response_quality(state: EvaluationState, injected: Injected) -> EvaluationState:
+    """Compute the deterministic metrics of the response, and check what the contract demands of them."""
+    case = _case(state)
+    if not case.asks:
+        unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NOTHING))
+        return {"response_metrics": group({}, unscored, [])}
+    required = content_checks("required_content", case.required, case.said)
+    forbidden = content_checks("forbidden_content", case.forbidden, case.said)
+    scores: dict[str, Score] = {
+        **_text_scores(case, injected.embedder),
+        "required_content": content_score(required) if required else not_applicable(_NO_RULES),
+        "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
+    }
+    return {"response_metrics": _grouped(scores, [*_checks(case, scores), *required, *forbidden])}
+
+
+def _case(state: EvaluationState) -> _Case:
+    run, contract = state["agent_run"], state["contract"]
+    output = state["actual_output"]
+    final = output if output or run.get("final_output") is not None else None
+    lengths = contract.get("output_length")
+    return _Case(
+        output=final,
+        said=Said(final, tuple(assistant_texts(run.get("messages")))),
+        reference=state["reference_output"],
+        keywords=[word for word in _list(contract.get("keywords")) if isinstance(word, str)],
+        required=[rule for rule in _list(contract.get("required_content")) if isinstance(rule, dict)],
+        forbidden=[rule for rule in _list(contract.get("forbidden_content")) if isinstance(rule, dict)],
+        lengths=LengthBounds.model_validate(lengths) if lengths else None,
+        thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
+    )
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
+    unasked: dict[str, Score] = {
+        **dict.fromkeys((*REFERENCE_METRICS, "semantic_similarity"), not_applicable(_NO_REFERENCE)),
+        "keyword_coverage": not_applicable(_NO_KEYWORDS),
+    }
+    if case.output is None:
+        return {
+            **unasked,
+            **dict.fromkeys(_asked(case, embedder), missing_data("the run has no final output")),
+        }
+    words = tokens(case.output)
+    scores = {**unasked, "characters": len(case.output), "words": len(words)}
+    if case.reference is not None:
+        scores |= reference_scores(case.output, case.reference, words)
+        scores["semantic_similarity"] = semantic_similarity(embedder, case.output, case.reference)
+    if case.keywords:
+        scores["keyword_coverage"] = keyword_score(case.output, case.keywords)
+    return scores
+
+
+def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
+    """Name the metrics that need an output."""
+    yield from LENGTHS
+    if case.reference is not None:
+        yield from REFERENCE_METRICS
+    if case.reference is not None and embedder is not None:
+        yield "semantic_similarity"
+    if case.reference is not None or case.keywords:
+        yield "keyword_coverage"
+
+
+def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[Check]:
+    yield from threshold_checks(case.thresholds, scores)
+    if case.reference is not None:
+        yield from default_checks(case.thresholds, scores)
+    if case.lengths is not None:
+        yield from length_checks(case.lengths, scores)
+
+
+def _grouped(scores: dict[str, Score], checks: list[Check]) -> JsonObject:
+    scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
+    unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
+    return group(scored, unscored, checks)
