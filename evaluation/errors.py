@@ -8,6 +8,7 @@ EvaluationError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 
@@ -34,13 +35,25 @@ JudgeFailureKind = Literal[
 class JudgeError(EvaluationError):
     """A judge that gave no usable answer; raised by judges, recorded by the graph.
 
-    Attributes:
-        kind: What went wrong.
+    Args:
+        message: What went wrong.
+        kind: The kind of failure, which the report names.
+        usage: What the failed call cost all the same, as in a judge's answer.
+        details: What else the report should hold, as JSON values.
     """
 
-    def __init__(self, message: str, kind: JudgeFailureKind = "provider_failure") -> None:
+    def __init__(
+        self,
+        message: str,
+        kind: JudgeFailureKind = "provider_failure",
+        *,
+        usage: Mapping[str, object] | None = None,
+        details: Mapping[str, object] | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
+        self.usage = usage or {}
+        self.details = details or {}
 
 
 class MissingExtraError(EvaluationError, ImportError):

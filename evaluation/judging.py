@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from evaluation.rules import Rubric
 from evaluation.state import Action
@@ -16,8 +16,8 @@ class JudgeRequest:
     rubric: Rubric
     input: str
     output: str
-    reference: str | None
-    actions: tuple[Action, ...]
+    reference: str | None = None
+    actions: tuple[Action, ...] = ()
 
 
 @runtime_checkable
@@ -26,8 +26,10 @@ class Judge(Protocol):
 
     The answer is an object of JSON values, or its text: ``score`` (a number on the rubric's scale),
     ``rationale`` (text), and optionally ``criteria`` (a score by criterion name), ``concerns`` (texts),
-    ``recommended_action`` (text) and ``usage`` (input_tokens, output_tokens, cost_usd, model). It is checked
-    by ``validate_judge_result``; whatever a judge raises is recorded as a judge error.
+    ``recommended_action`` (text), ``usage`` (input_tokens, output_tokens, cost_usd, model) and ``repaired``
+    (true where the text had to be made JSON first: such an answer cannot approve). What else it holds is
+    kept as details. It is checked by ``validate_judge_result``; whatever a judge raises is recorded as a
+    judge error, a ``JudgeError`` by its kind.
     """
 
     def judge(self, request: JudgeRequest) -> object:
@@ -42,3 +44,6 @@ class AsyncJudge(Protocol):
     async def ajudge(self, request: JudgeRequest) -> object:
         """Score ``request``; the answer is that of ``Judge.judge``."""
         ...
+
+
+AnyJudge: TypeAlias = Judge | AsyncJudge

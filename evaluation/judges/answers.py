@@ -1,0 +1,121 @@
+"""From whatever a judge returned to a JSON object that a state and a report can hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import json_repair
+from pydantic import BaseModel
+
+from evaluation.judges.failures import JudgeFailure
+from evaluation.values import JsonObject
+
+MAX_ANSWER: Final = 100_000
+"""Characters of an answer that are read."""
+_MAX_LEVELS: Final = 20
+_MAX_BITS: Final = 4096
+_REPAIRED: Final = 20_000
+_REPAIRED_OPENINGS: Final = 100
+"""Brackets that are repaired: the repair takes time in the square of those left open."""
+_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRead:
+    """The object of an answer, and whether its text was JSON only after a repair."""
+
+    value: JsonObject
+    repaired: bool = False
+
+
+def as_text(raw: object) -> str | JudgeFailure:
+    """Write an answer as text: an object of JSON values, a pydantic model, or text as it is."""
+    if isinstance(raw, str):
+        return raw[: MAX_ANSWER + 1]
+    if not isinstance(raw, Mapping | BaseModel):
+        return JudgeFailure("malformed", f"the answer is a {type(raw).__name__}, not a JSON object")
+    try:
+        value = raw.model_dump(mode="json", warnings=False) if isinstance(raw, BaseModel) else dict(raw)
+        return json.dumps(value, allow_nan=False)[: MAX_ANSWER + 1]
+    except (TypeError, ValueError, RecursionError) as error:
+        return JudgeFailure("malformed", f"the answer holds what is no JSON ({type(error).__name__})")
+
+
+def read_object(raw: object) -> ObjectRead | JudgeFailure:
+    """Read the one object of an answer.
+
+    Of a text, that is the whole text, its only fenced block, or what stands between its first and its last
+    brace. A text that is none of these is repaired, and marked so. A key that occurs twice is no JSON here:
+    two scores are none.
+    """
+    text = as_text(raw)
+    if isinstance(text, JudgeFailure):
+        return text
+    if len(text) > MAX_ANSWER:
+        return JudgeFailure("malformed", f"the answer is longer than {MAX_ANSWER} characters")
+    found = next((value for part in _parts(text) if (value := _json(part)) is not None), None)
+    read = _repaired(text) if found is None else ObjectRead(found)
+    return read or JudgeFailure("malformed", "the answer holds no JSON object that can be read")
+
+
+def plain_object(value: object) -> JsonObject:
+    """Copy an object of JSON values; empty where it is none."""
+    read = read_object(value)
+    return read.value if isinstance(read, ObjectRead) and not read.repaired else {}
+
+
+def _parts(text: str) -> Iterator[str]:
+    yield text
+    fenced = _FENCE.findall(text)
+    if len(fenced) == 1:
+        yield fenced[0]
+    start = text.find("{")
+    if not text.lstrip().startswith(("[", '"')):
+        yield text[start : text.rfind("}") + 1] if start >= 0 else ""
+
+
+def _json(text: str) -> JsonObject | None:
+    try:
+        return _held(json.loads(text, object_pairs_hook=_once))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _repaired(text: str) -> ObjectRead | None:
+    if len(text) > _REPAIRED or text.count("{") + text.count("[") > _REPAIRED_OPENINGS:
+        return None
+    try:
+        value = _held(json_repair.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    return ObjectRead(value, repaired=True) if value else None
+
+
+def _held(value: object) -> JsonObject | None:
+    """Give an object back if a report can hold it; half a surrogate pair, which no UTF-8 has, becomes ?."""
+    if not isinstance(value, dict) or not _fits(value, _MAX_LEVELS):
+        return None
+    text = json.dumps(value, ensure_ascii=False)
+    held: dict[str, object] = json.loads(text.encode(errors="replace"))
+    return held
+
+
+def _fits(value: object, levels: int) -> bool:
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return levels > 0 and all(_fits(part, levels - 1) for part in parts)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return not isinstance(value, int) or value.bit_length() <= _MAX_BITS
