@@ -1,0 +1,26 @@
+"""Comparison of what an agent did with what it should have done."""
+
+from evaluation.metrics.trajectory.actions import (
+    ActionPattern,
+    ExpectedStep,
+    ObservedAction,
+    expected_step,
+    observed_action,
+)
+from evaluation.metrics.trajectory.matching import match_trajectory
+from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
+from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
+
+__all__ = [
+    "TRAJECTORY_METRICS",
+    "ActionPattern",
+    "ArgumentMismatch",
+    "ExpectedStep",
+    "ObservedAction",
+    "TrajectoryMatch",
+    "TrajectoryScores",
+    "expected_step",
+    "match_trajectory",
+    "observed_action",
+    "score_trajectory",
+]

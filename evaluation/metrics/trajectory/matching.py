@@ -1,0 +1,154 @@
+"""The comparison of one trajectory with the expected one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from evaluation.injected import ArgumentFunction
+from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.alignment import common_length, out_of_order
+from evaluation.metrics.trajectory.assignment import assign
+from evaluation.metrics.trajectory.candidates import candidates
+from evaluation.metrics.trajectory.comparison import Comparison, UndecidedError
+from evaluation.metrics.trajectory.diagnosis import NO_MISMATCHES, Mismatches, find_mismatches
+from evaluation.metrics.trajectory.modes import AGREES, ORDERED, Pairing
+from evaluation.metrics.trajectory.outcome import TrajectoryMatch
+from evaluation.metrics.trajectory.selection import Selection, select
+from evaluation.rules import MatchMode, TrajectoryRules
+
+DEFAULT_RULES: Final = TrajectoryRules()
+_NO_FUNCTIONS: Final[Mapping[str, ArgumentFunction]] = MappingProxyType({})
+
+
+def match_trajectory(
+    actual: Sequence[ObservedAction],
+    expected: Sequence[ExpectedStep],
+    mode: MatchMode,
+    rules: TrajectoryRules = DEFAULT_RULES,
+    functions: Mapping[str, ArgumentFunction] = _NO_FUNCTIONS,
+) -> TrajectoryMatch:
+    """Compare what was done with what was expected.
+
+    Trajectories that agree pair by pair are decided by that alone. Else the most pairs that are possible are
+    found (each action once, required steps first); what is left over is missing or extra. Nothing given is
+    changed, and equal input gives an equal result.
+
+    Args:
+        actual: the observed actions, in order.
+        expected: the expected steps, in order; empty means that no action should have been seen.
+        mode: what counts as agreement; see ``docs/trajectory-matching.md``.
+        rules: how arguments are compared, and what is left out, forbidden or a failure.
+        functions: the functions that rules with match ``custom`` name.
+
+    Returns:
+        The result; where it cannot be decided (an argument function that is unknown or raises, more than a
+        million comparisons, several steps in mode ``single_tool``) ``error`` says why.
+    """
+    selected = select(actual, expected, rules)
+    try:
+        found = _found(selected, mode, Comparison(rules, functions))
+    except UndecidedError as undecided:
+        found = _Found(None, error=str(undecided))
+    return _result(selected, mode, rules, found)
+
+
+class _Found(NamedTuple):
+    agrees: bool | None
+    matched: int = 0
+    matched_optional: int = 0
+    common: int = 0
+    missing: Sequence[int] = ()
+    extra: Sequence[int] = ()
+    order_violations: Sequence[int] = ()
+    mismatches: Mismatches = NO_MISMATCHES
+    error: str | None = None
+
+
+def _found(selected: Selection, mode: MatchMode, comparison: Comparison) -> _Found:
+    if mode == "single_tool":
+        _check_single(selected)
+    if _agree_pair_by_pair(selected, comparison):
+        count, optional = len(selected.steps), _optional_count(selected)
+        return _Found(True, count, optional, count - optional)
+    return _assigned(selected, mode, comparison)
+
+
+def _check_single(selected: Selection) -> None:
+    if len(selected.steps) != 1 or selected.steps[0].optional:
+        raise UndecidedError(
+            "mode single_tool needs exactly one expected action, which is not optional; "
+            f"{len(selected.steps)} were given"
+        )
+
+
+def _agree_pair_by_pair(selected: Selection, comparison: Comparison) -> bool:
+    steps, actions = selected.steps, selected.actions
+    return len(steps) == len(actions) and all(map(comparison.step_fits, steps, actions))
+
+
+def _assigned(selected: Selection, mode: MatchMode, comparison: Comparison) -> _Found:
+    steps, count = selected.steps, len(selected.actions)
+    masks = candidates(steps, selected.actions, comparison)
+    optional = [index for index, step in enumerate(steps) if step.optional]
+    required = [index for index, step in enumerate(steps) if not step.optional]
+    held = assign(masks, required, optional, count)
+    missing = [index for index in required if held[index] < 0]
+    extra = sorted(set(range(count)).difference(held))
+    agrees = AGREES[mode](Pairing(masks, [step.optional for step in steps], count, missing, extra))
+    ordered = required if mode == "in_order" else range(len(steps))
+    return _Found(
+        agrees,
+        count - len(extra),
+        sum(held[index] >= 0 for index in optional),
+        common_length([masks[index] for index in required], count),
+        missing,
+        extra,
+        ()
+        if agrees or mode not in ORDERED
+        else _violations([i for i in ordered if held[i] >= 0], masks, count),
+        _mismatches(selected, missing, extra, comparison) if missing and extra else NO_MISMATCHES,
+    )
+
+
+def _violations(steps: Sequence[int], masks: Sequence[int], observed: int) -> list[int]:
+    return [steps[place] for place in out_of_order([masks[step] for step in steps], observed)]
+
+
+def _mismatches(
+    selected: Selection, missing: Sequence[int], extra: Sequence[int], comparison: Comparison
+) -> Mismatches:
+    return find_mismatches(
+        [(selected.step_indexes[index], selected.steps[index]) for index in missing],
+        [(selected.action_indexes[index], selected.actions[index]) for index in extra],
+        comparison,
+    )
+
+
+def _optional_count(selected: Selection) -> int:
+    return sum([step.optional for step in selected.steps])
+
+
+def _result(selected: Selection, mode: MatchMode, rules: TrajectoryRules, found: _Found) -> TrajectoryMatch:
+    steps, actions, optional = selected.steps, selected.actions, _optional_count(selected)
+    return TrajectoryMatch(
+        mode,
+        found.agrees,
+        found.error,
+        tuple([steps[index].name for index in found.missing]),
+        tuple([actions[index].name for index in found.extra]),
+        tuple([steps[index].name for index in found.order_violations]),
+        found.mismatches.found,
+        found.mismatches.truncated,
+        selected.forbidden,
+        selected.failed,
+        selected.unreadable,
+        rules.failed_calls == "fail",
+        len(steps) - optional,
+        optional,
+        len(actions),
+        found.matched,
+        found.matched_optional,
+        found.common,
+    )

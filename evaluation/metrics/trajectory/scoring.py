@@ -1,0 +1,214 @@
+"""The metrics and checks of one trajectory, as the state and the report hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeGuard
+
+from evaluation.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
+from evaluation.injected import ArgumentFunction
+from evaluation.metrics.thresholds import bound_check, unanswered
+from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.matching import match_trajectory
+from evaluation.metrics.trajectory.naming import listed, shown
+from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
+from evaluation.metrics.trajectory.selection import select
+from evaluation.rules import MATCH_MODES, MatchMode, TrajectoryRules
+from evaluation.values import JsonObject
+
+TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingProxyType(
+    {
+        "trajectory_score": "higher",
+        "trajectory_precision": "higher",
+        "trajectory_recall": "higher",
+        "trajectory_f1": "higher",
+        "trajectory_alignment": "higher",
+    }
+)
+"""What can have a threshold, and which direction is better; a group holds them without the prefix."""
+_PREFIX: Final = "trajectory_"
+_ONE_ACTION: Final = "no action was compared"
+_ONE_STEP: Final = "no required action is expected"
+_VERDICT: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
+"""Thresholds that stand for the verdict of mode ``precision_recall``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryScores:
+    """What is put into the state: values by name, reasons where there is none, checks, errors."""
+
+    scored: JsonObject
+    unscored: Mapping[str, Unscored]
+    checks: tuple[Check, ...]
+    errors: tuple[str, ...] = ()
+
+
+def score_trajectory(  # noqa: PLR0917
+    actual: Sequence[ObservedAction],
+    expected: Sequence[ExpectedStep] | None,
+    mode: str,
+    rules: TrajectoryRules,
+    functions: Mapping[str, ArgumentFunction],
+    bounds: Mapping[str, JsonObject],
+) -> TrajectoryScores:
+    """Compare a trajectory with the expected one, and judge it by the mode, the rules and the thresholds.
+
+    Args:
+        actual: the observed actions.
+        expected: the expected steps; None where nothing was expected, which is not the same as no step.
+        mode: one of ``MATCH_MODES``; any other is an error of the case.
+        rules: how actions are compared, and what is forbidden.
+        functions: the functions that argument rules name.
+        bounds: normalised thresholds by name, those of ``TRAJECTORY_METRICS``.
+    """
+    if not _is_mode(mode):
+        return _unsupported(actual, mode, rules, bounds)
+    if expected is None:
+        return _nothing_expected(actual, rules, bounds)
+    match = match_trajectory(actual, expected, mode, rules, functions)
+    values = {name: getattr(match, name.removeprefix(_PREFIX)) for name in TRAJECTORY_METRICS}
+    unscored = _unscored(match, values, bounds)
+    checks = (
+        *_verdict(match, bounds),
+        *_rule_checks(match, rules),
+        *_bound_checks(values, unscored, bounds),
+    )
+    errors = () if match.error is None else (f"trajectory: {match.error}",)
+    return TrajectoryScores(_scored(match, values), _local(unscored), checks, errors)
+
+
+def _is_mode(mode: str) -> TypeGuard[MatchMode]:
+    return mode in MATCH_MODES
+
+
+def _unsupported(
+    actual: Sequence[ObservedAction], mode: str, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
+) -> TrajectoryScores:
+    problem = f"the match mode {shown(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
+    unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
+    facts = _facts(actual, rules)
+    checks = (
+        check("metric_error", "trajectory", None, "warning", problem),
+        *_rule_checks(facts, rules),
+        *_bound_checks({}, unscored, bounds),
+    )
+    return TrajectoryScores(
+        _asked(facts, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
+    )
+
+
+def _nothing_expected(
+    actual: Sequence[ObservedAction], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
+) -> TrajectoryScores:
+    reason = "no expected trajectory was given"
+    unscored = {name: _without(reason, name in bounds) for name in TRAJECTORY_METRICS}
+    facts = _facts(actual, rules)
+    checks = (*_rule_checks(facts, rules), *_bound_checks({}, unscored, bounds))
+    return TrajectoryScores(_asked(facts, rules), _local(unscored), checks)
+
+
+def _facts(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> TrajectoryMatch:
+    """What the rules ask for whatever is expected."""
+    selected = select(actual, (), rules)
+    return TrajectoryMatch(
+        "any_order",
+        None,
+        forbidden_actions=selected.forbidden,
+        failed_calls=selected.failed,
+        unreadable_arguments=selected.unreadable,
+    )
+
+
+def _asked(facts: TrajectoryMatch, rules: TrajectoryRules) -> JsonObject:
+    asked = {
+        "forbidden_actions": (facts.forbidden_actions, bool(rules.forbidden_tools)),
+        "failed_calls": (facts.failed_calls, rules.failed_calls == "fail"),
+        "unreadable_arguments": (facts.unreadable_arguments, bool(facts.unreadable_arguments)),
+    }
+    return {name: list(names) for name, (names, wanted) in asked.items() if wanted}
+
+
+def _scored(match: TrajectoryMatch, values: Mapping[str, float | None]) -> JsonObject:
+    return {
+        "match_mode": match.mode,
+        **{name.removeprefix(_PREFIX): value for name, value in values.items() if value is not None},
+        "missing_actions": list(match.missing_actions),
+        "extra_actions": list(match.extra_actions),
+        "order_violations": list(match.order_violations),
+        "argument_mismatches": [_mismatch(each) for each in match.argument_mismatches],
+        "mismatches_truncated": match.mismatches_truncated,
+        "forbidden_actions": list(match.forbidden_actions),
+        "failed_calls": list(match.failed_calls),
+        "unreadable_arguments": list(match.unreadable_arguments),
+        "expected_count": match.expected_count,
+        "optional_count": match.optional_count,
+        "actual_count": match.actual_count,
+        "matched_count": match.matched_count,
+    }
+
+
+def _mismatch(each: ArgumentMismatch) -> JsonObject:
+    return {
+        "name": each.name,
+        "expected_index": each.expected_index,
+        "observed_index": each.observed_index,
+        "path": each.path,
+        "problem": each.problem,
+        "expected": each.expected,
+        "actual": each.actual,
+    }
+
+
+def _unscored(
+    match: TrajectoryMatch, values: Mapping[str, float | None], bounds: Mapping[str, JsonObject]
+) -> dict[str, Unscored]:
+    absent = [name for name, value in values.items() if value is None]
+    if match.error is not None:
+        return dict.fromkeys(absent, unscored_error(match.error))
+    reason = _ONE_STEP if match.actual_count else _ONE_ACTION
+    return {name: _without(reason, name in bounds) for name in absent}
+
+
+def _without(reason: str, asked: bool) -> Unscored:
+    return missing_data(reason) if asked else not_applicable(reason)
+
+
+def _local(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
+    return {name.removeprefix(_PREFIX): reason for name, reason in unscored.items()}
+
+
+def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Check]:
+    if match.agrees is None:
+        yield check("metric_error", "trajectory", None, "warning", match.reason)
+    elif match.mode != "precision_recall" or _VERDICT.isdisjoint(bounds):
+        yield check("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)
+
+
+def _rule_checks(match: TrajectoryMatch, rules: TrajectoryRules) -> Iterator[Check]:
+    if rules.forbidden_tools:
+        yield _none_of(
+            "forbidden_actions", match.forbidden_actions, "critical", "forbidden actions were done"
+        )
+    if rules.failed_calls == "fail":
+        yield _none_of("failed_calls", match.failed_calls, "critical", "calls ended in an error")
+    if match.unreadable_arguments:
+        text = "calls have arguments that are no JSON object"
+        yield _none_of("unreadable_arguments", match.unreadable_arguments, "warning", text)
+
+
+def _none_of(metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str) -> Check:
+    reason = f"{len(names)} {what}" + (f": {listed(names)}" if names else "")
+    return check("trajectory", metric, not names, severity, reason, len(names), 0)
+
+
+def _bound_checks(
+    values: Mapping[str, float | None], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
+) -> Iterator[Check]:
+    for name, bound in bounds.items():
+        value = values.get(name)
+        if value is None:
+            yield unanswered(name, bound, unscored[name]["reason"])
+        else:
+            yield bound_check("trajectory", name, value, bound, "critical")

@@ -1,0 +1,55 @@
+"""Node: what the agent did, against what it should have done."""
+
+from __future__ import annotations
+
+from evaluation.findings import group
+from evaluation.injected import Injected
+from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
+from evaluation.metrics.trajectory import (
+    TRAJECTORY_METRICS,
+    TrajectoryScores,
+    expected_step,
+    observed_action,
+    score_trajectory,
+)
+from evaluation.rules import TrajectoryRules
+from evaluation.state import EvaluationState
+
+
+def evaluate_trajectory(state: EvaluationState, injected: Injected) -> EvaluationState:
+    """Compare the trajectory with the expected one by the configured mode; judge how agents work together."""
+    rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
+    found = _compared(state, rules, injected)
+    together = _together(state, rules)
+    update: EvaluationState = {
+        "trajectory_metrics": group(
+            {**found.scored, **together.scored},
+            {**found.unscored, **together.unscored},
+            [*found.checks, *together.checks],
+        )
+    }
+    return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
+
+
+def _compared(state: EvaluationState, rules: TrajectoryRules, injected: Injected) -> TrajectoryScores:
+    given = state["contract"].get("expected_trajectory") is not None
+    thresholds = state["thresholds"]
+    return score_trajectory(
+        [observed_action(action) for action in state["actual_trajectory"]],
+        [expected_step(item) for item in state["expected_trajectory"]] if given else None,
+        state["trajectory_match_mode"],
+        rules,
+        injected.argument_functions,
+        {name: thresholds[name] for name in TRAJECTORY_METRICS if name in thresholds},
+    )
+
+
+def _together(state: EvaluationState, rules: TrajectoryRules) -> Collaboration:
+    plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
+    return collaboration(
+        state["actual_trajectory"],
+        state["expected_trajectory"],
+        [str(name) for name in plan] if isinstance(plan, list) else None,
+        rules.stuck_after,
+        {name: thresholds[name] for name in COLLABORATION_METRICS if name in thresholds},
+    )
