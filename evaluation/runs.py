@@ -75,7 +75,7 @@ class AgentRun(Measured):
     input: str = ""
     """What the user asked."""
     final_output: str | None = None
-    """The last answer; where it is absent, the last assistant message with a text."""
+    """The last answer; where it is absent, the text of the last assistant message."""
     tool_calls: list[Annotated[ToolCall, BeforeValidator(_named)]] = Field(default_factory=list)
     """Names or objects, in the order in which they were made."""
     messages: list[dict[str, object]] = Field(default_factory=list)

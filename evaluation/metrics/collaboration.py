@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import pairwise, zip_longest
 from typing import Final, Literal
 
 from rapidfuzz.distance import LCSseq
@@ -46,12 +46,12 @@ def collaboration(
 ) -> Collaboration:
     """Score who did what, and who handed over to whom.
 
-    - ``handoff_continuity``: hand-offs after which the one handed to acts next / hand-offs with a next action.
+    - ``handoff_continuity``: hand-offs after which their target acts next / hand-offs with a next action.
     - ``handoff_accuracy``: expected hand-offs (from, to) that were made / expected hand-offs.
     - ``agent_accuracy``: expected actions with an agent that this agent did / such expected actions.
     - ``plan_adherence``: longest common subsequence of planned and done names / planned names.
     - ``collaboration_confidence``: actions whose agent is known / actions.
-    - ``stuck_runs``: times that one agent did the same with the same arguments ``stuck_after`` times in a row.
+    - ``stuck_runs``: how often one agent did the same, arguments and all, ``stuck_after`` times in a row.
     """
     parts = {**_of_agents(actions, expected), "plan_adherence": _plan_adherence(actions, plan)}
     scored: dict[str, object] = {name: value for name, value in parts.items() if isinstance(value, float)}
@@ -80,9 +80,7 @@ def _of_agents(actions: Sequence[Action], expected: Sequence[JsonObject]) -> dic
 
 
 def _continuity(actions: Sequence[Action]) -> float | Unscored:
-    pairs = [
-        (one, after) for one, after in zip(actions, actions[1:], strict=False) if one["kind"] == "handoff"
-    ]
+    pairs = [(one, after) for one, after in pairwise(actions) if one["kind"] == "handoff"]
     if not pairs:
         return not_applicable("no hand-off was followed by an action")
     known = [(one["target"], after["agent"]) for one, after in pairs if one["target"] and after["agent"]]
@@ -116,14 +114,21 @@ def _plan_adherence(actions: Sequence[Action], plan: Sequence[str] | None) -> fl
 
 def stuck_actions(actions: Sequence[Action], stuck_after: int) -> list[tuple[Action, int]]:
     """Find what was done again and again: the action and how many times in a row."""
-    if len(actions) < stuck_after:
-        return []
-    runs = ((next(group), 1 + sum(1 for _ in group)) for _, group in groupby(actions, key=_sameness))
-    return [(one, times) for one, times in runs if times >= stuck_after]
+    found, times = [], 1
+    for one, after in zip_longest(actions, actions[1:]):
+        if after is not None and _same(one, after):
+            times += 1
+            continue
+        found += [(one, times)] if times >= stuck_after else []
+        times = 1
+    return found
 
 
-def _sameness(action: Action) -> tuple[str | None, str, str]:
-    return action["agent"], action["name"], json.dumps(action["args"], sort_keys=True)
+def _same(one: Action, after: Action) -> bool:
+    if (one["name"], one["agent"]) != (after["name"], after["agent"]) or one["args"] != after["args"]:
+        return False
+    # True equals 1 in Python, and not in JSON.
+    return json.dumps(one["args"], sort_keys=True) == json.dumps(after["args"], sort_keys=True)
 
 
 def _bounded(

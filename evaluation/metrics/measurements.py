@@ -70,10 +70,11 @@ def _entries(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
 def _of_group(group: str, values: JsonObject, known: Known) -> dict[str, object]:
     prefix, sources = GROUP_PREFIXES.get(group, ""), values.get("sources")
     quantities: Container[object] = sources if isinstance(sources, Mapping) else ()
+    named = {name if name in quantities or known(name) else f"{prefix}{name}": name for name in values}
     return {
-        f"{prefix}{name}": value
-        for name, value in values.items()
-        if value is not None and (name in quantities or known(f"{prefix}{name}"))
+        metric: values[name]
+        for metric, name in named.items()
+        if values[name] is not None and (name in quantities or known(metric))
     }
 
 

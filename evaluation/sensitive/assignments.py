@@ -13,28 +13,32 @@ from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.linear import Pattern, Subject
 from evaluation.sensitive.spans import Span
 
-_PASS_WORDS: Final = (
+_WORDS: Final = (
     r"pass(?:word|wort|wd|phrase|code)|\bpwd|_pwd|[_\-]pass\b"
     r"|contrase(?:\xf1|n|\xc3\xb1)a|mot[ _]de[ _]passe|\bsenha\b|wachtwoord"
     r"|has(?:\x3f|l|\xc5\x82)o\b|l(?:\xf6|o|\xc3\xb6)senord"
 )
+"""What a password is called; its value may be a word."""
 _KEY_WORDS: Final = (
     r"secret|token|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key|auth[_\- ]?key|encryption[_\- ]?key"
     r"|signing[_\- ]?key|account[_\- ]?key|master[_\- ]?key|session[_\- ]?key|service[_\- ]?key|credential"
     r"|authorization|\bauth\b|[_\-]auth\b"
 )
-_NAME_END: Final = r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging|v[0-9]|[0-9]+|plain|raw|key|hash|base64))?"
+_NAME_END: Final = (
+    r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging"
+    r"|v[0-9]|[0-9]+|plain|raw|key|hash|base64))?"
+)
 _GIVEN: Final = r"[\"'\\\]`*]{0,4}\s{0,4}(?:=>|:=|==?|:|\x26quot;:)\s{0,4}"
 _VALUE: Final = (
     r"(?:\\\\?\"([^\"\\]+)|\"((?:[^\"\\\n]|\\[^\n])+)|'((?:[^'\\\n]|\\[^\n])+)|`([^`\n]+)|([^\s\"'`<>]+))"
 )
-_LENIENT: Final = Pattern(rf"(?i)(?:{_PASS_WORDS}){_NAME_END}{_GIVEN}{_VALUE}")
+_LENIENT: Final = Pattern(rf"(?i)(?:{_WORDS}){_NAME_END}{_GIVEN}{_VALUE}")
 _STRICT: Final = Pattern(rf"(?i)(?:{_KEY_WORDS}){_NAME_END}{_GIVEN}(?:(?:bearer|basic|token)\s+)?{_VALUE}")
 _SAID: Final = Pattern(
-    rf"(?i)(?:{_PASS_WORDS}|{_KEY_WORDS})\s+(?:for (?:[^\s:]+ ){{1,4}})?"
+    rf"(?i)(?:{_WORDS}|{_KEY_WORDS})\s+(?:for (?:[^\s:]+ ){{1,4}})?"
     rf"(?:is|was|ist|lautet|es|est|\xe8|to)\s*:?\s+{_VALUE}"
 )
-_LENIENT_NAME: Final = Pattern(rf"(?i)(?:.*(?:{_PASS_WORDS})|(?:.*[^a-z])?(?:pass|pin|cvv|cvc)){_NAME_END}$")
+_LENIENT_NAME: Final = Pattern(rf"(?i)(?:.*(?:{_WORDS})|(?:.*[^a-z])?(?:pass|pin|cvv|cvc)){_NAME_END}$")
 _STRICT_NAME: Final = Pattern(rf"(?i).*(?:{_KEY_WORDS}){_NAME_END}$")
 _CERTAIN: Final = (
     Pattern(r"(?i)--(?:[a-z]+-)?(?:password|pass|passwd|passphrase)[= ][\"']?([^\s\"']+)"),
@@ -193,14 +197,12 @@ def credential_kind(name: str, value: str) -> str | None:
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_WORDS})[\w.\-]{{0,12}}","value":)'
 """A name and a value in fields of their own, as in {"name": "API_KEY", "value": "..."}."""
 _TELLING: Final = (
-    rf"{_PAIR}|(?i:{_PASS_WORDS}|(?:{_KEY_WORDS})[\w.\-]{{0,12}}[\"'\\\]`*]{{0,4}}"
+    rf"{_PAIR}|(?i:{_WORDS}|(?:{_KEY_WORDS})[\w.\-]{{0,12}}[\"'\\\]`*]{{0,4}}"
     r"\s{0,4}[:=]>?\s{0,4}[0-9]{0,40}[^0-9,}\s])"
 )
 DETECTORS: Final = (
     Detector(_TELLING, _assigned),
-    Detector(
-        rf"(?i:{_PASS_WORDS}|{_KEY_WORDS})\s+(?i:is|was|ist|lautet|es|est|\xe8|\xc3\xa8|to|for)\b", _said
-    ),
+    Detector(rf"(?i:{_WORDS}|{_KEY_WORDS})\s+(?i:is|was|ist|lautet|es|est|\xe8|\xc3\xa8|to|for)\b", _said),
     Detector(
         r"(?i:bearer\s|authorization|cookie|sess(?:ion_?)?id|connect\.sid|\bsid=|--[a-z\-]*(?:pass|token|secret|api-?key)|curl"
         r"|\bpass\s*[:=]|password\s+\S|identified\s+by|<[\w:]*(?:pass|secret|token|api_?key)|basic\s+[A-Za-z0-9+/]{8})",

@@ -43,7 +43,8 @@ def _cards(subject: Subject) -> Iterator[Span]:
     data = subject.data
     for turn, (start, end) in enumerate(_CARD.spans(data)):
         digits = data[start:end].translate(None, b" -")
-        if apart(data, start, end) and _ISSUERS.end_at(digits, 0) >= 0 and is_right("luhn", digits, turn):
+        issued = apart(data, start, end) and _ISSUERS.end_at(digits, 0) >= 0
+        if issued and (turn >= MOST_CHECKED or is_right("luhn", digits)):
             yield Span(start, end, "payment_card", "personal")
 
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-TRUNK_REGIONS: Final = tuple(["DE", "GB", "FR", "AT", "CH", "IT", "NL", "BE", "SE", "AU", "JP", "TR", "ZA", "IN", "FI", "KR"])
+TRUNK_REGIONS: Final[tuple[str, ...]] = (
+    *("DE", "GB", "FR", "AT", "CH", "IT", "NL", "BE"),
+    *("SE", "AU", "JP", "TR", "ZA", "IN", "FI", "KR"),
+)
 """Whose national numbers begin with 0."""
-REGIONS: Final = (*TRUNK_REGIONS, *["US", "ES", "PL", "NO", "DK", "PT", "IE", "BR", "MX", "CN", "IL", "AR", "CZ", "GR"])
+REGIONS: Final = (
+    *TRUNK_REGIONS,
+    *("US", "ES", "PL", "NO", "DK", "PT", "IE", "BR", "MX", "CN", "IL", "AR", "CZ", "GR"),
+)
 """Whose national formats are known; an international number may be of any country."""
 MOST_CHECKED: Final = 500
 """Numbers of one text that are checked, a millisecond each at worst; beyond, the form is enough."""

@@ -29,6 +29,7 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingPro
 )
 """What can have a threshold, and which direction is better; a group holds them without the prefix."""
 _PREFIX: Final = "trajectory_"
+_LOCAL: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
 _ONE_ACTION: Final = "no action was compared"
 _ONE_STEP: Final = "no required action is expected"
 _VERDICT: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
@@ -68,8 +69,8 @@ def score_trajectory(  # noqa: PLR0917
     if expected is None:
         return _nothing_expected(actual, rules, bounds)
     match = match_trajectory(actual, expected, mode, rules, functions)
-    values = {name: getattr(match, name.removeprefix(_PREFIX)) for name in TRAJECTORY_METRICS}
-    unscored = _unscored(match, values, bounds)
+    values = _values(match)
+    unscored = _unscored(match, values, bounds) if None in values.values() else {}
     checks = (
         *_verdict(match, bounds),
         *_rule_checks(match, rules),
@@ -77,6 +78,16 @@ def score_trajectory(  # noqa: PLR0917
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
     return TrajectoryScores(_scored(match, values), _local(unscored), checks, errors)
+
+
+def _values(match: TrajectoryMatch) -> dict[str, float | None]:
+    return {
+        "trajectory_score": match.score,
+        "trajectory_precision": match.precision,
+        "trajectory_recall": match.recall,
+        "trajectory_f1": match.f1,
+        "trajectory_alignment": match.alignment,
+    }
 
 
 def _is_mode(mode: str) -> TypeGuard[MatchMode]:
@@ -133,7 +144,7 @@ def _asked(facts: TrajectoryMatch, rules: TrajectoryRules) -> JsonObject:
 def _scored(match: TrajectoryMatch, values: Mapping[str, float | None]) -> JsonObject:
     return {
         "match_mode": match.mode,
-        **{name.removeprefix(_PREFIX): value for name, value in values.items() if value is not None},
+        **{_LOCAL[name]: value for name, value in values.items() if value is not None},
         "missing_actions": list(match.missing_actions),
         "extra_actions": list(match.extra_actions),
         "order_violations": list(match.order_violations),
@@ -176,7 +187,7 @@ def _without(reason: str, asked: bool) -> Unscored:
 
 
 def _local(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
-    return {name.removeprefix(_PREFIX): reason for name, reason in unscored.items()}
+    return {_LOCAL[name]: reason for name, reason in unscored.items()}
 
 
 def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Check]:

@@ -1,0 +1,69 @@
+"""The evaluation as a LangGraph: reads as the drawing in the README."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TypeAlias
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from evaluation.injected import ArgumentFunction, Embedder, Injected, Price
+from evaluation.judging import AsyncJudge, Judge
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
+from evaluation.pipeline import NODES
+from evaluation.routing import after_decision, after_preparation
+from evaluation.state import EvaluationState
+
+EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
+
+
+def build_evaluation_graph(
+    judge: Judge | AsyncJudge | None = None,
+    *,
+    embedder: Embedder | None = None,
+    argument_functions: Mapping[str, ArgumentFunction] | None = None,
+    prices: Mapping[str, Price] | None = None,
+    include_raw: bool = False,
+) -> EvaluationGraph:
+    """Compile the evaluation graph.
+
+    Args:
+        judge: Who scores what no program can; without one, what needs a judge ends as ``needs_review``.
+        embedder: Turns texts into vectors for ``semantic_similarity``; LangChain's ``Embeddings`` is one.
+        argument_functions: What an argument rule with ``match="custom"`` names.
+        prices: US dollars for a million tokens by model.
+        include_raw: Whether the report may quote prompts, outputs and payloads as they are.
+
+    Returns:
+        A graph that takes a case in the document's shape and ends with every field of ``EvaluationState``.
+    """
+    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    # A plain dict as the input's type hands the whole case to the first node: fields that nobody knows are
+    # refused there, where a channel a field would drop them without a word.
+    graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]
+    graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
+    graph.add_node("prepare_evaluation", partial(prepare_evaluation, injected=injected), input_schema=dict)
+    judging = RunnableLambda(
+        partial(run_rubric_judge, injected=injected), partial(arun_rubric_judge, injected=injected)
+    )
+    graph.add_node("run_rubric_judge", judging)
+    for name, node in NODES.items():
+        graph.add_node(name, partial(node, injected=injected))
+
+    graph.add_edge(START, "prepare_evaluation")
+    graph.add_conditional_edges("prepare_evaluation", after_preparation)
+    graph.add_edge("score_response_quality", "score_operational_metrics")
+    graph.add_edge("score_operational_metrics", "evaluate_trajectory")
+    graph.add_edge("evaluate_trajectory", "audit_requirements")
+    graph.add_edge("audit_requirements", "decide_judge_need")
+    graph.add_conditional_edges("decide_judge_need", after_decision)
+    graph.add_edge("run_rubric_judge", "validate_judge_result")
+    graph.add_edge("validate_judge_result", "detect_regressions_and_anomalies")
+    graph.add_edge("detect_regressions_and_anomalies", "decide_evaluation_status")
+    graph.add_edge("decide_evaluation_status", "finalize_report")
+    graph.add_edge("finalize_report", END)
+    return graph.compile(name="evaluation")

@@ -1,0 +1,49 @@
+"""Which metrics there are, which group judges each, and which direction is better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from evaluation.metrics.collaboration import COLLABORATION_METRICS
+from evaluation.metrics.operational import OPERATIONAL_METRICS
+from evaluation.metrics.response import RESPONSE_METRICS
+from evaluation.metrics.trajectory import TRAJECTORY_METRICS
+from evaluation.values import JsonObject
+
+Direction = Literal["higher", "lower"]
+Group = Literal["response", "operational", "trajectory", "judge"]
+JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
+
+DIRECTIONS: Final[Mapping[str, Direction]] = {
+    **RESPONSE_METRICS,
+    **OPERATIONAL_METRICS,
+    **TRAJECTORY_METRICS,
+    **COLLABORATION_METRICS,
+    **JUDGE_METRICS,
+}
+
+
+def direction_of(metric: str) -> Direction:
+    """Say which direction is better; of a custom resource, less."""
+    return DIRECTIONS.get(metric, "lower")
+
+
+def group_of(metric: str) -> Group:
+    """Say which group judges a threshold; a name that nothing else knows is a custom resource."""
+    if metric in RESPONSE_METRICS:
+        return "response"
+    if metric in JUDGE_METRICS:
+        return "judge"
+    of_actions = metric in TRAJECTORY_METRICS or metric in COLLABORATION_METRICS
+    return "trajectory" if of_actions else "operational"
+
+
+def bounds_of(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
+    """Pick the thresholds that a group judges."""
+    return {metric: bound for metric, bound in thresholds.items() if group_of(metric) == group}
+
+
+def is_metric(name: str) -> bool:
+    """Say whether a number of this name is one by which runs are compared."""
+    return name in DIRECTIONS

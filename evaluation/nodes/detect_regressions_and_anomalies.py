@@ -1,0 +1,48 @@
+"""Node: the run against its baseline, and every finding turned into an alert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.alerts import Alert, alert, policy_alert
+from evaluation.checks import checks_of, critical_policy, groups_of, judge_checks
+from evaluation.findings import Check, check
+from evaluation.injected import Injected
+from evaluation.metrics.drift import drift
+from evaluation.metrics.measurements import measurements
+from evaluation.metrics.registry import DIRECTIONS, is_metric
+from evaluation.rules import DriftRules
+from evaluation.state import EvaluationState
+
+
+def detect_regressions_and_anomalies(state: EvaluationState, injected: Injected) -> EvaluationState:  # noqa: ARG001
+    """Compare with the baseline, and raise an alert for every check that did not pass."""
+    rules = DriftRules.model_validate(state["contract"].get("drift", {}))
+    baseline = state["baseline_metrics"]
+    current = {} if baseline is None else measurements(groups_of(state), is_metric).values
+    signals, compared = drift(current, baseline, rules, DIRECTIONS)
+    return {"drift_signals": signals, "alerts": alerts_of(state, compared)}
+
+
+def alerts_of(state: EvaluationState, compared: Sequence[Check]) -> list[Alert]:
+    """List every alert of a run, the most severe first, then in the order of the report."""
+    owner = state["contract"].get("owner")
+    to = owner if isinstance(owner, str) else None
+    policy = [policy_alert(finding, to) for finding in state["audit_findings"]]
+    found = [*policy, *(alert(one, to) for one in (*_open(state), *compared) if one["passed"] is not True)]
+    return sorted(found, key=lambda one: _ORDER[one["severity"]])
+
+
+_ORDER = {"critical": 0, "warning": 1, "info": 2}
+
+
+def _open(state: EvaluationState) -> Iterator[Check]:
+    """Yield the checks of the run; what a judge settled is no longer open."""
+    settled = (state["judge_result"] or {}).get("passed") is not None
+    answered = False
+    for one in (*checks_of(state), *judge_checks(state)):
+        answered = True
+        if not (settled and one["kind"] == "inconclusive"):
+            yield one
+    if not answered and not critical_policy(state):
+        yield check("inconclusive", "contract", None, "warning", "nothing was asked of this run")

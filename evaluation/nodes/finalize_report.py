@@ -1,0 +1,133 @@
+"""Node: the report, and the one place where evidence is redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from evaluation.checks import groups_of
+from evaluation.findings import group
+from evaluation.injected import Injected
+from evaluation.redaction import Redactor, excerpt
+from evaluation.state import EvaluationState
+from evaluation.status import STATUS
+from evaluation.values import JsonObject
+
+SCHEMA_VERSION: Final = 1
+_QUOTED: Final = 3
+"""Reasons that a summary quotes."""
+_NOTHING: Final = "No action needed."
+_SOURCES: Final = (
+    "input",
+    "case_id",
+    "agent_run",
+    "run_metadata",
+    "contract",
+    "thresholds",
+    "rubric",
+    "baseline_metrics",
+    "errors",
+    "judge_result",
+)
+"""The fields that hold what came from outside."""
+
+Quote = Callable[[object], object]
+
+
+def finalize_report(state: EvaluationState, injected: Injected) -> EvaluationState:
+    """Put the report together; whatever it quotes is redacted here, and nowhere else."""
+    quote: Quote = _raw if injected.include_raw else excerpt
+    told: EvaluationState = {
+        "alerts": state["alerts"],
+        "errors": state["errors"],
+        "evaluation_report": report_of(state, quote),
+    }
+    if injected.include_raw:
+        return told
+    return Redactor.of([state.get(name) for name in _SOURCES]).clean(told)
+
+
+def report_of(state: EvaluationState, quote: Quote) -> JsonObject:
+    """Lay the findings of a state out as a report; ``quote`` says how evidence is shown."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": state["evaluation_status"],
+        "summary": _summary(state),
+        "input": state["input"],
+        "case_id": state["case_id"],
+        "metrics": {name: _shown(values, quote) for name, values in groups_of(state).items()},
+        "audit_findings": state["audit_findings"],
+        "judge": _judge(state),
+        "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
+        "alerts": state["alerts"],
+        "failures": _failures(state),
+        "evidence": _evidence(state, quote),
+        "errors": state["errors"],
+        "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
+    }
+
+
+def _shown(values: JsonObject, quote: Quote) -> JsonObject:
+    """Show a metric group; arguments that differed are quoted as evidence is."""
+    if not values:
+        return group({}, {}, [])
+    found = values.get("argument_mismatches")
+    if not isinstance(found, list) or not found:
+        return values
+    return {**values, "argument_mismatches": [_mismatch(one, quote) for one in found]}
+
+
+def _mismatch(one: object, quote: Quote) -> JsonObject:
+    shown = dict(one) if isinstance(one, Mapping) else {}
+    return {**shown, **{side: quote(shown.get(side)) for side in ("expected", "actual")}}
+
+
+def _judge(state: EvaluationState) -> JsonObject:
+    decision, result = state["judge_decision"], state["judge_result"]
+    return {
+        "needed": decision.get("needed", False),
+        "called": decision.get("called", False),
+        "reason": decision.get("reason", "the case was not evaluated"),
+        "usage": decision.get("usage", {}),
+        "result": result if result is None else {key: result[key] for key in result if key != "checks"},
+    }
+
+
+def _failures(state: EvaluationState) -> list[str]:
+    """List the reasons of all alerts that keep a run from passing."""
+    return [one["reason"] for one in state["alerts"] if STATUS[one["kind"]][one["severity"]] != "passed"]
+
+
+def _summary(state: EvaluationState) -> str:
+    failures = _failures(state)
+    status = state["evaluation_status"]
+    if not failures:
+        return f"{status}: {_counted(state)}"
+    more = len(failures) - _QUOTED
+    rest = f"; and {more} more" if more > 0 else ""
+    return f"{status}: {'; '.join(failures[:_QUOTED])}{rest}"
+
+
+def _counted(state: EvaluationState) -> str:
+    checks = [one for values in groups_of(state).values() for one in _list(values.get("checks"))]
+    judged = " and the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
+    return f"{len(checks)} of {len(checks)} checks passed{judged}"
+
+
+def _evidence(state: EvaluationState, quote: Quote) -> list[object]:
+    if "final_output" not in state["agent_run"]:
+        return []
+    shown = quote(state["actual_output"])
+    return [
+        {"of": "final_output", **shown}
+        if isinstance(shown, Mapping)
+        else {"of": "final_output", "raw": shown}
+    ]
+
+
+def _raw(value: object) -> object:
+    return value
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,16 @@
+"""Node: what the run cost, against its limits."""
+
+from __future__ import annotations
+
+from evaluation.injected import Injected
+from evaluation.metrics.operational import operational
+from evaluation.metrics.registry import bounds_of
+from evaluation.state import EvaluationState
+
+
+def score_operational_metrics(state: EvaluationState, injected: Injected) -> EvaluationState:
+    """Check latency, tokens, cost, calls and custom resources against their thresholds."""
+    run = state["agent_run"]
+    actions = state["actual_trajectory"] if "tool_calls" in run else None
+    bounds = bounds_of("operational", state["thresholds"])
+    return {"operational_metrics": operational(state["run_metadata"], actions, bounds, injected.prices)}

@@ -1,0 +1,87 @@
+"""The nodes of an evaluation in their order: what the graph wires and the fast path calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from evaluation.injected import Injected
+from evaluation.nodes.audit_requirements import audit_requirements
+from evaluation.nodes.decide_evaluation_status import decide_evaluation_status
+from evaluation.nodes.decide_judge_need import decide_judge_need
+from evaluation.nodes.detect_regressions_and_anomalies import detect_regressions_and_anomalies
+from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
+from evaluation.nodes.finalize_report import finalize_report
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
+from evaluation.nodes.score_operational_metrics import score_operational_metrics
+from evaluation.nodes.score_response_quality import score_response_quality
+from evaluation.nodes.validate_judge_result import validate_judge_result
+from evaluation.routing import after_decision, after_preparation
+from evaluation.state import EvaluationState
+
+
+class Node(Protocol):
+    """One node: reads the state and returns its update."""
+
+    def __call__(self, state: EvaluationState, injected: Injected) -> EvaluationState:
+        """Compute the update."""
+        ...
+
+
+MEASURING: Final[Mapping[str, Node]] = {
+    "score_response_quality": score_response_quality,
+    "score_operational_metrics": score_operational_metrics,
+    "evaluate_trajectory": evaluate_trajectory,
+    "audit_requirements": audit_requirements,
+    "decide_judge_need": decide_judge_need,
+}
+CONCLUDING: Final[Mapping[str, Node]] = {
+    "detect_regressions_and_anomalies": detect_regressions_and_anomalies,
+    "decide_evaluation_status": decide_evaluation_status,
+}
+NODES: Final[Mapping[str, Node]] = {
+    **MEASURING,
+    "validate_judge_result": validate_judge_result,
+    **CONCLUDING,
+    "finalize_report": finalize_report,
+}
+"""The nodes that read a state; the first one reads a case, and the judge's has an async form."""
+
+
+def conclude(given: object, injected: Injected) -> EvaluationState:
+    """Run one case through the nodes; the final state is the graph's."""
+    state = _measured(given, injected)
+    if _asks(state):
+        state = {**state, **run_rubric_judge(state, injected)}
+    return _concluded(state, injected)
+
+
+async def aconclude(given: object, injected: Injected) -> EvaluationState:
+    """Run one case through the nodes without blocking the loop while a judge answers."""
+    state = _measured(given, injected)
+    if _asks(state):
+        state = {**state, **await arun_rubric_judge(state, injected)}
+    return _concluded(state, injected)
+
+
+def _measured(given: object, injected: Injected) -> EvaluationState:
+    state = prepare_evaluation(given, injected)
+    if after_preparation(state) == "finalize_report":
+        return state
+    for node in MEASURING.values():
+        state = {**state, **node(state, injected)}
+    return state
+
+
+def _asks(state: EvaluationState) -> bool:
+    return bool(state["judge_decision"]) and after_decision(state) == "run_rubric_judge"
+
+
+def _concluded(state: EvaluationState, injected: Injected) -> EvaluationState:
+    if _asks(state):
+        state = {**state, **validate_judge_result(state, injected)}
+    if state["evaluation_status"] != "invalid":
+        for node in CONCLUDING.values():
+            state = {**state, **node(state, injected)}
+    return {**state, **finalize_report(state, injected)}

@@ -1,0 +1,133 @@
+"""Evaluate: one case, or many as a stream, by the graph's own nodes without its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+from pydantic import BaseModel
+
+from evaluation.errors import ContractError
+from evaluation.injected import ArgumentFunction, Embedder, Injected, Price
+from evaluation.judging import AsyncJudge, Judge
+from evaluation.ordered import chunked, in_order
+from evaluation.pipeline import aconclude, conclude
+from evaluation.reports import EvaluationReport
+
+_CHUNK = 64
+"""Cases that a process is handed at once."""
+
+
+def evaluate(
+    case: object,
+    *,
+    judge: Judge | AsyncJudge | None = None,
+    baseline: Mapping[str, object] | None = None,
+    embedder: Embedder | None = None,
+    argument_functions: Mapping[str, ArgumentFunction] | None = None,
+    prices: Mapping[str, Price] | None = None,
+    include_raw: bool = False,
+) -> EvaluationReport:
+    """Evaluate one recorded run.
+
+    Args:
+        case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``.
+        judge: Who scores what no program can.
+        baseline: Metrics to compare with; goes before the case's own ``baseline_metrics``.
+        embedder: Turns texts into vectors for ``semantic_similarity``.
+        argument_functions: What an argument rule with ``match="custom"`` names.
+        prices: US dollars for a million tokens by model.
+        include_raw: Whether the report may quote prompts, outputs and payloads as they are.
+
+    Returns:
+        The report. Whatever is wrong with the case is told in it, with status ``invalid``; nothing is raised.
+    """
+    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    return _reported(_against(case, baseline), injected)
+
+
+async def aevaluate(
+    case: object,
+    *,
+    judge: Judge | AsyncJudge | None = None,
+    baseline: Mapping[str, object] | None = None,
+    embedder: Embedder | None = None,
+    argument_functions: Mapping[str, ArgumentFunction] | None = None,
+    prices: Mapping[str, Price] | None = None,
+    include_raw: bool = False,
+) -> EvaluationReport:
+    """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
+    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    state = await aconclude(_against(case, baseline), injected)
+    return EvaluationReport.model_validate(state["evaluation_report"])
+
+
+def evaluate_many(
+    cases: Iterable[object],
+    *,
+    judge: Judge | AsyncJudge | None = None,
+    concurrency: int = 8,
+    processes: int = 1,
+    embedder: Embedder | None = None,
+    argument_functions: Mapping[str, ArgumentFunction] | None = None,
+    prices: Mapping[str, Price] | None = None,
+    include_raw: bool = False,
+) -> Iterator[EvaluationReport]:
+    """Evaluate many runs; yields one report a case, in the order of the cases, as they are done.
+
+    Memory does not grow with the number of cases. A case that is wrong gives a report with status
+    ``invalid`` and the others are evaluated; what ``cases`` itself raises is raised after the reports of
+    the cases before it.
+
+    Args:
+        cases: As for ``evaluate``; read as the reports are taken.
+        judge: Who scores what no program can.
+        concurrency: How many cases are with the judge at once; without a judge, nothing runs at once.
+        processes: How many processes share the work; more than one pays from some thousand cases on. What is
+            injected has to be picklable then, and a script needs its ``if __name__ == "__main__"``.
+        embedder: As for ``evaluate``.
+        argument_functions: As for ``evaluate``.
+        prices: As for ``evaluate``.
+        include_raw: As for ``evaluate``.
+
+    Raises:
+        ContractError: ``concurrency`` or ``processes`` is less than 1.
+    """
+    if concurrency < 1 or processes < 1:
+        raise ContractError(f"concurrency={concurrency}, processes={processes}: give at least 1, or neither")
+    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    if processes > 1:
+        return _by_processes(cases, injected, processes)
+    if judge is not None and concurrency > 1:
+        return _by_threads(cases, injected, concurrency)
+    return (_reported(case, injected) for case in cases)
+
+
+def _against(case: object, baseline: Mapping[str, object] | None) -> object:
+    if baseline is None:
+        return case
+    if isinstance(case, BaseModel):
+        return {**case.model_dump(exclude_unset=True), "baseline_metrics": dict(baseline)}
+    return {**case, "baseline_metrics": dict(baseline)} if isinstance(case, Mapping) else case
+
+
+def _reported(case: object, injected: Injected) -> EvaluationReport:
+    return EvaluationReport.model_validate(conclude(case, injected)["evaluation_report"])
+
+
+def _by_threads(cases: Iterable[object], injected: Injected, concurrency: int) -> Iterator[EvaluationReport]:
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
+        yield from in_order(pool, partial(_reported, injected=injected), cases, 2 * concurrency)
+
+
+def _by_processes(cases: Iterable[object], injected: Injected, processes: int) -> Iterator[EvaluationReport]:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        work = partial(_all_reported, injected=injected)
+        for reports in in_order(pool, work, chunked(cases, _CHUNK), 2 * processes):
+            yield from reports
+
+
+def _all_reported(cases: list[object], injected: Injected) -> list[EvaluationReport]:
+    return [_reported(case, injected) for case in cases]

@@ -1,0 +1,197 @@
+"""One case or many, with the graph's engine or without: the same reports."""
+
+import asyncio
+import json
+import threading
+import tracemalloc
+from itertools import count, islice
+
+import pytest
+from hypothesis import given, settings
+
+from evaluation import (
+    ContractError,
+    EvaluationReport,
+    aevaluate,
+    build_evaluation_graph,
+    evaluate,
+    evaluate_many,
+)
+from evaluation.contracts import EvaluationCase
+from evaluation.testing import ScriptedJudge
+from tests.evaluation.cases import cases, json_values
+
+CASE = {
+    "agent_run": {"final_output": "Order 12345 is currently in transit.", "tool_calls": ["lookup_order"]},
+    "reference_output": "Order 12345 is in transit.",
+    "expected_trajectory": ["lookup_order"],
+}
+GOOD = {"score": 5, "rationale": "Clear."}
+
+
+def approving(request):
+    return GOOD
+
+
+def numbered(number):
+    return {**CASE, "case_id": str(number)}
+
+
+GRAPH = build_evaluation_graph(ScriptedJudge(approving))
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases)
+def test_the_graph_and_the_fast_path_give_the_same_report(case):
+    state = GRAPH.invoke(case)
+
+    assert evaluate(case, judge=ScriptedJudge(approving)).model_dump() == state["evaluation_report"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values)
+def test_no_json_raises_and_none_passes(value):
+    assert evaluate(value).status == "invalid"
+    assert evaluate({"agent_run": value}).status in {"invalid", "needs_review"}
+
+
+@settings(max_examples=100, deadline=None)
+@given(cases)
+def test_the_same_case_gives_the_same_report_and_stays_as_it_is(case):
+    before = json.dumps(case)
+
+    assert evaluate(case) == evaluate(case)
+    assert json.dumps(case) == before
+
+
+@settings(max_examples=50, deadline=None)
+@given(cases)
+def test_a_report_survives_json(case):
+    report = evaluate(case)
+
+    assert EvaluationReport.model_validate_json(report.model_dump_json()) == report
+
+
+async def test_the_async_entries_give_the_same_report():
+    case = {**CASE, "rubric": {"criteria": [{"name": "clarity"}]}}
+    judge = ScriptedJudge(approving)
+
+    state = await build_evaluation_graph(judge).ainvoke(case)
+
+    assert (await aevaluate(case, judge=judge)).model_dump() == state["evaluation_report"]
+    assert evaluate(case, judge=judge).model_dump() == state["evaluation_report"]
+
+
+async def test_a_blocking_judge_does_not_block_the_loop():
+    released = threading.Event()
+
+    def waiting(request):
+        assert released.wait(10)
+        return GOOD
+
+    task = asyncio.create_task(
+        aevaluate({**CASE, "subjective_criteria": ["clarity"]}, judge=ScriptedJudge(waiting))
+    )
+    await asyncio.sleep(0.05)
+    released.set()
+
+    assert (await task).status == "passed"
+
+
+def test_a_report_reads_by_name():
+    report = evaluate(CASE)
+
+    assert report["status"] == report.status == "passed"
+    assert report["metrics"]["trajectory"]["passed"] is True
+    with pytest.raises(KeyError):
+        report["state"]
+
+
+def test_models_go_in_as_well():
+    assert evaluate(EvaluationCase.model_validate(CASE)) == evaluate(CASE)
+
+
+def test_the_argument_baseline_goes_before_that_of_the_case():
+    case = {
+        **CASE,
+        "agent_run": {**CASE["agent_run"], "latency_ms": 10},
+        "baseline_metrics": {"latency_ms": 10},
+    }
+
+    assert evaluate(case).alerts == []
+    assert evaluate(case, baseline={"latency_ms": 1}).alerts != []
+    assert evaluate(EvaluationCase.model_validate(case), baseline={"latency_ms": 1}).alerts != []
+
+
+def test_many_give_one_report_a_case_in_their_order():
+    reports = evaluate_many(numbered(number) for number in range(30))
+
+    assert [report.case_id for report in reports] == [str(number) for number in range(30)]
+
+
+def test_many_are_read_as_the_reports_are_taken():
+    reports = evaluate_many(map(numbered, count()))
+
+    assert [report.case_id for report in islice(reports, 3)] == ["0", "1", "2"]
+
+
+def test_a_broken_case_among_many_is_told_and_the_rest_evaluated():
+    statuses = [report.status for report in evaluate_many([CASE, {"agent_run": 1}, CASE])]
+
+    assert statuses == ["passed", "invalid", "passed"]
+
+
+def test_what_the_source_raises_comes_after_the_reports_before_it():
+    def source():
+        yield CASE
+        raise OSError("the file ends here")
+
+    reports = evaluate_many(source())
+    assert next(reports).status == "passed"
+    with pytest.raises(OSError, match="ends here"):
+        next(reports)
+
+
+def test_many_in_processes_give_the_same_reports():
+    some = [numbered(number) for number in range(150)]
+
+    assert list(evaluate_many(some, processes=2)) == list(evaluate_many(some))
+
+
+def test_a_judge_is_asked_side_by_side_and_no_more_than_allowed():
+    busy, most, lock, both = 0, 0, threading.Lock(), threading.Barrier(2)
+
+    def slow(request):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        both.wait(10)
+        with lock:
+            busy -= 1
+        return GOOD
+
+    some = [{**numbered(number), "subjective_criteria": ["clarity"]} for number in range(8)]
+    reports = list(evaluate_many(some, judge=ScriptedJudge(slow), concurrency=2))
+
+    assert [report.case_id for report in reports] == [str(number) for number in range(8)]
+    assert most == 2
+
+
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"processes": 0}])
+def test_no_worker_is_refused_at_once(wrong):
+    with pytest.raises(ContractError, match="at least 1"):
+        evaluate_many([CASE], **wrong)
+
+
+def test_memory_does_not_grow_with_the_number_of_cases():
+    def peak(number):
+        tracemalloc.start()
+        for _ in evaluate_many(numbered(at) for at in range(number)):
+            pass
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(50)
+    assert peak(800) < 1.5 * peak(100)
