@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from evaluation.metrics.patterns import check_pattern, check_schema
+from evaluation.patterns import check_pattern, check_schema
 from evaluation.runs import ActionKind
 from evaluation.values import Count, Given, Quantity
 

@@ -8,22 +8,28 @@ from typing import Final
 from evaluation.judges.reading import FIELDS
 from evaluation.rules import Rubric, Scale
 
-_TEXT: Final[Mapping[str, object]] = {"type": "string"}
-_RATIONALE: Final[Mapping[str, object]] = {"type": "string", "description": "Why, in a few sentences."}
-_CONCERNS: Final[Mapping[str, object]] = {"type": "array", "items": _TEXT}
+_SHORT: Final[Mapping[str, object]] = {"type": "string", "maxLength": 200}
+_RATIONALE: Final[Mapping[str, object]] = {
+    "type": "string",
+    "minLength": 3,
+    "maxLength": 600,
+    "description": "Why, in a few sentences.",
+}
+_CONCERNS: Final[Mapping[str, object]] = {"type": "array", "items": _SHORT, "maxItems": 5}
 
 
 def answer_schema(rubric: Rubric) -> dict[str, object]:
     """Ask for a rationale, a score a criterion, concerns, an action, and what the rubric wants beside them.
 
-    The overall score is not asked for: it follows from the criteria.
+    The overall score is not asked for: it follows from the criteria. The bounds on lengths keep small models
+    from running on; a longer answer is read all the same.
     """
     own: dict[str, object] = {
         "rationale": _RATIONALE,
         "criteria": _scores(rubric),
         **_asked_beside(rubric),
         "concerns": _CONCERNS,
-        "recommended_action": _TEXT,
+        "recommended_action": _SHORT,
     }
     return {
         "title": "judge_answer",

@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.judges.answers import ObjectRead, read_object
 from evaluation.judges.failures import JudgeFailure
-from evaluation.metrics.patterns import schema_problem
+from evaluation.patterns import schema_problem
 from evaluation.rules import Rubric, Scale
 from evaluation.values import JsonObject
 

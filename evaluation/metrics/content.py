@@ -10,8 +10,8 @@ from typing import Final, Literal, NoReturn
 
 from evaluation.findings import Check, Unscored, check, missing_data, unscored_error
 from evaluation.metrics.numerals import states_number
-from evaluation.metrics.patterns import pattern_found, schema_problem, shown
 from evaluation.metrics.text import plain
+from evaluation.patterns import pattern_found, schema_problem, shown
 from evaluation.rules import ContentRule, Severity
 from evaluation.values import JsonObject
 

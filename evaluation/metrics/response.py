@@ -21,12 +21,11 @@ Score: TypeAlias = float | int | bool | Unscored
 """A value, or why there is none."""
 
 TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
-_ROUGES: Final = ("rouge_1", "rouge_2", "rouge_l")
-WORD_METRICS: Final = (
-    "token_jaccard",
-    "token_f1",
-    *(f"{rouge}{part}" for rouge in _ROUGES for part in ("", "_precision", "_recall")),
-)
+_PARTS: Final = {
+    rouge: (rouge, f"{rouge}_precision", f"{rouge}_recall") for rouge in ("rouge_1", "rouge_2", "rouge_l")
+}
+"""The names of a ROUGE's F, precision and recall."""
+WORD_METRICS: Final = ("token_jaccard", "token_f1", *(name for names in _PARTS.values() for name in names))
 REFERENCE_METRICS: Final = (*TEXT_METRICS, *WORD_METRICS)
 """What compares an output with a reference, and needs nothing else."""
 QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage", "semantic_similarity"})
@@ -67,27 +66,26 @@ def reference_scores(output: str, reference: str, words: Sequence[str]) -> dict[
 def _word_scores(words: Sequence[str], wanted: Sequence[str]) -> dict[str, Score]:
     if not wanted:
         return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
-    unigrams = rouge_1(words, wanted)
+    unigrams, observed, expected = rouge_1(words, wanted), set(words), set(wanted)
     return {
-        "token_jaccard": token_jaccard(words, wanted),
+        "token_jaccard": token_jaccard(observed, expected),
         "token_f1": unigrams.f1,
         **_rouge("rouge_1", unigrams),
         **_rouge("rouge_2", rouge_2(words, wanted) if len(wanted) > 1 else not_applicable(_NO_PAIRS)),
         **_rouge("rouge_l", rouge_l(words, wanted) or unscored_error(_TOO_LONG)),
-        "keyword_coverage": token_coverage(words, wanted),
+        "keyword_coverage": token_coverage(observed, expected),
     }
 
 
-def _rouge(name: str, overlap: Overlap | Unscored) -> dict[str, Score]:
+def _rouge(rouge: str, overlap: Overlap | Unscored) -> dict[str, Score]:
+    names = _PARTS[rouge]
     if not isinstance(overlap, Overlap):
-        return dict.fromkeys((name, f"{name}_precision", f"{name}_recall"), overlap)
-    precision, recall = overlap.precision, overlap.recall
+        return dict.fromkeys(names, overlap)
+    precision = overlap.precision
     return {
-        name: overlap.f1,
-        f"{name}_precision": not_applicable("the output has too few words")
-        if precision is None
-        else precision,
-        f"{name}_recall": not_applicable(_NO_WORDS) if recall is None else recall,
+        names[0]: overlap.f1,
+        names[1]: not_applicable("the output has too few words") if precision is None else precision,
+        names[2]: overlap.recall,
     }
 
 

@@ -17,7 +17,7 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 class Overlap(NamedTuple):
-    """What an output and a reference have in common, counted; one of the texts at least has items."""
+    """What an output has in common with a reference that has items, counted."""
 
     shared: int
     of_output: int
@@ -34,9 +34,9 @@ class Overlap(NamedTuple):
         return self.shared / self.of_output if self.of_output else None
 
     @property
-    def recall(self) -> float | None:
-        """Shared / of_reference; None for a reference without items."""
-        return self.shared / self.of_reference if self.of_reference else None
+    def recall(self) -> float:
+        """Shared / of_reference."""
+        return self.shared / self.of_reference
 
 
 def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
@@ -49,8 +49,13 @@ def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
 
 def rouge_2(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the pairs of neighbouring words in common, each as often as both have it (clipped)."""
-    shared = clipped(pairwise(output), pairwise(reference))
-    return Overlap(shared, max(len(output) - 1, 0), max(len(reference) - 1, 0))
+    observed, expected = list(pairwise(output)), list(pairwise(reference))
+    distinct, wanted = set(observed), set(expected)
+    if len(distinct) == len(observed) or len(wanted) == len(expected):  # nothing to clip: most texts
+        shared = len(distinct & wanted)
+    else:
+        shared = clipped(observed, expected)
+    return Overlap(shared, len(observed), len(expected))
 
 
 def rouge_l(output: Sequence[str], reference: Sequence[str]) -> Overlap | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import cache
 from typing import Final
 
@@ -69,11 +69,11 @@ def steps(first: int, second: int) -> int:
     return -(-min(first, second) // 64) * max(first, second)
 
 
-def token_jaccard(output: Sequence[str], reference: Sequence[str]) -> float:
+def token_jaccard(output: Set[str], reference: Set[str]) -> float:
     """|O and R| / |O or R| over the distinct words; 1 for two empty texts (Jaccard 1901)."""
-    observed, expected = set(output), set(reference)
-    either = len(observed | expected)
-    return len(observed & expected) / either if either else 1.0
+    shared = len(output & reference)
+    either = len(output) + len(reference) - shared
+    return shared / either if either else 1.0
 
 
 def keyword_coverage(output: str, keywords: Sequence[str]) -> float:
@@ -93,10 +93,9 @@ def _covered(keyword: str, text: str, words: str) -> bool:
     return not symbolic or plain(keyword) in text
 
 
-def token_coverage(output: Sequence[str], reference: Sequence[str]) -> float:
+def token_coverage(output: Set[str], reference: Set[str]) -> float:
     """Share of the distinct words of ``reference`` (one at least) that ``output`` has."""
-    expected = set(reference)
-    return len(expected.intersection(output)) / len(expected)
+    return len(output & reference) / len(reference)
 
 
 def tokens(text: str) -> list[str]:

@@ -88,22 +88,30 @@ def _list(value: object) -> list[object]:
 
 
 def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
-    unasked: dict[str, Score] = {
+    if case.output is None:
+        missing = missing_data("the run has no final output")
+        return {**_unasked(), **dict.fromkeys(_asked(case, embedder), missing)}
+    words = tokens(case.output)
+    scores = _against_reference(case.output, case.reference, words, embedder)
+    if case.keywords:
+        scores["keyword_coverage"] = keyword_score(case.output, case.keywords)
+    return {**scores, "characters": len(case.output), "words": len(words)}
+
+
+def _unasked() -> dict[str, Score]:
+    return {
         **dict.fromkeys((*REFERENCE_METRICS, "semantic_similarity"), not_applicable(_NO_REFERENCE)),
         "keyword_coverage": not_applicable(_NO_KEYWORDS),
     }
-    if case.output is None:
-        return {
-            **unasked,
-            **dict.fromkeys(_asked(case, embedder), missing_data("the run has no final output")),
-        }
-    words = tokens(case.output)
-    scores = {**unasked, "characters": len(case.output), "words": len(words)}
-    if case.reference is not None:
-        scores |= reference_scores(case.output, case.reference, words)
-        scores["semantic_similarity"] = semantic_similarity(embedder, case.output, case.reference)
-    if case.keywords:
-        scores["keyword_coverage"] = keyword_score(case.output, case.keywords)
+
+
+def _against_reference(
+    output: str, reference: str | None, words: list[str], embedder: Embedder | None
+) -> dict[str, Score]:
+    if reference is None:
+        return _unasked()
+    scores = reference_scores(output, reference, words)
+    scores["semantic_similarity"] = semantic_similarity(embedder, output, reference)
     return scores
 
 

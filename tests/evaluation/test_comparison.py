@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation import MissingExtraError
+from evaluation import MissingExtraError, evaluate
 from evaluation.comparison import compare
 from evaluation.errors import ContractError
 
@@ -144,8 +144,6 @@ def test_the_same_seed_gives_the_same_comparison():
 
 
 def report(latency_ms, output):
-    from evaluation import evaluate
-
     return evaluate(
         {
             "agent_run": {"final_output": output, "latency_ms": latency_ms, "tool_calls": ["look"]},

@@ -1,5 +1,7 @@
 """The graph: the document's nodes and edges, and its drawing."""
 
+from itertools import pairwise
+
 import pytest
 
 from evaluation import build_evaluation_graph
@@ -36,7 +38,7 @@ def test_the_graph_has_the_documents_edges():
     straight = ("__start__", *NODES, "__end__")
 
     assert edges == {
-        *zip(straight, straight[1:], strict=False),
+        *pairwise(straight),
         ("prepare_evaluation", "finalize_report"),
         ("decide_judge_need", "detect_regressions_and_anomalies"),
     }

@@ -1,0 +1,35 @@
+"""One text of the labelled set, and how a made-up secret is put together.
+
+No secret stands in a file in one piece, so that the scanners of hosting sites have nothing to refuse; each is
+drawn from a seed, so that the set is the same in every run.
+"""
+
+import random
+import string
+from dataclasses import dataclass
+from typing import Literal
+
+HEX = "0123456789abcdef"
+ALNUM = string.ascii_letters + string.digits
+UPPER = string.ascii_uppercase + string.digits
+URLSAFE = ALNUM + "-_"
+BASE64 = ALNUM + "+/"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A text with the values in it that have to be found; none: a text in which nothing may be found."""
+
+    text: str
+    values: tuple[str, ...] = ()
+    category: Literal["credential", "personal"] = "credential"
+    kind: str = ""
+
+
+def body(size: int, alphabet: str = ALNUM, seed: object = "") -> str:
+    """Draw the random part of a token; it holds a digit and a letter, as generated ones do."""
+    draw = random.Random(f"{size}{alphabet}{seed}")
+    drawn = "".join(draw.choices(alphabet, k=size - 2))
+    middle = (size - 2) // 2
+    letter = next(mark for mark in alphabet if mark.isalpha())
+    return f"{drawn[:middle]}7{letter}{drawn[middle:]}"
