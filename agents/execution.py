@@ -15,7 +15,7 @@ from agents.conversation import Conversation, Model, ModelCall, adrive, drive, r
 from agents.errors import ModelSetupError, ToolLoopError
 from agents.parsing import without_thoughts
 from agents.sync import run_sync
-from agents.tools import ToolCalls, awaits, tool_runner
+from agents.tools import ToolCalls, awaits, identified, tool_runner
 from agents.transport import TransportRetry
 
 T = TypeVar("T")
@@ -109,8 +109,9 @@ class ExecutionAgent(BaseAgent):
                 return without_thoughts(reply_text(reply))
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
-            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), reply)
-            messages = [*messages, reply, *answers]
+            asked = identified(reply)
+            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), asked)
+            messages = [*messages, asked, *answers]
             rounds += 1
 
 

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
 
 ToolRunner = Runnable[MessagesState, MessagesState]
+ToolOutcome = ToolMessage | Command[str]
+
+_NOBODY: Final = "The tool wanted to ask a human, and none can be asked here. Go on without it."
+_SILENT: Final = "The tool ended without an answer. Go on without it."
 
 
 def tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
     """A runnable that answers each tool call of the last message, failures included.
 
     It keeps no checkpoints of its own, whatever graph it is called from.
+
+    Raises:
+        GraphInterrupt: A tool asks a human, and the runner is called from within a graph.
     """
+    node = ToolNode(tools, handle_tool_errors=_describe, wrap_tool_call=_answered, awrap_tool_call=_aanswered)
     graph = StateGraph(MessagesState)
-    graph.add_node("tools", ToolNode(tools, handle_tool_errors=_describe))
+    graph.add_node("tools", node)
     graph.add_edge(START, "tools")
     graph.add_edge("tools", END)
     return cast("ToolRunner", graph.compile(checkpointer=False))
@@ -33,6 +45,17 @@ def awaits(tools: Sequence[BaseTool]) -> bool:
     return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
 
 
+def identified(reply: AIMessage) -> AIMessage:
+    """The reply with an id for each of its tool calls; some servers give none, and answers need one."""
+    if all(call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)):
+        return reply
+    calls: list[ToolCall] = [{**call, "id": call["id"] or uuid4().hex} for call in reply.tool_calls]
+    invalid: list[InvalidToolCall] = [
+        {**call, "id": call["id"] or uuid4().hex} for call in reply.invalid_tool_calls
+    ]
+    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
     """The tool calls of one reply.
@@ -40,7 +63,7 @@ class ToolCalls:
     Attributes:
         runner: Carries out those that it can.
         names: The tools there are.
-        reply: The model's reply.
+        reply: The model's reply, as ``identified`` gives it.
     """
 
     runner: ToolRunner
@@ -63,12 +86,46 @@ class ToolCalls:
 
     def _answers(self, state: MessagesState | None) -> list[BaseMessage]:
         done: list[AnyMessage] = state["messages"][1:] if state else []
+        answered = {message.tool_call_id for message in done if isinstance(message, ToolMessage)}
         unknown = [call for call in self.reply.tool_calls if call["name"] not in self.names]
         return [
             *done,
+            *(_error(call, _SILENT) for call in self._known() if call["id"] not in answered),
             *(_unknown(call, self.names) for call in unknown),
             *(_unparsable(call) for call in self.reply.invalid_tool_calls),
         ]
+
+
+def _answered(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
+    try:
+        return execute(request)
+    except GraphInterrupt as question:
+        return _unasked(request, question)
+
+
+async def _aanswered(
+    request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[ToolOutcome]]
+) -> ToolOutcome:
+    try:
+        return await execute(request)
+    except GraphInterrupt as question:
+        return _unasked(request, question)
+
+
+def _unasked(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
+    """The answer to a call whose tool has a question, where no graph can hand that to a human."""
+    if _within_graph(request):
+        raise question
+    return _error(request.tool_call, _NOBODY)
+
+
+def _within_graph(request: ToolCallRequest) -> bool:
+    """Whether the runner was called from a node of another graph, whose namespace then comes first."""
+    return "|" in request.runtime.config["configurable"]["checkpoint_ns"]
+
+
+def _error(call: ToolCall, reason: str) -> ToolMessage:
+    return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 
 class _Refused(BaseTool):

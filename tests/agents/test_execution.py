@@ -7,9 +7,13 @@ import inspect
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command, interrupt
 
 from agents import ExecutionAgent, ModelSetupError, ToolLoopError, prompts
 from agents.prompts import correction_request, step_request
@@ -39,6 +43,12 @@ async def awaited_add(a: int, b: int) -> int:
     """Add two numbers, slowly."""
     await asyncio.sleep(0)
     return a + b
+
+
+@tool
+def ask_human(question: str) -> str:
+    """Ask a human."""
+    return str(interrupt(question))
 
 
 def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
@@ -253,6 +263,71 @@ def test_valid_and_unparsable_calls_of_one_reply_are_all_answered():
     model = ScriptedChatModel([mixed, "2"])
     ExecutionAgent(model, tools=[add]).execute_step("s")
     assert [call for call, _, _ in answers(model)] == ["0", "9"]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_tool_that_wants_a_human_is_told_that_there_is_none(awaited):
+    both = calls(("add", {"a": 1, "b": 1}), ("ask_human", {"question": "may I?"}))
+    model = ScriptedChatModel([both, "2"])
+    agent = ExecutionAgent(model, tools=[add, ask_human])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "2"
+    [counted, asked] = answers(model)
+    assert counted == ("0", "success", "2")
+    assert asked[:2] == ("1", "error")
+    assert "human" in asked[2]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_tool_that_wants_a_human_within_a_graph_gets_its_answer_from_there(awaited):
+    question = calls(("ask_human", {"question": "may I?"}))
+    model = ScriptedChatModel([question, question, "done"])
+    agent = ExecutionAgent(model, tools=[ask_human])
+
+    async def work(_: MessagesState) -> MessagesState:
+        return {"messages": [await agent.aexecute_step("s") if awaited else agent.execute_step("s")]}
+
+    graph = StateGraph(MessagesState).add_node("work", work).add_edge(START, "work")
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    [waiting] = (await compiled.ainvoke({"messages": []}, config))["__interrupt__"]
+    state = await compiled.ainvoke(Command(resume="yes"), config)
+    assert waiting.value == "may I?"
+    assert state["messages"][-1].text == "done"
+    assert answers(model) == [("0", "success", "yes")]
+
+
+def test_a_tool_that_takes_its_call_out_of_the_conversation_is_answered_all_the_same():
+    @tool
+    def forget(text: str) -> Command:
+        """Forget everything."""
+        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]})
+
+    model = ScriptedChatModel([calls(("forget", {"text": "it"})), "done"])
+    assert ExecutionAgent(model, tools=[forget]).execute_step("s") == "done"
+    assert [(call, status) for call, status, _ in answers(model)] == [("0", "error")]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+@pytest.mark.parametrize("missing", [None, ""])
+async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awaited):
+    reply = calls(("add", {"a": 1, "b": 1}), ("add", {"a": 2, "b": 2}), ("divide", {}))
+    for call in reply.tool_calls:
+        call["id"] = missing
+    reply.invalid_tool_calls = [{**unparsable("{").invalid_tool_calls[0], "id": missing}]
+    model = ScriptedChatModel([reply, "2 and 4"])
+    agent = ExecutionAgent(model, tools=[add])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "2 and 4"
+    [sent] = [message for message in model.prompts[-1] if isinstance(message, AIMessage)]
+    asked = [call["id"] for call in (*sent.tool_calls, *sent.invalid_tool_calls)]
+    assert [call for call, _, _ in answers(model)] == asked
+    assert len({call for call in asked if call}) == 4
+
+
+def test_an_id_that_is_made_up_leaves_the_models_message_as_it_was():
+    reply = calls(("add", {"a": 1, "b": 1}))
+    reply.tool_calls[0]["id"] = None
+    ExecutionAgent(ScriptedChatModel([reply, "2"]), tools=[add]).execute_step("s")
+    assert reply.tool_calls[0]["id"] is None
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
