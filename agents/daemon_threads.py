@@ -27,9 +27,10 @@ class _Pool:
         self._idle = threading.Semaphore(0)
 
     def run(self, job: Job) -> None:
-        self._jobs.put(job)
         if not self._idle.acquire(blocking=False):
             threading.Thread(target=self._work, name="blocking-agent", daemon=True).start()
+        # Last, so that Ctrl-C before it leaves no job that waits for a thread.
+        self._jobs.put(job)
 
     def _work(self) -> None:
         while True:
@@ -51,14 +52,15 @@ class DaemonExecutor(ThreadPoolExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``fn`` in a daemon thread."""
         future: Future[T] = Future()
-        in_daemon_thread(partial(_fulfil, future, partial(fn, *args, **kwargs)))
+        in_daemon_thread(partial(fulfil, future, partial(fn, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave what is running behind."""
 
 
-def _fulfil(future: Future[T], call: Callable[[], T]) -> None:
+def fulfil(future: Future[T], call: Callable[[], T]) -> None:
+    """Settle a future with what ``call`` returns or raises, unless it was cancelled before."""
     if not future.set_running_or_notify_cancel():
         return
     try:

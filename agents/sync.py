@@ -4,35 +4,133 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from functools import partial
+from typing import Final, TypeVar, cast
 
-from agents.daemon_threads import DaemonExecutor
+from agents.daemon_threads import DaemonExecutor, fulfil, in_daemon_thread
 
 T = TypeVar("T")
+
+_GRACE_S: Final = 1.0
+"""Seconds that cancelled code has to tidy up before it is left behind."""
+
+_HEED_S: Final = 0.2
+"""Seconds after which a blocked thread looks for signals."""
+
+_log: Final = logging.getLogger(__name__)
 
 
 def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
     """Run a coroutine to its end from blocking code, also where an event loop already runs (a notebook).
 
     In the latter case it runs on a loop of its own in another thread, with the caller's context
-    variables, and the caller's loop waits.
+    variables, and the caller's loop waits. Raises as ``run_loop`` does.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return run_loop(start)
-    context = contextvars.copy_context()
-    with ThreadPoolExecutor(1, thread_name_prefix="run-sync") as executor:
-        return executor.submit(context.run, run_loop, start).result()
+    return _run_beside(start)
 
 
 def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run a coroutine on a new event loop that does not wait, at its end, for threads that block."""
+    """Run a coroutine on a new event loop that waits, at its end, for nothing that will not end.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came, and the coroutine, which was cancelled for it, has ended.
+    """
 
     async def main() -> T:
         asyncio.get_running_loop().set_default_executor(DaemonExecutor())
         return await start()
 
-    return asyncio.run(main())
+    # The runner turns Ctrl-C into a cancellation. It is not closed, since that waits for every task.
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    try:
+        return runner.run(main())
+    finally:
+        _end(runner.get_loop())
+
+
+def _run_beside(start: Callable[[], Coroutine[object, object, T]]) -> T:
+    """Run it in another thread; an exception that ends the wait for it (Ctrl-C) cancels it."""
+    started: Future[Callable[[], None]] = Future()
+
+    async def main() -> T:
+        started.set_result(_cancel_of_current_task())
+        return await start()
+
+    outcome: Future[T] = Future()
+    try:
+        in_daemon_thread(partial(fulfil, outcome, partial(contextvars.copy_context().run, run_loop, main)))
+        return _awaited(outcome)
+    finally:
+        if not (outcome.done() or outcome.cancel()):
+            started.add_done_callback(lambda cancel: cancel.result()())
+            wait((outcome,), _GRACE_S)
+
+
+def _awaited(outcome: Future[T]) -> T:
+    # A wait without an end may sleep through Ctrl-C: on Windows, or where it comes as the wait begins.
+    while not wait((outcome,), _HEED_S).done:
+        pass
+    return outcome.result()
+
+
+def _cancel_of_current_task() -> Callable[[], None]:
+    loop, task = asyncio.get_running_loop(), cast("asyncio.Task[object]", asyncio.current_task())
+
+    def cancel() -> None:
+        with suppress(RuntimeError):  # the loop was closed meanwhile: there is nothing to cancel any more
+            loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        if left := loop.run_until_complete(_wind_up()):
+            names = ", ".join(sorted(_name(task) for task in left))
+            _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
+    finally:
+        loop.set_exception_handler(_report)
+        loop.close()
+
+
+async def _wind_up() -> set[asyncio.Task[object]]:
+    """Cancel what still runs and close generators that are open; what goes on all the same is returned."""
+    loop = asyncio.get_running_loop()
+    stubborn = await _cancel(_others())
+    closing = loop.create_task(loop.shutdown_asyncgens())
+    await asyncio.wait((closing,), timeout=_GRACE_S)
+    return stubborn | await _cancel(_others() - stubborn)
+
+
+async def _cancel(tasks: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
+    """Those that did not end by it."""
+    for task in tasks:
+        task.cancel()
+    return (await asyncio.wait(tasks, timeout=_GRACE_S))[1] if tasks else set()
+
+
+def _others() -> set[asyncio.Task[object]]:
+    return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+
+
+def _name(task: asyncio.Task[object]) -> str:
+    """What it runs, down to what it waits for."""
+    names, coroutine = list[str](), cast("object", task.get_coro())
+    while isinstance(name := getattr(coroutine, "__qualname__", None), str):
+        names.append(name)
+        coroutine = getattr(coroutine, "cr_await", None)
+    return " > ".join(names) or task.get_name()
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    """What a closed loop still has to say, but for tasks that were left behind: those were named."""
+    if "task" not in context:
+        loop.default_exception_handler(context)

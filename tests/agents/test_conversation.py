@@ -1,10 +1,8 @@
-"""Structured replies over a real client, what it lets out of them, and run_sync."""
+"""Structured replies over a real client, and what it lets out of them."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
@@ -13,7 +11,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 from agents import UNREADABLE_PREFIX, MonitoringAgent, TransportRetry
 from agents.contracts import VERDICT_SCHEMA
 from agents.conversation import constrained, reply_text
-from agents.sync import run_sync
 from agents.testing import ScriptedChatModel
 
 MET = '{"feedback": "met", "success": true}'
@@ -102,38 +99,3 @@ def test_no_schema_constrains_nothing():
 )
 def test_the_text_of_a_reply_is_its_text_or_else_its_first_call(message, text):
     assert reply_text(message) == text
-
-
-# ------------------------------------------------------------------------------------------ run_sync
-
-request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="none")
-
-
-async def _where() -> tuple[str, int]:
-    await asyncio.sleep(0)
-    return request_id.get(), threading.get_ident()
-
-
-async def _fail() -> None:
-    raise ZeroDivisionError
-
-
-def test_without_a_loop_a_coroutine_runs_in_the_calling_thread():
-    assert run_sync(_where) == ("none", threading.get_ident())
-
-
-async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context():
-    request_id.set("seven")
-    seen, thread = run_sync(_where)
-    assert seen == "seven"
-    assert thread != threading.get_ident()
-
-
-def test_an_exception_comes_out_as_it_is():
-    with pytest.raises(ZeroDivisionError):
-        run_sync(_fail)
-
-
-async def test_an_exception_comes_out_as_it_is_inside_a_running_loop():
-    with pytest.raises(ZeroDivisionError):
-        run_sync(_fail)

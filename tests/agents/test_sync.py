@@ -1,0 +1,264 @@
+"""From blocking code into async code: how it begins, and that it ends whatever the coroutine left running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import gc
+import logging
+import signal
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from agents.sync import run_loop, run_sync
+
+request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="none")
+
+
+async def _where() -> tuple[str, int]:
+    await asyncio.sleep(0)
+    return request_id.get(), threading.get_ident()
+
+
+async def _fail() -> None:
+    raise ZeroDivisionError
+
+
+def test_without_a_loop_a_coroutine_runs_in_the_calling_thread():
+    assert run_sync(_where) == ("none", threading.get_ident())
+
+
+async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context():
+    request_id.set("seven")
+    seen, thread = run_sync(_where)
+    assert seen == "seven"
+    assert thread != threading.get_ident()
+
+
+def test_an_exception_comes_out_as_it_is():
+    with pytest.raises(ZeroDivisionError):
+        run_sync(_fail)
+
+
+async def test_an_exception_comes_out_as_it_is_inside_a_running_loop():
+    with pytest.raises(ZeroDivisionError):
+        run_sync(_fail)
+
+
+# ------------------------------------------------------------------------------------ what is left running
+
+
+async def never_ends() -> None:
+    """Swallow every cancellation."""
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+
+
+async def _beside(start) -> asyncio.Task[None]:
+    """Start it as a task, and let it begin."""
+    task = asyncio.ensure_future(start())
+    await asyncio.sleep(0)
+    return task
+
+
+def test_a_task_that_swallows_its_cancellation_does_not_keep_the_run_from_returning():
+    kept = []
+
+    async def main() -> str:
+        kept.append(await _beside(never_ends))
+        return "done"
+
+    started = time.monotonic()
+    assert run_loop(main) == "done"
+    assert time.monotonic() - started < 20
+    assert not kept[0].done()
+
+
+def test_a_task_left_behind_is_named_in_one_warning_and_nothing_follows(caplog):
+    async def calls_agent() -> None:
+        await never_ends()
+
+    async def main() -> None:
+        await _beside(calls_agent)
+
+    run_loop(main)
+    gc.collect()
+    [record] = caplog.records
+    assert (record.name, record.levelno) == ("agents.sync", logging.WARNING)
+    assert "calls_agent > never_ends" in record.getMessage()
+
+
+def test_a_task_that_is_still_running_has_time_to_tidy_up(caplog):
+    tidied = threading.Event()
+
+    async def tidy() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await asyncio.sleep(0.01)
+            tidied.set()
+
+    async def main() -> None:
+        await _beside(tidy)
+
+    run_loop(main)
+    assert tidied.is_set()
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["at once", "once nobody can see it any more"])
+def test_what_a_task_raises_at_the_end_is_logged(caplog, held):
+    kept = []
+
+    async def fails() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            raise ZeroDivisionError
+
+    async def main() -> None:
+        kept.extend([await _beside(fails)][:held])
+
+    run_loop(main)
+    kept.clear()
+    gc.collect()
+    [record] = caplog.records
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+async def _numbers(closed):
+    try:
+        yield 1
+    finally:
+        await closed()
+
+
+@pytest.mark.parametrize("patience", [0, 3600], ids=["which ends", "which does not end"])
+def test_a_generator_left_open_is_closed_and_its_closing_is_not_waited_for_without_end(patience):
+    seen, closing = [], threading.Event()
+
+    async def closed() -> None:
+        closing.set()
+        await asyncio.sleep(patience)
+
+    async def main() -> None:
+        numbers = _numbers(closed)
+        seen.append(numbers)
+        await anext(numbers)
+
+    started = time.monotonic()
+    run_loop(main)
+    assert closing.is_set()
+    assert time.monotonic() - started < 20
+
+
+def test_a_thread_that_blocks_is_not_waited_for():
+    release = threading.Event()
+
+    async def main() -> str:
+        await _beside(lambda: asyncio.to_thread(release.wait, 60))
+        return "done"
+
+    started = time.monotonic()
+    assert run_loop(main) == "done"
+    assert time.monotonic() - started < 20
+    release.set()
+
+
+# ---------------------------------------------------------------------------------------------- Ctrl-C
+
+
+def press_ctrl_c() -> None:
+    """As the terminal or a notebook's server does."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def test_ctrl_c_lets_the_coroutine_tidy_up():
+    tidied = threading.Event()
+
+    async def main() -> None:
+        try:
+            asyncio.get_running_loop().call_soon(press_ctrl_c)
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            tidied.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_loop(main)
+    assert tidied.is_set()
+
+
+def test_ctrl_c_cancels_the_coroutine_which_may_still_give_a_result():
+    async def main() -> str:
+        with suppress(asyncio.CancelledError):
+            asyncio.get_running_loop().call_soon(press_ctrl_c)
+            await asyncio.sleep(60)
+        return "what was done"
+
+    assert run_loop(main) == "what was done"
+
+
+def test_ctrl_c_ends_a_run_that_left_a_task_which_swallows_its_cancellation():
+    async def main() -> None:
+        await _beside(never_ends)
+        asyncio.get_running_loop().call_soon(press_ctrl_c)
+        await asyncio.sleep(60)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_loop(main)
+    assert time.monotonic() - started < 20
+
+
+def in_a_notebook(cell) -> None:
+    """Call it within an event loop that, as a notebook's, leaves Ctrl-C to Python."""
+
+    async def main() -> None:
+        cell()
+
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(main())
+    finally:
+        loop.close()
+
+
+def test_ctrl_c_in_a_notebook_cancels_the_coroutine():
+    tidied = threading.Event()
+
+    async def waits() -> None:
+        try:
+            asyncio.get_running_loop().call_soon(press_ctrl_c)
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            tidied.set()
+            raise
+
+    with pytest.raises(KeyboardInterrupt):
+        in_a_notebook(lambda: run_sync(waits))
+    assert tidied.wait(20)
+
+
+def test_ctrl_c_in_a_notebook_does_not_wait_for_a_coroutine_that_swallows_its_cancellation():
+    release = threading.Event()
+
+    async def stubborn() -> None:
+        asyncio.get_running_loop().call_soon(press_ctrl_c)
+        while not release.is_set():
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.05)
+
+    deadline = threading.Timer(30, release.set)
+    deadline.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        in_a_notebook(lambda: run_sync(stubborn))
+    took = time.monotonic() - started
+    release.set()
+    deadline.cancel()
+    assert took < 20
