@@ -20,6 +20,7 @@ MAX_STEPS: Final = 1_000_000_000
 """Greatest product of a text's bytes and a program's instructions: 17 s at worst, and mostly far less."""
 _CACHED: Final = 256
 _SHOWN: Final = 80
+_quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
 _ACCEPTED: Final = (
     "accepted is the syntax of RE2 (https://github.com/google/re2/wiki/Syntax): no lookahead or lookbehind, "
     "no back-reference, no possessive quantifier or atomic group, at most 1000 repetitions"
@@ -156,4 +157,4 @@ def _bounded(text: str) -> str:
 
 def shown(text: str) -> str:
     """Quote at most 80 characters of a rule, on one line."""
-    return json.dumps(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…", ensure_ascii=False)
+    return _quoted(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")

@@ -43,10 +43,10 @@ class Texts:
 
 @dataclass(frozen=True)
 class Said:
-    """What the agent said: its final output, if it gave one, and each message of the assistant."""
+    """What the agent said: its final output, if it gave one, and the recorded conversation."""
 
     final: str | None
-    messages: tuple[str, ...] = ()
+    messages: object = None
 
     @cached_property
     def final_output(self) -> Texts:
@@ -55,10 +55,9 @@ class Said:
 
     @cached_property
     def assistant_messages(self) -> Texts:
-        """The messages, and the final output if it is none of them."""
-        return Texts(
-            (*self.messages, *(text for text in self.final_output.texts if text not in self.messages))
-        )
+        """The assistant's messages, and the final output if it is none of them."""
+        said = tuple(assistant_texts(self.messages))
+        return Texts((*said, *(text for text in self.final_output.texts if text not in said)))
 
     def where(self, place: Literal["final_output", "assistant_messages"]) -> Texts:
         """Give the texts that a rule looks at."""

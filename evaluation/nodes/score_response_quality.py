@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.findings import Check, group, missing_data, not_applicable
 from evaluation.injected import Embedder, Injected
-from evaluation.metrics.content import Said, assistant_texts, content_checks, content_score
+from evaluation.metrics.content import Said, content_checks, content_score
 from evaluation.metrics.response import (
     LENGTHS,
     REFERENCE_METRICS,
@@ -73,7 +73,7 @@ def _case(state: EvaluationState) -> _Case:
     lengths = contract.get("output_length")
     return _Case(
         output=final,
-        said=Said(final, tuple(assistant_texts(run.get("messages")))),
+        said=Said(final, run.get("messages")),
         reference=state["reference_output"],
         keywords=[word for word in _list(contract.get("keywords")) if isinstance(word, str)],
         required=[rule for rule in _list(contract.get("required_content")) if isinstance(rule, dict)],
