@@ -6,6 +6,7 @@ from evaluation.findings import group
 from evaluation.injected import Injected
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
 from evaluation.metrics.trajectory import (
+    DEFAULT_RULES,
     TRAJECTORY_METRICS,
     TrajectoryScores,
     expected_step,
@@ -18,7 +19,8 @@ from evaluation.state import EvaluationState
 
 def evaluate_trajectory(state: EvaluationState, injected: Injected) -> EvaluationState:
     """Compare the trajectory with the expected one by the configured mode; judge how agents work together."""
-    rules = TrajectoryRules.model_validate(state["contract"].get("trajectory") or {})
+    given = state["contract"].get("trajectory")
+    rules = TrajectoryRules.model_validate(given) if given else DEFAULT_RULES
     found = _compared(state, rules, injected)
     together = _together(state, rules)
     update: EvaluationState = {

@@ -7,11 +7,12 @@ from evaluation.metrics.trajectory.actions import (
     expected_step,
     observed_action,
 )
-from evaluation.metrics.trajectory.matching import match_trajectory
+from evaluation.metrics.trajectory.matching import DEFAULT_RULES, match_trajectory
 from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 
 __all__ = [
+    "DEFAULT_RULES",
     "TRAJECTORY_METRICS",
     "ActionPattern",
     "ArgumentMismatch",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from evaluation.metrics.trajectory.equality import written
 from evaluation.rules import ArgumentRule
@@ -26,29 +25,42 @@ class ObservedAction(NamedTuple):
     """Whether its result was an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActionPattern:
-    """What an action has to look like; whatever is None may be anything."""
-
+class _PatternFields(NamedTuple):
     name: str
-    args: JsonObject | None = None
-    arguments: ArgumentRule | None = None
-    """Goes before the rules for the tool and for all tools."""
-    agent: str | None = None
-    target: str | None = None
-    kind: str | None = None
-    placed: bool = field(init=False, repr=False, compare=False)
+    args: JsonObject | None
+    arguments: ArgumentRule | None
+    agent: str | None
+    target: str | None
+    kind: str | None
+    placed: bool
     """Whether it matters who acted, towards whom, or in which way."""
-    written: bytes = field(init=False, repr=False, compare=False)
+    written: bytes
     """The arguments as bytes; made once, like ``placed``, for all comparisons."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "placed", not (self.agent is self.target is self.kind is None))
-        object.__setattr__(self, "written", written(self.args))
+
+class ActionPattern(_PatternFields):
+    """What an action has to look like; whatever is None may be anything.
+
+    ``arguments`` is the rule for comparing ``args``; it goes before those for the tool and for all tools.
+    """
+
+    __slots__ = ()
+
+    def __new__(  # noqa: PLR0917
+        cls,
+        name: str,
+        args: JsonObject | None = None,
+        arguments: ArgumentRule | None = None,
+        agent: str | None = None,
+        target: str | None = None,
+        kind: str | None = None,
+    ) -> Self:
+        """Take what is expected; the other fields follow from it."""
+        placed = not (agent is target is kind is None)
+        return super().__new__(cls, name, args, arguments, agent, target, kind, placed, written(args))
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedStep:
+class ExpectedStep(NamedTuple):
     """One step that should be seen: an action that fits any one of the patterns."""
 
     patterns: tuple[ActionPattern, ...]
@@ -57,6 +69,8 @@ class ExpectedStep:
     @property
     def name(self) -> str:
         """The name of the action, or of all alternatives."""
+        if len(self.patterns) == 1:
+            return self.patterns[0].name
         return " | ".join(dict.fromkeys(pattern.name for pattern in self.patterns))
 
 

@@ -70,8 +70,8 @@ def _found(selected: Selection, mode: MatchMode, comparison: Comparison) -> _Fou
     if mode == "single_tool":
         _check_single(selected)
     if _agree_pair_by_pair(selected, comparison):
-        count, optional = len(selected.steps), _optional_count(selected)
-        return _Found(True, count, optional, count - optional)
+        count = len(selected.steps)
+        return _Found(True, count, selected.optional, count - selected.optional)
     return _assigned(selected, mode, comparison)
 
 
@@ -91,29 +91,37 @@ def _agree_pair_by_pair(selected: Selection, comparison: Comparison) -> bool:
 def _assigned(selected: Selection, mode: MatchMode, comparison: Comparison) -> _Found:
     steps, count = selected.steps, len(selected.actions)
     masks = candidates(steps, selected.actions, comparison)
-    optional = [index for index, step in enumerate(steps) if step.optional]
-    required = [index for index, step in enumerate(steps) if not step.optional]
+    required, optional = _by_need(selected)
     held = assign(masks, required, optional, count)
     missing = [index for index in required if held[index] < 0]
     extra = sorted(set(range(count)).difference(held))
-    agrees = AGREES[mode](Pairing(masks, [step.optional for step in steps], count, missing, extra))
+    agrees = AGREES[mode](Pairing(masks, steps, count, missing, extra))
     ordered = required if mode == "in_order" else range(len(steps))
     return _Found(
         agrees,
         count - len(extra),
-        sum(held[index] >= 0 for index in optional),
-        common_length([masks[index] for index in required], count),
+        len([index for index in optional if held[index] >= 0]),
+        common_length([masks[index] for index in required] if optional else masks, count),
         missing,
         extra,
-        ()
-        if agrees or mode not in ORDERED
-        else _violations([i for i in ordered if held[i] >= 0], masks, count),
+        () if agrees or mode not in ORDERED else _violations(ordered, held, masks, count),
         _mismatches(selected, missing, extra, comparison) if missing and extra else NO_MISMATCHES,
     )
 
 
-def _violations(steps: Sequence[int], masks: Sequence[int], observed: int) -> list[int]:
-    return [steps[place] for place in out_of_order([masks[step] for step in steps], observed)]
+def _by_need(selected: Selection) -> tuple[Sequence[int], Sequence[int]]:
+    every = range(len(selected.steps))
+    if not selected.optional:
+        return every, ()
+    optional = [index for index in every if selected.steps[index].optional]
+    return sorted(set(every).difference(optional)), optional
+
+
+def _violations(
+    ordered: Sequence[int], held: Sequence[int], masks: Sequence[int], observed: int
+) -> list[int]:
+    seen = [step for step in ordered if held[step] >= 0]
+    return [seen[place] for place in out_of_order([masks[step] for step in seen], observed)]
 
 
 def _mismatches(
@@ -126,12 +134,8 @@ def _mismatches(
     )
 
 
-def _optional_count(selected: Selection) -> int:
-    return sum([step.optional for step in selected.steps])
-
-
 def _result(selected: Selection, mode: MatchMode, rules: TrajectoryRules, found: _Found) -> TrajectoryMatch:
-    steps, actions, optional = selected.steps, selected.actions, _optional_count(selected)
+    steps, actions, optional = selected.steps, selected.actions, selected.optional
     return TrajectoryMatch(
         mode,
         found.agrees,

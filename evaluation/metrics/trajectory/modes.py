@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from evaluation.metrics.trajectory.actions import ExpectedStep
 from evaluation.rules import MatchMode
 
 
@@ -14,8 +15,7 @@ class Pairing(NamedTuple):
 
     masks: Sequence[int]
     """The observed actions that fit each step; bit j stands for observed action j."""
-    optional: Sequence[bool]
-    """Of each step."""
+    steps: Sequence[ExpectedStep]
     observed: int
     """How many actions were observed."""
     missing: Sequence[int]
@@ -27,17 +27,17 @@ class Pairing(NamedTuple):
 def _exact(pairing: Pairing) -> bool:
     """The same actions in the same order; an optional one may be absent."""
     reached = 1  # bit k: the first k observed actions are explained by the steps so far
-    for mask, optional in zip(pairing.masks, pairing.optional, strict=True):
+    for mask, step in zip(pairing.masks, pairing.steps, strict=True):
         explained = (reached & mask) << 1
-        reached = explained | reached if optional else explained
+        reached = explained | reached if step.optional else explained
     return bool(reached >> pairing.observed)
 
 
 def _in_order(pairing: Pairing) -> bool:
     """Every required step in order; anything may come between. The earliest that fits is always enough."""
     position = 0
-    for mask, optional in zip(pairing.masks, pairing.optional, strict=True):
-        if optional:
+    for mask, step in zip(pairing.masks, pairing.steps, strict=True):
+        if step.optional:
             continue
         later = mask >> position
         if not later:

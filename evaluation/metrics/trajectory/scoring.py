@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, TypeGuard
+from typing import Final, Literal, NamedTuple, TypeGuard
 
 from evaluation.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
 from evaluation.injected import ArgumentFunction
@@ -32,12 +31,14 @@ _PREFIX: Final = "trajectory_"
 _LOCAL: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
 _ONE_ACTION: Final = "no action was compared"
 _ONE_STEP: Final = "no required action is expected"
+_FORBIDDEN: Final = "forbidden actions were done"
+_FAILED: Final = "calls ended in an error"
+_UNREADABLE: Final = "calls have arguments that are no JSON object"
 _VERDICT: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Thresholds that stand for the verdict of mode ``precision_recall``."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrajectoryScores:
+class TrajectoryScores(NamedTuple):
     """What is put into the state: values by name, reasons where there is none, checks, errors."""
 
     scored: JsonObject
@@ -190,23 +191,23 @@ def _local(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
     return {_LOCAL[name]: reason for name, reason in unscored.items()}
 
 
-def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Check]:
+def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[Check]:
     if match.agrees is None:
-        yield check("metric_error", "trajectory", None, "warning", match.reason)
-    elif match.mode != "precision_recall" or _VERDICT.isdisjoint(bounds):
-        yield check("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)
+        return [check("metric_error", "trajectory", None, "warning", match.reason)]
+    if match.mode == "precision_recall" and not _VERDICT.isdisjoint(bounds):
+        return []
+    return [check("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)]
 
 
-def _rule_checks(match: TrajectoryMatch, rules: TrajectoryRules) -> Iterator[Check]:
+def _rule_checks(match: TrajectoryMatch, rules: TrajectoryRules) -> list[Check]:
+    found = []
     if rules.forbidden_tools:
-        yield _none_of(
-            "forbidden_actions", match.forbidden_actions, "critical", "forbidden actions were done"
-        )
+        found.append(_none_of("forbidden_actions", match.forbidden_actions, "critical", _FORBIDDEN))
     if rules.failed_calls == "fail":
-        yield _none_of("failed_calls", match.failed_calls, "critical", "calls ended in an error")
+        found.append(_none_of("failed_calls", match.failed_calls, "critical", _FAILED))
     if match.unreadable_arguments:
-        text = "calls have arguments that are no JSON object"
-        yield _none_of("unreadable_arguments", match.unreadable_arguments, "warning", text)
+        found.append(_none_of("unreadable_arguments", match.unreadable_arguments, "warning", _UNREADABLE))
+    return found
 
 
 def _none_of(metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str) -> Check:
@@ -216,10 +217,13 @@ def _none_of(metric: str, names: Sequence[str], severity: Literal["warning", "cr
 
 def _bound_checks(
     values: Mapping[str, float | None], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> Iterator[Check]:
-    for name, bound in bounds.items():
-        value = values.get(name)
-        if value is None:
-            yield unanswered(name, bound, unscored[name]["reason"])
-        else:
-            yield bound_check("trajectory", name, value, bound, "critical")
+) -> list[Check]:
+    return [_bound_check(name, bound, values.get(name), unscored) for name, bound in bounds.items()]
+
+
+def _bound_check(
+    name: str, bound: JsonObject, value: float | None, unscored: Mapping[str, Unscored]
+) -> Check:
+    if value is None:
+        return unanswered(name, bound, unscored[name]["reason"])
+    return bound_check("trajectory", name, value, bound, "critical")

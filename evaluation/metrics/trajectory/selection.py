@@ -18,6 +18,8 @@ class Selection(NamedTuple):
     action_indexes: Sequence[int]
     steps: Sequence[ExpectedStep]
     step_indexes: Sequence[int]
+    optional: int
+    """How many of the steps are."""
     forbidden: tuple[str, ...]
     failed: tuple[str, ...]
     unreadable: tuple[str, ...]
@@ -39,12 +41,13 @@ def select(
     failed = [index for index in action_indexes if actual[index].failed]
     if failed and rules.failed_calls == "ignore":
         action_indexes = sorted(set(action_indexes).difference(failed))
-    actions = _picked(actual, action_indexes)
+    actions, steps = _picked(actual, action_indexes), _picked(expected, step_indexes)
     return Selection(
         actions,
         action_indexes,
-        _picked(expected, step_indexes),
+        steps,
         step_indexes,
+        sum([step.optional for step in steps]),
         _forbidden(actual, rules.forbidden_tools) if rules.forbidden_tools else (),
         tuple([actual[index].name for index in failed]),
         tuple([action.name for action in actions if action.args_error is not None]),
