@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evaluation.alerts import Alert
     from evaluation.chat_log import run_from_messages
+    from evaluation.comparison import compare
     from evaluation.contracts import EvaluationCase, EvaluationContract
     from evaluation.errors import ContractError, EvaluationError, JudgeError, MissingExtraError
     from evaluation.graph import build_evaluation_graph
     from evaluation.injected import Price
+    from evaluation.judges.caching import CachedJudge
+    from evaluation.judges.calibration import calibrate
+    from evaluation.judges.model_judge import RubricJudge
+    from evaluation.judges.panel import JudgePanel
     from evaluation.judging import AsyncJudge, Judge, JudgeRequest
     from evaluation.reports import EvaluationReport
+    from evaluation.rules import Rubric
     from evaluation.runner import aevaluate, evaluate, evaluate_many
     from evaluation.runs import AgentRun, RunMetadata, ToolCall
     from evaluation.state import EvaluationState
@@ -25,6 +31,7 @@ else:
         "AgentRun": "runs",
         "Alert": "alerts",
         "AsyncJudge": "judging",
+        "CachedJudge": "judges.caching",
         "ContractError": "errors",
         "EvaluationCase": "contracts",
         "EvaluationContract": "contracts",
@@ -33,13 +40,18 @@ else:
         "EvaluationState": "state",
         "Judge": "judging",
         "JudgeError": "errors",
+        "JudgePanel": "judges.panel",
         "JudgeRequest": "judging",
         "MissingExtraError": "errors",
         "Price": "injected",
+        "Rubric": "rules",
+        "RubricJudge": "judges.model_judge",
         "RunMetadata": "runs",
         "ToolCall": "runs",
         "aevaluate": "runner",
         "build_evaluation_graph": "graph",
+        "calibrate": "judges.calibration",
+        "compare": "comparison",
         "evaluate": "runner",
         "evaluate_many": "runner",
         "run_from_messages": "chat_log",
@@ -60,6 +72,7 @@ __all__ = [
     "AgentRun",
     "Alert",
     "AsyncJudge",
+    "CachedJudge",
     "ContractError",
     "EvaluationCase",
     "EvaluationContract",
@@ -68,13 +81,18 @@ __all__ = [
     "EvaluationState",
     "Judge",
     "JudgeError",
+    "JudgePanel",
     "JudgeRequest",
     "MissingExtraError",
     "Price",
+    "Rubric",
+    "RubricJudge",
     "RunMetadata",
     "ToolCall",
     "aevaluate",
     "build_evaluation_graph",
+    "calibrate",
+    "compare",
     "evaluate",
     "evaluate_many",
     "run_from_messages",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from evaluation.rules import (
     AuditRules,
@@ -16,10 +16,9 @@ from evaluation.rules import (
     Rubric,
     Threshold,
     TrajectoryRules,
-    named,
 )
 from evaluation.runs import AgentRun, RunMetadata
-from evaluation.values import Given
+from evaluation.values import Given, OrName
 
 # Models of nothing but defaults never change and are shared: pydantic would copy a default deeply, each time.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
@@ -33,7 +32,7 @@ class EvaluationContract(Given):
     required_content: list[ContentRule] = Field(default_factory=list)
     forbidden_content: list[ContentRule] = Field(default_factory=list)
     output_length: LengthBounds | None = None
-    expected_trajectory: list[Annotated[ExpectedAction, BeforeValidator(named)]] | None = None
+    expected_trajectory: list[Annotated[ExpectedAction, OrName()]] | None = None
     trajectory_match_mode: str = "in_order"
     trajectory: TrajectoryRules = Field(default_factory=lambda: _TRAJECTORY)
     thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from evaluation.patterns import check_pattern, check_schema
 from evaluation.runs import ActionKind
-from evaluation.values import Count, Given, Quantity
+from evaluation.values import Count, Given, OrName, Quantity
 
 Severity = Literal["info", "warning", "critical"]
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
@@ -65,11 +65,6 @@ class ArgumentRule(Given):
         return self
 
 
-def named(value: object) -> object:
-    """Read a bare name as an action of that name."""
-    return {"name": value} if isinstance(value, str) else value
-
-
 class ExpectedAction(Given):
     """An action that should be seen; where ``args`` is absent, any arguments fit."""
 
@@ -83,7 +78,7 @@ class ExpectedAction(Given):
     kind: ActionKind | None = None
     optional: bool = False
     """May be absent."""
-    any_of: list[Annotated[ExpectedAction, BeforeValidator(named)]] = Field(default_factory=list)
+    any_of: list[Annotated[ExpectedAction, OrName()]] = Field(default_factory=list)
     """Alternatives, one of which is enough, in place of ``name``."""
 
     @model_validator(mode="after")

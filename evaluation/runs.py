@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from evaluation.values import Count, Given, Quantity
+from evaluation.values import Count, Given, OrName, Quantity
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]
-
-
-def _named(value: object) -> object:
-    """Read a bare name as an action of that name."""
-    return {"name": value} if isinstance(value, str) else value
 
 
 class ToolCall(Given):
@@ -76,7 +71,7 @@ class AgentRun(Measured):
     """What the user asked."""
     final_output: str | None = None
     """The last answer; where it is absent, the text of the last assistant message."""
-    tool_calls: list[Annotated[ToolCall, BeforeValidator(_named)]] = Field(default_factory=list)
+    tool_calls: list[Annotated[ToolCall, OrName()]] = Field(default_factory=list)
     """Names or objects, in the order in which they were made."""
     messages: list[dict[str, object]] = Field(default_factory=list)
     """The conversation as chat messages (role, content)."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
 JsonObject: TypeAlias = Mapping[str, object]
 """A JSON object; what its values are is said by whoever reads them."""
@@ -21,3 +23,22 @@ class Given(BaseModel):
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
     )
+
+
+class OrName:
+    """Marks an object that a bare text may stand for: its name."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Read a text as an object of that name."""
+        return no_info_before_validator_function(_named, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, object]:
+        """Accept a text in the published schema as well, where the schema is of what goes in."""
+        described = handler(schema)
+        return described if handler.mode == "serialization" else {"anyOf": [{"type": "string"}, described]}
+
+
+def _named(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value

@@ -1,0 +1,24 @@
+"""One recorded run in, one structured report out: no model, no key, no network."""
+
+from evaluation import evaluate
+
+report = evaluate(
+    {
+        "agent_run": {
+            "input": "Turn off device_2 in the Bedroom",
+            "final_output": "I have set device_2 to off.",
+            "tool_calls": ["list_devices"],  # it never called the tool that does it
+            "latency_ms": 1840,
+        },
+        "reference_output": "I have set the device_2 status to off.",
+        "expected_trajectory": [
+            {"name": "set_device_info", "args": {"device_id": "device_2", "status": "OFF"}}
+        ],
+        "thresholds": {"latency_ms": 1500},
+    }
+)
+
+print(report["status"])
+for alert in report["alerts"]:
+    print(alert["severity"], alert["metric"], "->", alert["reason"])
+print(report["recommended_action"])

@@ -1,0 +1,92 @@
+"""A judge with a rubric: are these questions of a legal survey fit to be asked?
+
+Run it with ``python examples/legal_survey_judge.py``; with a model of your own as the judge, with
+``python examples/legal_survey_judge.py --model ollama:qwen3``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from agents import load_model
+from evaluation import EvaluationReport, JudgeRequest, evaluate
+from evaluation.judges.legal_survey import LEGAL_SURVEY
+from evaluation.judges.model_judge import RubricJudge
+from evaluation.testing import ScriptedJudge
+
+TASK = "Write one question for a survey among lawyers about the use of generative AI in their practice."
+QUESTIONS = {
+    "good": (
+        "In the last twelve months, has your firm filed a court document of which any part was drafted by a "
+        "generative AI tool? Please choose one: yes, no, not sure."
+    ),
+    "biased": (
+        "Surely you agree that careless firms which let machines write their pleadings betray their clients, "
+        "and that the bar should finally punish them?"
+    ),
+    "vague": "What do you think about AI and the law and things like that in general?",
+}
+
+# What gives a question away, by the criterion that it speaks against, with the feedback.
+SIGNS = {
+    "clarity and precision": {
+        "things like that": "says nothing",
+        "in general": "leaves the period and place open",
+    },
+    "neutrality and bias": {
+        "surely": "suggests the answer",
+        "careless": "presumes guilt",
+        "betray": "is loaded",
+    },
+    "relevance and focus": {"and that the bar": "asks a second question", "and the law": "is about anything"},
+    "completeness": {"surely": "leaves no choice but to agree", "what do you think": "offers no choices"},
+    "appropriateness for the audience": {"things like that": "is too loose for lawyers"},
+}
+
+
+def by_wording(request: JudgeRequest) -> Mapping[str, object]:
+    """Stands in for a model, so that the example runs anywhere: two points off for each telltale phrase."""
+    text = request.output.casefold()
+    found = {
+        name: [f"'{phrase}' {why}" for phrase, why in signs.items() if phrase in text]
+        for name, signs in SIGNS.items()
+    }
+    criteria = {name: max(1, 5 - 2 * len(signs)) for name, signs in found.items()}
+    concerns = [sign for signs in found.values() for sign in signs]
+    return {
+        "score": sum(criteria.values()) / len(criteria),
+        "rationale": f"{len(concerns)} phrases speak against the question.",
+        "criteria": criteria,
+        "detailed_feedback": [f"{name}: {'; '.join(signs) or 'fine'}" for name, signs in found.items()],
+        "concerns": concerns,
+        "recommended_action": "Rewrite the question." if concerns else "Ask it as it is.",
+    }
+
+
+def show(name: str, report: EvaluationReport) -> None:
+    result = report.judge.result or {}
+    print(f"{name}: {report.status}")
+    if "score" not in result:
+        print(f"  the judge gave no usable answer: {result.get('reason')}")
+        return
+    print(f"  score {result['score']:g} of 5, {result['pass_score']:g} pass: {result['rationale']}")
+    for criterion, score in result["criteria"].items():
+        print(f"  {score:g}  {criterion}")
+    for concern in result["concerns"]:
+        print(f"  concern: {concern}")
+    print(f"  recommended: {result['recommended_action']}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Questions of a legal survey, judged by a rubric.")
+    parser.add_argument("--model", help="a chat model that judges, such as ollama:qwen3")
+    spec = parser.parse_args().model
+    judge = RubricJudge(load_model(spec)) if spec else ScriptedJudge(by_wording)
+    for name, question in QUESTIONS.items():
+        case = {"agent_run": {"input": TASK, "final_output": question}, "rubric": LEGAL_SURVEY}
+        show(name, evaluate(case, judge=judge))
+
+
+if __name__ == "__main__":
+    main()
