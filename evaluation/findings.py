@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal
 
 from typing_extensions import TypedDict
@@ -103,17 +104,29 @@ def unscored_error(reason: str) -> Unscored:
     return Unscored(status="error", reason=reason)
 
 
-def group(scored: JsonObject, unscored: Mapping[str, Unscored], checks: Sequence[Check]) -> JsonObject:
+def group(
+    scored: JsonObject,
+    unscored: Mapping[str, Unscored],
+    checks: Sequence[Check],
+    facts: JsonObject = MappingProxyType({}),
+) -> JsonObject:
     """Make one metric group of the state.
 
+    Args:
+        scored: The values of metrics by name.
+        unscored: Why other metrics have none.
+        checks: What was asked of the group.
+        facts: What stands beside the metrics and is none: names, positions, limits.
+
     Returns:
-        The scored metrics by name, beside ``status`` (the group's outcome), ``passed`` (True, False, or None
+        Metrics and facts by name, beside ``status`` (the group's outcome), ``passed`` (True, False, or None
         where no check could be answered), ``counts`` (metrics by outcome), ``unscored`` (outcome and reason
         by metric) and ``checks``.
     """
     return {
         **scored,
-        "status": _status(scored, unscored),
+        **facts,
+        "status": outcome_of(scored, unscored),
         "passed": _passed(checks),
         "counts": _counts(scored, unscored),
         "unscored": dict(unscored),
@@ -121,7 +134,8 @@ def group(scored: JsonObject, unscored: Mapping[str, Unscored], checks: Sequence
     }
 
 
-def _status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
+def outcome_of(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
+    """Say how a set of metrics ended: scored where any was, else the gravest reason why none was."""
     if scored:
         return "scored"
     found = {reason["status"] for reason in unscored.values()}

@@ -67,9 +67,8 @@ def operational(
     found = quantities(metadata, actions, prices)
     checks = [_judged(metric, bound, found) for metric, bound in bounds.items()]
     values: dict[str, object] = {name: quantity.value for name, quantity in found.items()}
-    limits = _limits(bounds)
-    result = group(values, _absent(found, bounds), checks)
-    return {**result, **limits, "sources": _sources(found, bounds)}
+    facts = {**_limits(bounds), "sources": _sources(found, bounds)}
+    return group(values, _absent(found, bounds), checks, facts)
 
 
 def quantities(

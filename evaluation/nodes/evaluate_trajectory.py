@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.findings import group
+from evaluation.findings import group, outcome_of
 from evaluation.injected import Injected
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
 from evaluation.metrics.trajectory import (
@@ -23,13 +23,15 @@ def evaluate_trajectory(state: EvaluationState, injected: Injected) -> Evaluatio
     rules = TrajectoryRules.model_validate(given) if given else DEFAULT_RULES
     found = _compared(state, rules, injected)
     together = _together(state, rules)
-    update: EvaluationState = {
-        "trajectory_metrics": group(
-            {**found.scored, **together.scored},
-            {**found.unscored, **together.unscored},
-            [*found.checks, *together.checks],
-        )
-    }
+    metrics = group(
+        {**found.scored, **together.scored},
+        {**found.unscored, **together.unscored},
+        [*found.checks, *together.checks],
+        found.facts,
+    )
+    # What agents did together is scored whether or not anything was expected of the trajectory.
+    status = outcome_of(found.scored, found.unscored)
+    update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
     return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
 
 

@@ -222,6 +222,7 @@ def test_an_exact_match_is_not_what_a_paraphrase_is_judged_by():
 def test_a_missing_expected_trajectory_is_not_applicable():
     report = evaluate(without(BEDROOM, "expected_trajectory"))
 
+    assert report.metrics.trajectory["status"] == "not_applicable"
     assert report.metrics.trajectory["passed"] is None
     assert report.status == "passed"
 

@@ -42,6 +42,8 @@ class TrajectoryScores(NamedTuple):
     """What is put into the state: values by name, reasons where there is none, checks, errors."""
 
     scored: JsonObject
+    facts: JsonObject
+    """What stands beside the metrics: names, positions, counts."""
     unscored: Mapping[str, Unscored]
     checks: tuple[Check, ...]
     errors: tuple[str, ...] = ()
@@ -78,7 +80,7 @@ def score_trajectory(  # noqa: PLR0917
         *_bound_checks(values, unscored, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores(_scored(match, values), _local(unscored), checks, errors)
+    return TrajectoryScores(_scored(values), _facts_of(match), _local(unscored), checks, errors)
 
 
 def _values(match: TrajectoryMatch) -> dict[str, float | None]:
@@ -107,7 +109,7 @@ def _unsupported(
         *_bound_checks({}, unscored, bounds),
     )
     return TrajectoryScores(
-        _asked(facts, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
+        {}, _asked(facts, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
     )
 
 
@@ -118,7 +120,7 @@ def _nothing_expected(
     unscored = {name: _without(reason, name in bounds) for name in TRAJECTORY_METRICS}
     facts = _facts(actual, rules)
     checks = (*_rule_checks(facts, rules), *_bound_checks({}, unscored, bounds))
-    return TrajectoryScores(_asked(facts, rules), _local(unscored), checks)
+    return TrajectoryScores({}, _asked(facts, rules), _local(unscored), checks)
 
 
 def _facts(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> TrajectoryMatch:
@@ -142,10 +144,13 @@ def _asked(facts: TrajectoryMatch, rules: TrajectoryRules) -> JsonObject:
     return {name: list(names) for name, (names, wanted) in asked.items() if wanted}
 
 
-def _scored(match: TrajectoryMatch, values: Mapping[str, float | None]) -> JsonObject:
+def _scored(values: Mapping[str, float | None]) -> JsonObject:
+    return {_LOCAL[name]: value for name, value in values.items() if value is not None}
+
+
+def _facts_of(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
-        **{_LOCAL[name]: value for name, value in values.items() if value is not None},
         "missing_actions": list(match.missing_actions),
         "extra_actions": list(match.extra_actions),
         "order_violations": list(match.order_violations),
