@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from evaluation.findings import Check, FindingKind, Unscored, check, missing_data
-from evaluation.metrics.response import QUALITY_METRICS, RESPONSE_METRICS, Score
+from evaluation.findings import Check, FindingKind, Unscored, check
+from evaluation.metrics.response import QUALITY_METRICS, Score
 from evaluation.metrics.thresholds import bound_check, unanswered
 from evaluation.rules import LengthBounds
 from evaluation.values import JsonObject
@@ -14,14 +14,12 @@ from evaluation.values import JsonObject
 DEFAULT_METRIC: Final = "rouge_1"
 DEFAULT_MINIMUM: Final = 0.8
 """What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
-_UNKNOWN: Final = missing_data("it was not computed")
 
 
 def threshold_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
-    """Compare each metric of a response that has a threshold with it; a flag counts as 1 or 0."""
+    """Compare each metric of a response with its threshold; a flag counts as 1 or 0."""
     for metric, bound in thresholds.items():
-        if metric in RESPONSE_METRICS:
-            yield _against(metric, bound, scores.get(metric, _UNKNOWN))
+        yield _against(metric, bound, scores[metric])
 
 
 def _against(metric: str, bound: JsonObject, score: Score) -> Check:
@@ -38,7 +36,7 @@ def length_checks(bounds: LengthBounds, scores: Mapping[str, Score]) -> Iterator
     ):
         bound = {name: limit for name, limit in (("min", low), ("max", high)) if limit is not None}
         if bound:
-            yield _against(metric, bound, scores.get(metric, _UNKNOWN))
+            yield _against(metric, bound, scores[metric])
 
 
 def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:

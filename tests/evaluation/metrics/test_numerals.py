@@ -1,0 +1,98 @@
+"""The numbers that a text states."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.numerals import MAX_NUMBERS, numbers_in, states_number
+
+READINGS = [
+    ("1786", ["1786"]),
+    ("1,786", ["1786", "1.786"]),
+    ("1.786,50", ["1786.50"]),
+    ("1,786.50", ["1786.50"]),
+    ("$1 786", ["1786", "1", "786"]),
+    ("1\u202f786,5", ["1786.5", "1", "786.5"]),
+    ("1'786.50", ["1786.50"]),
+    ("1,23,456", ["123456"]),
+    ("1.234.567", ["1234567"]),
+    ("0,786", ["0.786"]),
+    ("12.50", ["12.50"]),
+    ("25 %", ["25", "25e-2"]),
+    ("1.5e3 %", ["1.5e3", "1.5e1"]),
+    ("-5", ["-5"]),
+    ("\u22125", ["-5"]),
+    ("-$5.20", ["-5.20"]),
+    ("$-5", ["-5"]),
+    ("10-20", ["10", "20"]),
+    ("(7)-5", ["7", "5"]),
+    ("2024-01-05", ["2024", "01", "05"]),
+    ("1.2.3", ["1", "2", "3"]),
+    ("1,2,3", ["1", "2", "3"]),
+    ("12 345 6", ["12345", "12", "345", "6"]),
+    ("1.5E-3", ["1.5E-3"]),
+    ("1e9999", ["1"]),
+    (".5 or -.5", [".5", "-.5"]),
+    ("costs 5.", ["5"]),
+    ("合計1786円", ["1786"]),
+    ("１，７８６．５０", ["1786.50"]),
+    ("١٬٧٨٦٫٥", ["1786.5"]),
+    ("USD1786, 5km", ["1786", "5"]),
+    ("GPT4 v1.5 x_1 T1000", []),
+    ("½ of 10²", ["10"]),
+    ("no number", []),
+    ("9" * 400, []),
+]
+
+
+@pytest.mark.parametrize(("text", "readings"), READINGS)
+def test_a_number_is_read_in_every_common_way(text, readings):
+    assert list(numbers_in(text)) == readings
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "tolerance", "stated"),
+    [
+        ("The total is $1,786.50.", 1786.5, 0.0, True),
+        ("The total is $1,786.50.", 1786.0, 0.5, True),
+        ("The total is $1,786.50.", 1786.0, 0.49, False),
+        ("about 1.01", 1.0, 0.01, True),
+        ("about 1.0100000001", 1.0, 0.01, False),
+        ("1000000001", 1000000000.0, 0.0, False),
+        ("0.1", 0.1, 0.0, True),
+        ("25 %", 0.25, 0.0, True),
+        ("25 %", 25.0, 0.0, True),
+        ("minus: -5", 5.0, 0.0, False),
+        ("-0", 0.0, 0.0, True),
+        ("1e999", 1e308, 0.0, False),
+        ("nothing", 0.0, 1000.0, False),
+    ],
+)
+def test_a_number_is_compared_in_decimal_within_the_tolerance(text, number, tolerance, stated):
+    assert states_number(text, number, tolerance) is stated
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet="ab .,:\n", max_size=5))
+def test_a_number_written_as_python_writes_it_is_found(number, around):
+    assert states_number(f"{around} {number!r} {around}", number) is True
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_a_number_written_with_thousands_is_found(number):
+    assert states_number(f"It is {number:,}.", float(number)) is True
+
+
+@given(st.text(), st.floats(-10, 10))
+def test_any_text_can_be_read(text, number):
+    assert states_number(text, number) in {True, False}
+
+
+def test_a_text_of_more_numbers_than_are_read_has_no_answer():
+    text = "1 " * (MAX_NUMBERS + 1)
+
+    assert states_number(text, 5.0) is None
+    assert states_number(text, 1.0) is True
+
+
+def test_a_text_of_as_many_numbers_as_are_read_has_one():
+    assert states_number("1 " * MAX_NUMBERS, 5.0) is False

@@ -1,0 +1,91 @@
+"""ROUGE-1, ROUGE-2 and ROUGE-L."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.rouge import MAX_WORDS, clipped, rouge_1, rouge_2, rouge_l
+
+texts = st.lists(st.sampled_from(["a", "b", "cc", "dd"]), max_size=10)
+references = texts.filter(len)
+
+# output, reference, (precision, recall, F) of ROUGE-1, ROUGE-2, ROUGE-L; as rouge_score 0.1.2 gives them
+LIN = ("police kill the gunman", "police killed the gunman", (3 / 4,) * 3, (1 / 3,) * 3, (3 / 4,) * 3)
+ORDER = ("the gunman kill police", "police killed the gunman", (3 / 4,) * 3, (1 / 3,) * 3, (1 / 2,) * 3)
+CLIPPED = ("the the the", "the cat sat", (1 / 3,) * 3, (0.0,) * 3, (1 / 3,) * 3)
+SHORTER = ("a b", "a b c d", (1.0, 1 / 2, 2 / 3), (1.0, 1 / 3, 1 / 2), (1.0, 1 / 2, 2 / 3))
+REPEATED = ("a b a b", "a b a b x", (1.0, 4 / 5, 8 / 9), (1.0, 3 / 4, 6 / 7), (1.0, 4 / 5, 8 / 9))
+
+
+@pytest.mark.parametrize(
+    ("output", "reference", "one", "two", "longest"), [LIN, ORDER, CLIPPED, SHORTER, REPEATED]
+)
+def test_known_values(output, reference, one, two, longest):
+    given_words = output.split(), reference.split()
+    found = [measure(*given_words) for measure in (rouge_1, rouge_2, rouge_l)]
+
+    assert [(overlap.precision, overlap.recall, overlap.f1) for overlap in found] == [
+        pytest.approx(expected) for expected in (one, two, longest)
+    ]
+
+
+@given(texts, texts)
+def test_items_in_common_are_counted_as_often_as_both_have_them(output, reference):
+    assert clipped(output, reference) == (Counter(output) & Counter(reference)).total()
+
+
+@given(texts, references)
+def test_pairs_in_common_are_counted_as_often_as_both_have_them(output, reference):
+    both = Counter(pairwise(output)) & Counter(pairwise(reference))
+
+    assert rouge_2(output, reference).shared == both.total()
+
+
+def naive_subsequence(first, second):
+    rows = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for i, a in enumerate(first, 1):
+        for j, b in enumerate(second, 1):
+            rows[i][j] = rows[i - 1][j - 1] + 1 if a == b else max(rows[i - 1][j], rows[i][j - 1])
+    return rows[-1][-1]
+
+
+@given(texts, references)
+def test_words_in_order_are_the_longest_common_subsequence(output, reference):
+    found = rouge_l(output, reference)
+
+    assert found is not None
+    assert found.shared == naive_subsequence(output, reference)
+
+
+@given(texts, references)
+def test_f_is_the_harmonic_mean_of_precision_and_recall(output, reference):
+    overlap = rouge_1(output, reference)
+    precision, recall = overlap.precision or 0.0, overlap.recall
+    mean = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+    assert overlap.f1 == pytest.approx(mean)
+
+
+def test_an_output_without_words_has_no_precision_and_is_worth_nothing():
+    overlap = rouge_1([], ["a"])
+
+    assert (overlap.precision, overlap.recall, overlap.f1) == (None, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("words", [["a"] * 25_000, ["a"] * (MAX_WORDS + 1)])
+def test_texts_too_long_to_be_put_in_order_have_no_rouge_l(words):
+    other = ["b"] * 25_000
+
+    assert rouge_l(words, other) is None
+
+
+def test_long_texts_that_are_the_same_have_one():
+    words = ["a", "b"] * MAX_WORDS
+
+    found = rouge_l(words, list(words))
+
+    assert found is not None
+    assert found.f1 == 1.0

@@ -1,0 +1,81 @@
+"""Similarity in meaning, by an injected embedder."""
+
+import math
+
+import pytest
+
+from evaluation.metrics.semantic import semantic_similarity
+
+
+class Vectors:
+    def __init__(self, *vectors):
+        self.vectors = list(vectors)
+        self.texts = []
+
+    def embed_documents(self, texts):
+        self.texts.append(texts)
+        return self.vectors
+
+
+class Failing:
+    def embed_documents(self, texts):
+        raise RuntimeError(f"no quota for {texts[0]}")
+
+
+def test_without_an_embedder_it_is_not_applicable():
+    assert semantic_similarity(None, "a", "b") == {
+        "status": "not_applicable",
+        "reason": "no embedder is given",
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cosine"),
+    [
+        ([1.0, 0.0], [1.0, 0.0], 1.0),
+        ([1.0, 0.0], [0.0, 3.0], 0.0),
+        ([1.0, 0.0], [-2.0, 0.0], -1.0),
+        ([1.0, 1.0], [1.0, 0.0], math.sqrt(0.5)),
+        ([1e308, 1e308], [1e-308, 0.0], math.sqrt(0.5)),
+        ([3, 4], [4, 3], 0.96),
+    ],
+)
+def test_it_is_the_cosine_of_the_vectors(first, second, cosine):
+    assert semantic_similarity(Vectors(first, second), "a", "b") == pytest.approx(cosine)
+
+
+def test_both_texts_are_embedded_in_one_call():
+    embedder = Vectors([1.0], [1.0])
+
+    semantic_similarity(embedder, "the output", "the reference")
+
+    assert embedder.texts == [["the output", "the reference"]]
+
+
+@pytest.mark.parametrize(
+    ("vectors", "reason"),
+    [
+        ([[1.0]], "1 vectors for 2 texts"),
+        ([[1.0], [1.0, 2.0]], "vectors of 1 and 2 numbers"),
+        ([[1.0], [math.nan]], "a vector holds nan"),
+        ([[1.0], [math.inf]], "a vector holds inf"),
+        ([[1.0], ["2"]], "a vector holds str"),
+        ([[1.0], [None]], "a vector holds NoneType"),
+        ([[0.0], [1.0]], "a vector has the length 0"),
+        ([[], []], "a vector has the length 0"),
+        ([1.0, 2.0], "the embedder raised TypeError"),
+        ([[10**400], [1.0]], "the embedder raised OverflowError"),
+    ],
+)
+def test_a_malformed_answer_is_an_error_with_its_reason(vectors, reason):
+    found = semantic_similarity(Vectors(*vectors), "a", "b")
+
+    assert isinstance(found, dict)
+    assert found["status"] == "error"
+    assert reason in found["reason"]
+
+
+def test_what_an_embedder_raises_is_named_without_its_text():
+    found = semantic_similarity(Failing(), "secret", "b")
+
+    assert found == {"status": "error", "reason": "the embedder raised RuntimeError"}

@@ -1,0 +1,186 @@
+"""How near two texts are, in any language."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.text import (
+    MAX_STEPS,
+    exact_match,
+    keyword_coverage,
+    levenshtein_similarity,
+    normalized_exact_match,
+    plain,
+    steps,
+    token_coverage,
+    token_jaccard,
+    tokens,
+)
+
+WORDS = {
+    "ASCII": ("Order 12-34 isn't_here.", ["order", "12", "34", "isn", "t", "here"]),
+    "accents": ("Naïve CAFÉ — Straße", ["naïve", "café", "strasse"]),
+    "decomposed accents": ("Cafe\u0301", ["caf\u00e9"]),
+    "marks that compose with nothing": ("x\u0301y z", ["x\u0301y", "z"]),
+    "full width": ("ＡＢＣ１２", ["abc12"]),
+    "soft hyphen and zero-width space": ("co\u00adop ab\u200bcd", ["coop", "abcd"]),
+    "Greek and Cyrillic": ("Αθήνα, МОСКВА", ["αθήνα", "москва"]),
+    "Japanese": ("東京タワーです。", ["東", "京", "タ", "ワ", "ー", "で", "す"]),
+    "Japanese among Latin": ("AIは楽しい", ["ai", "は", "楽", "し", "い"]),
+    "Thai, with the marks on their letters": ("ดีครับ", ["ดี", "ค", "รั", "บ"]),
+    "Hindi": ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+    "Arabic": ("مرحبا بالعالم ١٢", ["مرحبا", "بالعالم", "١٢"]),
+    "Korean": ("한국어 문장", ["한국어", "문장"]),
+    "nothing but signs": ("?! … \u0301 \U0001f44d\ufe0f", []),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), WORDS.values(), ids=WORDS)
+def test_words_are_told_apart_in_every_script(text, expected):
+    assert tokens(text) == expected
+
+
+@given(st.text())
+def test_every_letter_and_digit_of_a_text_is_in_a_word(text):
+    folded = plain(text)
+    letters = {char for char in folded if unicodedata.category(char)[0] in "LN"}
+
+    assert letters == {char for char in "".join(tokens(text)) if unicodedata.category(char)[0] in "LN"}
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_an_ascii_text_has_the_same_words_by_the_general_way(text):
+    assert tokens(text) == [word for word in tokens(f"{text} é") if word != "é"]
+
+
+SAME = [
+    ("The answer is Paris.", "the answer is PARIS"),
+    ("  two\n words ", "two words"),
+    ("well-known", "wellknown"),
+    ("«Straße»", "strasse"),
+    ("Cafe\u0301!", "caf\u00e9"),
+    ("ＡＢＣ", "abc"),
+    ("東京です。", "東京です"),
+    ("**Paris**", "`Paris`"),
+    ("\u22125 °C", "-5 °C"),
+    ("1,786.", "1,786"),
+    ("?!", "?!"),
+    ("", ""),
+]
+DIFFERENT = [
+    ("3.14", "314"),
+    ("-5", "5"),
+    ("it is -5", "it is 5"),
+    ("5%", "5"),
+    ("1/2", "12"),
+    ("10-20", "1020"),
+    ("$5", "5"),
+    ("the answer", "answer"),
+    ("?!", "!?"),
+    ("...", ""),
+    ("x²", "y2"),
+    ("ab c", "a bc"),
+    ("ä.b", "ä b"),
+]
+
+
+@pytest.mark.parametrize(("output", "reference"), SAME)
+def test_case_form_space_and_punctuation_make_no_difference(output, reference):
+    assert normalized_exact_match(output, reference)
+
+
+@pytest.mark.parametrize(("output", "reference"), DIFFERENT)
+def test_numbers_words_and_mere_punctuation_do(output, reference):
+    assert not normalized_exact_match(output, reference)
+
+
+@given(st.text(), st.text())
+def test_what_matches_exactly_matches_normalized(output, reference):
+    assert normalized_exact_match(output, output)
+    assert not exact_match(output, reference) or normalized_exact_match(output, reference)
+
+
+def naive_distance(first, second):
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(second, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+    return row[-1]
+
+
+@given(st.text("abç日", max_size=12), st.text("abç日", max_size=12))
+def test_levenshtein_similarity_is_one_less_the_share_of_edits(output, reference):
+    longest = max(len(output), len(reference))
+    expected = 1 - naive_distance(output, reference) / longest if longest else 1.0
+
+    assert levenshtein_similarity(output, reference) == pytest.approx(expected)
+
+
+def test_texts_too_long_for_an_edit_distance_have_none():
+    length = 30_000
+
+    assert steps(length, length) > MAX_STEPS
+    assert levenshtein_similarity("a" * length, "b" * length) is None
+
+
+def test_long_texts_that_are_the_same_are_alike():
+    assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("output", "reference", "jaccard"),
+    [("a b", "b c", 1 / 3), ("a a a", "a", 1.0), ("a", "b", 0.0), ("", "a", 0.0), ("", "", 1.0)],
+)
+def test_jaccard_is_the_share_of_distinct_words_in_common(output, reference, jaccard):
+    assert token_jaccard(set(tokens(output)), set(tokens(reference))) == jaccard
+
+
+def test_coverage_is_the_share_of_the_references_distinct_words():
+    assert token_coverage({"a", "x"}, {"a", "b", "c", "d"}) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("keyword", "output", "covered"),
+    [
+        ("transit", "It is in TRANSIT.", True),
+        ("art", "a party", False),
+        ("in transit", "in the transit", False),
+        ("in transit", "in  transit", True),
+        ("東京", "これは東京都です", True),
+        ("C++", "written in C++.", True),
+        ("C++", "written in C.", False),
+        ("50%", "a 50% share", True),
+        ("50%", "50 shares", False),
+        ("state-of-the-art", "state of the art", True),
+        ("\U0001f44d", "fine \U0001f44d", True),
+        ("\U0001f44d", "fine", False),
+    ],
+)
+def test_a_keyword_is_covered_by_its_words_in_a_row_and_its_symbols(keyword, output, covered):
+    assert keyword_coverage(output, [keyword]) == covered
+
+
+def test_keyword_coverage_is_a_share():
+    assert keyword_coverage("order shipped", ["order", "shipped", "refund", "mail"]) == 0.5
+
+
+def test_case_is_kept_where_it_matters():
+    assert plain("A  B\u00a0é", ignore_case=False) == "A B é"
+
+
+def test_endless_combining_marks_are_broken_up_before_they_are_sorted():
+    # normalisation sorts each run in quadratic time
+    (word,) = tokens("a" + "\u0300\u0327" * 100_000)
+
+    assert max(len(run) for run in word.split("\u034f")) <= 32
+
+
+@given(st.text(alphabet="\ud800\udfffab é\x00"))
+def test_half_surrogate_pairs_are_read_like_any_character(text):
+    assert normalized_exact_match(text, text)
+    assert levenshtein_similarity(text, text) == 1.0
+    assert isinstance(tokens(text), list)

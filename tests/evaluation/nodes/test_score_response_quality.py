@@ -1,0 +1,367 @@
+"""Node: the metrics of the response, and what a contract demands of them."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+
+from evaluation.contracts import EvaluationCase
+from evaluation.injected import Injected
+from evaluation.metrics.response import REFERENCE_METRICS, RESPONSE_METRICS
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.nodes.score_response_quality import score_response_quality
+from tests.evaluation.cases import cases
+
+REFERENCE = "Order 12345 is in transit."
+PARAPHRASE = "Your parcel is on its way to you."
+GROUP = {"status", "passed", "counts", "unscored", "checks"}
+
+
+class Vectors:
+    def embed_documents(self, texts):
+        return [[1.0, 0.0], [0.6, 0.8]]
+
+
+def metrics(case, injected=None):
+    state = prepare_evaluation(case, Injected())
+    assert state["evaluation_status"] != "invalid", state["errors"]
+    return score_response_quality(state, injected or Injected())["response_metrics"]
+
+
+def said(output, **contract):
+    return metrics({"agent_run": {"final_output": output}, **contract})
+
+
+def silent(**contract):
+    return metrics({"agent_run": {"tool_calls": ["search"]}, **contract})
+
+
+def answers(found):
+    return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in found["checks"]]
+
+
+def test_every_metric_ends_scored_or_unscored_and_nothing_else_is_there():
+    found = said(REFERENCE, reference_output=REFERENCE)
+
+    scored = set(found) - GROUP
+    assert scored | set(found["unscored"]) == set(RESPONSE_METRICS)
+    assert not scored & set(found["unscored"])
+
+
+def test_an_output_against_a_reference_has_every_reference_metric():
+    found = said("Order 12345 is currently in transit.", reference_output=REFERENCE)
+
+    assert {name: round(found[name], 3) for name in (*REFERENCE_METRICS, "keyword_coverage")} == {
+        "exact_match": False,
+        "normalized_exact_match": False,
+        "levenshtein_similarity": 0.722,
+        "token_jaccard": 0.833,
+        "token_f1": 0.909,
+        "rouge_1": 0.909,
+        "rouge_1_precision": 0.833,
+        "rouge_1_recall": 1.0,
+        "rouge_2": 0.667,
+        "rouge_2_precision": 0.6,
+        "rouge_2_recall": 0.75,
+        "rouge_l": 0.909,
+        "rouge_l_precision": 0.833,
+        "rouge_l_recall": 1.0,
+        "keyword_coverage": 1.0,
+    }
+
+
+def test_the_lengths_are_given_in_characters_and_words():
+    found = said("two words", reference_output="x")
+
+    assert (found["characters"], found["words"]) == (9, 2)
+
+
+def test_japanese_texts_overlap_by_character():
+    assert said("東京は日本の首都です", reference_output="日本の首都は東京です")["rouge_1"] == 1.0
+
+
+def test_nothing_asked_is_not_applicable():
+    found = said("an answer")
+
+    assert (found["status"], found["passed"], found["checks"]) == ("not_applicable", None, [])
+    assert found["counts"] == {
+        "scored": 0,
+        "not_applicable": len(RESPONSE_METRICS),
+        "missing_data": 0,
+        "error": 0,
+    }
+
+
+def test_a_threshold_of_another_group_asks_nothing_of_the_response():
+    assert said("an answer", thresholds={"latency_ms": 5})["status"] == "not_applicable"
+
+
+# Default criterion
+
+
+@pytest.mark.parametrize(
+    ("output", "reference", "expected"),
+    [
+        ("Order 12345 is currently in transit.", REFERENCE, ("response", "rouge_1", True, "warning")),
+        (REFERENCE, REFERENCE, ("response", "rouge_1", True, "warning")),
+        ("a b c d", "a b c d e f", ("response", "rouge_1", True, "warning")),
+        ("a b c d x", "a b c d e f", ("inconclusive", "rouge_1", None, "warning")),
+        (PARAPHRASE, REFERENCE, ("inconclusive", "rouge_1", None, "warning")),
+        ("", REFERENCE, ("inconclusive", "rouge_1", None, "warning")),
+        ("wellknown", "well-known", ("response", "rouge_1", True, "warning")),
+        ("\U0001f44d", "\U0001f44d", ("response", "rouge_1", True, "warning")),
+        ("\U0001f44e", "\U0001f44d", ("inconclusive", "rouge_1", None, "warning")),
+    ],
+)
+def test_without_a_threshold_a_reference_is_judged_by_the_default(output, reference, expected):
+    assert answers(said(output, reference_output=reference)) == [expected]
+
+
+def test_a_default_that_is_not_met_says_what_can_settle_it():
+    (check,) = said(PARAPHRASE, reference_output=REFERENCE)["checks"]
+
+    assert "default minimum 0.8" in check["reason"]
+    assert "a judge or a threshold" in check["reason"]
+    assert check["limit"] == 0.8
+
+
+@pytest.mark.parametrize("metric", ["token_f1", "rouge_l_recall", "keyword_coverage", "semantic_similarity"])
+def test_a_threshold_on_the_quality_takes_the_place_of_the_default(metric):
+    found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
+
+    assert [check["metric"] for check in found["checks"]] == [metric]
+
+
+@pytest.mark.parametrize("metric", ["words", "required_content"])
+def test_a_threshold_on_anything_else_does_not(metric):
+    found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
+
+    assert [check["metric"] for check in found["checks"]] == [metric, "rouge_1"]
+
+
+def test_without_a_reference_there_is_no_default():
+    assert said("an answer", keywords=["answer"])["checks"] == []
+
+
+# Thresholds
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "expected"),
+    [
+        ({"rouge_1": 0.5}, [("response", "rouge_1", True, "critical")]),
+        ({"rouge_1": 0.95}, [("response", "rouge_1", False, "critical")]),
+        ({"rouge_1": {"min": 0.95, "severity": "info"}}, [("response", "rouge_1", False, "info")]),
+        ({"exact_match": True}, [("response", "exact_match", False, "critical")]),
+        ({"exact_match": {"max": 0}}, [("response", "exact_match", True, "critical")]),
+        ({"words": 5}, [("response", "words", False, "critical")]),
+    ],
+)
+def test_a_threshold_is_checked(thresholds, expected):
+    found = said("Order 12345 is currently in transit.", reference_output=REFERENCE, thresholds=thresholds)
+
+    assert [answer for answer in answers(found) if answer[1] in thresholds] == expected
+
+
+def test_a_breach_names_what_was_observed_the_limit_and_the_owner():
+    thresholds = {"words": {"max": 1, "owner": "editors"}}
+
+    (check,) = said("two words", thresholds=thresholds)["checks"]
+
+    assert (check["observed"], check["limit"], check["owner"]) == (2, 1, "editors")
+    assert "words: 2" in check["reason"]
+
+
+def test_a_threshold_on_a_metric_without_a_value_is_missing_data():
+    found = said("an answer", thresholds={"rouge_1": 0.5})
+
+    assert answers(found) == [("missing_data", "rouge_1", None, "warning")]
+    assert "no reference output is given" in found["checks"][0]["reason"]
+
+
+def test_a_text_mismatch_passes_where_the_keywords_reach_their_threshold():
+    found = said(
+        PARAPHRASE, reference_output=REFERENCE, keywords=["parcel", "way"], thresholds={"keyword_coverage": 1}
+    )
+
+    assert (found["exact_match"], found["keyword_coverage"], found["passed"]) == (False, 1.0, True)
+
+
+# Keywords, content, lengths
+
+
+def test_keywords_of_the_contract_go_before_the_words_of_the_reference():
+    assert said("a b", reference_output="c d", keywords=["a", "b", "c", "d"])["keyword_coverage"] == 0.5
+
+
+def test_a_blank_keyword_is_an_error():
+    found = said("a b", keywords=["a", " "])
+
+    assert found["unscored"]["keyword_coverage"] == {"status": "error", "reason": "keywords[1] is blank"}
+
+
+def test_required_and_forbidden_content_are_scored_and_checked():
+    found = said(
+        "Order 12345 is in transit.",
+        required_content=[{"text": "transit"}, {"text": "refund"}],
+        forbidden_content=[{"pattern": r"\d{5}"}],
+    )
+
+    assert (found["required_content"], found["forbidden_content"], found["passed"]) == (0.5, 1, False)
+    assert answers(found) == [
+        ("response", "required_content", True, "critical"),
+        ("response", "required_content", False, "critical"),
+        ("response", "forbidden_content", False, "critical"),
+    ]
+
+
+def test_content_in_the_conversation_is_found():
+    run = {
+        "final_output": "Bye",
+        "messages": [{"role": "assistant", "content": "It is 327."}, {"role": "user", "content": "ok"}],
+    }
+    rule = {"number": 327, "where": "assistant_messages"}
+
+    assert metrics({"agent_run": run, "required_content": [rule]})["required_content"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({"min_characters": 9, "max_characters": 9}, [("characters", True)]),
+        ({"min_characters": 10}, [("characters", False)]),
+        ({"max_characters": 8}, [("characters", False)]),
+        ({"max_words": 2, "min_characters": 1}, [("characters", True), ("words", True)]),
+        ({"min_words": 3}, [("words", False)]),
+        ({"max_words": 0}, [("words", False)]),
+        ({}, []),
+    ],
+)
+def test_the_length_is_checked_against_its_bounds(bounds, expected):
+    found = said("two words", output_length=bounds)
+
+    assert [(check["metric"], check["passed"]) for check in found["checks"]] == expected
+
+
+# Meaning
+
+
+def test_meaning_is_not_compared_by_default():
+    found = said("a", reference_output="b")
+
+    assert found["unscored"]["semantic_similarity"]["reason"] == "no embedder is given"
+
+
+def test_meaning_is_compared_by_an_injected_embedder():
+    case = {"agent_run": {"final_output": "a"}, "reference_output": "b"}
+
+    assert metrics(case, Injected(embedder=Vectors()))["semantic_similarity"] == pytest.approx(0.6)
+
+
+# Missing output
+
+
+def test_without_an_output_what_is_asked_is_missing():
+    found = silent(
+        reference_output=REFERENCE, output_length={"max_words": 3}, forbidden_content=[{"text": "a"}]
+    )
+
+    assert (found["status"], found["passed"]) == ("missing_data", None)
+    assert {found["unscored"][name]["status"] for name in (*REFERENCE_METRICS, "words")} == {"missing_data"}
+    assert found["unscored"]["required_content"]["status"] == "not_applicable"
+    assert {check["kind"] for check in found["checks"]} == {"missing_data"}
+    assert [check["metric"] for check in found["checks"]] == ["rouge_1", "words", "forbidden_content"]
+
+
+def test_without_an_output_keywords_are_missing_and_a_reference_not_applicable():
+    found = silent(keywords=["a"])
+
+    assert found["unscored"]["keyword_coverage"]["status"] == "missing_data"
+    assert found["unscored"]["rouge_1"]["status"] == "not_applicable"
+
+
+def test_without_an_output_and_a_reference_only_the_length_is_missing():
+    found = silent(output_length={"max_words": 3})
+
+    assert {name for name, why in found["unscored"].items() if why["status"] == "missing_data"} == {
+        "characters",
+        "words",
+    }
+
+
+@pytest.mark.parametrize(("embedder", "status"), [(None, "not_applicable"), (Vectors(), "missing_data")])
+def test_without_an_output_meaning_is_missing_where_it_would_be_compared(embedder, status):
+    case = {"agent_run": {"tool_calls": ["search"]}, "reference_output": REFERENCE}
+
+    found = metrics(case, Injected(embedder=embedder))
+
+    assert found["unscored"]["semantic_similarity"]["status"] == status
+
+
+def test_an_empty_output_is_an_output():
+    assert said("", reference_output=REFERENCE)["rouge_1"] == 0.0
+
+
+# What has no answer
+
+
+def test_a_reference_without_words_has_no_word_metrics():
+    found = said("fine", reference_output="\U0001f44d")
+
+    assert found["unscored"]["rouge_1"] == {
+        "status": "not_applicable",
+        "reason": "the reference has no words",
+    }
+    assert found["levenshtein_similarity"] == 0.0
+
+
+def test_a_reference_of_one_word_has_no_pairs():
+    found = said("Paris", reference_output="Paris")
+
+    assert found["unscored"]["rouge_2_recall"]["status"] == "not_applicable"
+    assert found["rouge_1"] == 1.0
+
+
+def test_an_output_of_one_word_has_no_precision_of_pairs():
+    found = said("Paris", reference_output="It is Paris")
+
+    assert found["rouge_2"] == 0.0
+    assert found["unscored"]["rouge_2_precision"]["status"] == "not_applicable"
+
+
+def test_texts_too_long_to_compare_are_an_error_of_those_metrics_alone():
+    found = said("a " * 100_000, reference_output="b " * 100_000)
+
+    assert {name for name, why in found["unscored"].items() if why["status"] == "error"} == {
+        "levenshtein_similarity",
+        "rouge_l",
+        "rouge_l_precision",
+        "rouge_l_recall",
+    }
+    assert found["rouge_1"] == 0.0
+
+
+# Any case
+
+
+@given(cases)
+def test_any_case_gives_a_group_of_plain_json_and_leaves_the_state_as_it_was(case):
+    state = prepare_evaluation(case, Injected())
+    if state["evaluation_status"] == "invalid":
+        return
+    before = copy.deepcopy(state)
+
+    found = score_response_quality(state, Injected())["response_metrics"]
+
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert sum(found["counts"].values()) == len(RESPONSE_METRICS)
+    assert state == before
+
+
+def test_a_model_is_taken_as_well_as_a_plain_object():
+    case = EvaluationCase.model_validate(
+        {"agent_run": {"final_output": "a b"}, "required_content": [{"text": "a"}]}
+    )
+
+    assert metrics(case)["required_content"] == 1.0
