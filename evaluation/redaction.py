@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
-from typing import Final, Self, TypeVar, cast, get_args
+from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from evaluation.alerts import Alert
 from evaluation.findings import OUTCOME_STATUSES, AuditFinding, Check, FindingKind
@@ -39,6 +40,7 @@ _OWN_WORDS: Final = "\n".join((
 )).lower()  # fmt: skip
 """What a report says of itself: a run whose password is "failed" must not make it unreadable."""
 T = TypeVar("T")
+_Telling: TypeAlias = Callable[[str], str]
 
 
 def redacted(text: str, search: Find = find) -> str:
@@ -113,27 +115,28 @@ class Redactor:
             return report
         text = json_text(report)
         held = self.literals.occur(text) or self.search is not find or may_hold(text)
-        return cast("T", self._cleaned(report)) if held else report
+        return cast("T", self._cleaned(report, cache(self.clean_text))) if held else report
 
     def clean_text(self, text: str) -> str:
         """Give a text without what is sensitive, as for a log or an exception."""
         return redacted(self.literals.replaced(text), self.search) if self.literals else text
 
-    def _cleaned(self, value: object) -> object:
+    def _cleaned(self, value: object, told: _Telling) -> object:
         if isinstance(value, str):
-            return self.clean_text(value)
+            return told(value)
         if isinstance(value, Mapping):
-            return self._cleaned_fields(value)
+            return self._cleaned_fields(value, told)
         if isinstance(value, list | tuple):
-            return [self._cleaned(one) for one in value]
+            return [self._cleaned(one, told) for one in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
             kind = self.literals.kind_of(str(abs(value)))
             return f"[{kind}]" if kind else value
         return value
 
-    def _cleaned_fields(self, fields: Mapping[str, object]) -> dict[str, object]:
+    def _cleaned_fields(self, fields: Mapping[str, object], told: _Telling) -> dict[str, object]:
         cleaned: dict[str, object] = {}
         for name, value in fields.items():
-            told = self.clean_text(name)
-            cleaned[told if told not in cleaned else f"{told} {len(cleaned) + 1}"] = self._cleaned(value)
+            shown = told(name)
+            shown = shown if shown not in cleaned else f"{shown} {len(cleaned) + 1}"
+            cleaned[shown] = self._cleaned(value, told)
         return cleaned

@@ -30,7 +30,7 @@ _NAME_END: Final = (
 )
 _GIVEN: Final = r"[\"'\\\]`*]{0,4}\s{0,4}(?:=>|:=|==?|:|\x26quot;:)\s{0,4}"
 _VALUE: Final = (
-    r"(?:\\\\?\"([^\"\\]+)|\"((?:[^\"\\\n]|\\[^\n])+)|'((?:[^'\\\n]|\\[^\n])+)|`([^`\n]+)|([^\s\"'`<>]+))"
+    r"(?:\\\\?\"([^\"\\\n]+)|\"((?:[^\"\\\n]|\\[^\n])+)|'((?:[^'\\\n]|\\[^\n])+)|`([^`\n]+)|([^\s\"'`<>]+))"
 )
 _LENIENT: Final = Pattern(rf"(?i)(?:{_WORDS}){_NAME_END}{_GIVEN}{_VALUE}")
 _STRICT: Final = Pattern(rf"(?i)(?:{_KEY_WORDS}){_NAME_END}{_GIVEN}(?:(?:bearer|basic|token)\s+)?{_VALUE}")
@@ -77,6 +77,7 @@ _NO_VALUE: Final = Pattern(
 )
 _LONGEST: Final = 1000
 _SHORTEST: Final = 8
+_SHORTEST_PASSWORD: Final = 3
 
 
 def _assigned(subject: Subject) -> Iterator[Span]:
@@ -182,16 +183,19 @@ def _decoded(value: bytes) -> bytes:
         return b""
 
 
-def credential_kind(name: str, value: str) -> str | None:
-    """Say what the value of a telling field is: a ``password``, a ``secret``, or no credential."""
-    subject, given = Subject(name[-80:]), Subject(value[:_LONGEST]).data
-    if not value or not _is_value(given):
-        return None
-    if _LENIENT_NAME.end_at(subject.data, 0) >= 0 and len(value) >= 3:  # noqa: PLR2004
+def name_kind(name: str) -> str | None:
+    """Say what stands under such a name: a ``password``, a ``secret``, or neither."""
+    data = Subject(name).data
+    if _LENIENT_NAME.end_at(data, 0) >= 0:
         return "password"
-    if _STRICT_NAME.end_at(subject.data, 0) >= 0 and looks_random(value):
-        return "secret"
-    return None
+    return "secret" if _STRICT_NAME.end_at(data, 0) >= 0 else None
+
+
+def is_credential(kind: str, value: str) -> bool:
+    """Say whether a value under a name of that kind is one, and no placeholder or plain word."""
+    if kind == "secret":
+        return looks_random(value) and _is_value(Subject(value[:_LONGEST]).data)
+    return len(value) >= _SHORTEST_PASSWORD and _is_value(Subject(value[:_LONGEST]).data)
 
 
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_WORDS})[\w.\-]{{0,12}}","value":)'

@@ -8,7 +8,6 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, Self
 
 from evaluation.sensitive.json_values import Found
@@ -19,6 +18,8 @@ _SHORTEST: Final = 4
 """Bytes of the shortest value that is looked for: of "abc" every report holds some."""
 _ANYWHERE: Final = 6
 """Bytes from which on a value is found within a word too."""
+_LONG_NUMBER: Final = 8
+"""Bytes up to which a number is another one where a digit stands beside it."""
 _CUT: Final = 8
 """Bytes of a value that may not stand before the place where a quotation was cut off."""
 _MOST_HEADS: Final = 500
@@ -27,6 +28,8 @@ _LONGEST: Final = 20_000
 _ELLIPSES: Final = (b"\xe2\x80\xa6", b"...", b"")
 _PARTS: Final = re.compile(r"[^\w\-]+")
 _PART: Final = 12
+_PLAIN: Final = re.compile(r"[\w.@+\-:/=]*", re.ASCII)
+"""What is written alike everywhere."""
 _MARKS: Final = re.compile(r"[\s().+\-/]+")
 _EDGE: Final = ".,;:!?)]}'\""
 
@@ -130,23 +133,22 @@ def _shared(first: bytes, second: bytes) -> int:
 
 
 def _spellings(found: Found) -> Iterator[str]:
-    """Yield the value as a report may quote it: escaped, normalised, without its marks, in its long parts."""
+    """Yield the value as a report may quote it: normalised, escaped, without its marks, in its long parts."""
     literal = found.literal[:_LONGEST]
-    plain = " ".join(literal.split())
-    yield from (
-        literal,
-        plain,
-        plain.strip(_EDGE),
-        literal.casefold(),
-        unicodedata.normalize("NFKC", literal),
-    )
-    yield literal.encode("utf-8", "replace").decode()
-    yield from (json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1], repr(literal)[1:-1])
+    yield from (literal, literal.strip(_EDGE))
+    if not _PLAIN.fullmatch(literal):
+        yield from _rewritten(literal)
     if found.category == "credential":
-        lines = chain(_PARTS.split(literal), literal.splitlines())
-        yield from (part for part in lines if len(part) >= _PART and not part.isalpha())
-    else:
-        yield _MARKS.sub("", literal) if any(mark.isdigit() for mark in literal) else literal
+        parts = [*_PARTS.split(literal), *literal.splitlines()]
+        yield from (part for part in parts if len(part) >= _PART and not part.isalpha())
+    elif any(mark.isdigit() for mark in literal):
+        yield _MARKS.sub("", literal)
+
+
+def _rewritten(literal: str) -> Iterator[str]:
+    yield from (" ".join(literal.split()), literal.casefold(), unicodedata.normalize("NFKC", literal))
+    yield from (json.dumps(literal)[1:-1], json.dumps(literal, ensure_ascii=False)[1:-1], repr(literal)[1:-1])
+    yield literal.encode("utf-8", "replace").decode()
 
 
 def _folded(text: str) -> bytes:
@@ -162,7 +164,8 @@ def _stands_alone(data: bytes, start: int, end: int) -> bool:
     value, before, after = data[start:end], data[start - 1 : start] if start else b"", data[end : end + 1]
     if len(value) < _ANYWHERE or value.isalpha():
         return not (_in_word(before) or _in_word(after))
-    return not ((before.isdigit() and value[:1].isdigit()) or (after.isdigit() and value[-1:].isdigit()))
+    joined = (before.isdigit() and value[:1].isdigit()) or (after.isdigit() and value[-1:].isdigit())
+    return len(value) > _LONG_NUMBER or not joined
 
 
 def _in_word(mark: bytes) -> bool:

@@ -39,6 +39,7 @@ _NUMBERS: Final = tuple(map(_Number, _FORMS))
 _WORDS: Final = "|".join([*dict.fromkeys(one.words for one in _FORMS), _GENERAL])
 _LABELLED: Final = Labelled(rf"(?:{_WORDS})[a-z]{{0,24}}")
 _OWN_FORMS: Final = "|".join(one.form for one in _FORMS if one.form)
+_ANY_BARE: Final = Pattern("|".join(f"(?:{one.bare})" for one in _FORMS))
 _ANY_NUMBER: Final = Pattern(r"[0-9][0-9 ./\-]{5,18}[0-9][A-Za-z]?")
 _ANY_FORM: Final = Pattern(_OWN_FORMS, longest=True)
 
@@ -60,7 +61,8 @@ def _nationals(subject: Subject) -> Iterator[Span]:
     formed = (span for span in _ANY_FORM.spans(data) if apart(data, *span))
     for turn, (start, end) in enumerate(formed):
         yield from _formed(data, start, end, turn)
-    for turn, (label, start) in enumerate(_LABELLED.places(data)):
+    labelled = (place for place in _LABELLED.places(data) if _ANY_BARE.end_at(data, place[1]) > 0)
+    for turn, (label, start) in enumerate(labelled):
         yield from _behind(data, label, start, turn)
 
 

@@ -113,7 +113,7 @@ NUMBERS: Final = (
         "za_id",
         "za.idnr",
         bare=r"[0-9]{6} ?[0-9]{4} ?[01][0-9]{2}",
-        words=r"south african|\brsa\b|\bid no\b|\bid\b",
+        words=r"south african|\brsa id",
     ),
     NumberForm(
         "il_id",

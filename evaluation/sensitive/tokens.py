@@ -122,7 +122,7 @@ _TOKENS: Final = (
 )
 _KEY_BLOCK: Final = Pattern(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?:[^\-]|-[^\-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]*)"
+    r"(?:(?:[^\-\x00]|-[^\-\x00])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]*)"
 )
 
 

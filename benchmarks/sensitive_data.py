@@ -1,0 +1,106 @@
+"""Recall and precision of the search for credentials and personal data, and what it costs.
+
+The labelled set is that of the tests. Beside it stands ``detect-secrets`` where it is installed:
+
+    uv run python benchmarks/sensitive_data.py
+    uv run --with detect-secrets python benchmarks/sensitive_data.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from pydantic_core import to_json
+
+from evaluation.redaction import Redactor
+from evaluation.sensitive.scanner import find, may_hold
+from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
+from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
+from tests.evaluation.sensitive.labelled.personal import PERSONAL
+from tests.evaluation.sensitive.labelled.sample import Sample
+from tests.evaluation.sensitive.labelled.score import Find, score
+
+CLEAN_RUN = {
+    "final_output": "The order is in transit and will arrive on Friday before noon. " * 8,
+    "tool_calls": [
+        {
+            "name": "lookup_order",
+            "args": {"order_id": f"#W{page}234567", "filters": {"from": "2024-05-01", "limit": 10}, "page": page},
+            "result": {"status": "shipped", "price": 129.99, "items": [{"sku": "ab-12", "quantity": 2}]},
+        }
+        for page in range(6)
+    ],
+    "messages": [{"role": "user", "content": "Where is my order? " * 60}],
+}
+
+
+def ours(text: str) -> Iterable[tuple[int, int, str]]:
+    return [(span.start, span.end, span.category) for span in find(text)]
+
+
+def detect_secrets() -> Find | None:
+    """Its scan of a file, with its default plug-ins and filters; a secret is found where its text stands."""
+    try:
+        from detect_secrets.core.scan import scan_file
+        from detect_secrets.settings import default_settings
+    except ImportError:
+        return None
+
+    def search(text: str) -> Iterable[tuple[int, int, str]]:
+        with default_settings(), tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            secrets = {one.secret_value for one in scan_file(file.name)}
+        places = ((text.find(secret), secret) for secret in secrets if secret)
+        return [(start, start + len(secret), "credential") for start, secret in places if start >= 0]
+
+    return search
+
+
+def told(name: str, search: Find, category: str, positives: Sequence[Sample], others: Sequence[Sample]) -> None:
+    result = score(search, positives, [*NEGATIVES, *others], category)
+    print(
+        f"{name:15} {category:11} recall {result.recall:.3f} ({result.recalled} of {result.expected}), "
+        f"precision {result.precision:.3f} ({result.right} of {result.found})"
+    )
+    for missed in result.missed if name == "ours" else ():
+        print(f"    missed: {missed.kind} in {missed.text[:60]!r}")
+
+
+def best(function: Callable[[], object], turns: int = 300, repeats: int = 9) -> float:
+    """Microseconds of CPU a call, the least of several repeats."""
+    times = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        for _ in range(turns):
+            function()
+        times.append((time.process_time() - begun) / turns)
+    return min(times) * 1e6
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    print(f"{len(CREDENTIALS)} credentials, {len(PERSONAL)} pieces of personal data, {len(NEGATIVES)} texts with neither")
+    told("ours", ours, "credential", CREDENTIALS, PERSONAL)
+    told("ours", ours, "personal", PERSONAL, CREDENTIALS)
+    other = detect_secrets()
+    if other:
+        told("detect-secrets", other, "credential", CREDENTIALS, PERSONAL)
+    else:
+        print("detect-secrets is not installed")
+    text = to_json(CLEAN_RUN)
+    print(f"a clean run of {len(text)} bytes: {best(lambda: may_hold(text)):.1f} µs to search", end=", ")
+    print(f"{best(lambda: Redactor.of([CLEAN_RUN]).clean(CLEAN_RUN)):.1f} µs to write as JSON and search")
+    million = "Order 12345 is in transit since 2024-05-15. " * 23_000
+    print(f"a clean text of 1 MB: {best(lambda: find(million), 3, 3) / 1000:.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
