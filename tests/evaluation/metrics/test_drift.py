@@ -166,6 +166,12 @@ def test_a_tolerance_that_cannot_be_applied_is_a_finding(baseline):
     assert ("missing_data", "latency_ms", None, "critical") in found
 
 
+def test_a_tolerance_that_was_applied_in_one_way_is_no_finding():
+    rules = {"tolerances": {"latency_ms": {"relative": 0.1}}}
+    told, found = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "runs": EARLIER[:2]}, **rules)
+    assert (told["unscored"]["latency_ms"]["status"], found) == ("missing_data", [])
+
+
 def test_a_run_without_a_finite_value_is_not_compared():
     assert compare({"latency_ms": math.nan}, {"latency_ms": 1.0})[0]["status"] == "missing_data"
 
@@ -295,6 +301,7 @@ def test_one_run_and_many_can_be_given_together():
         ([1200, 1200], "critical"),
         ([1000, 1200, 1200], "critical"),
         ([1200, None], "warning"),
+        ([1100, 1200], "warning"),
     ],
 )
 @pytest.mark.parametrize("configured", ["warning", "critical"])
@@ -304,6 +311,12 @@ def test_a_breach_is_critical_when_the_newest_runs_all_breach(recent, severity, 
         {"latency_ms": 1200.0}, baseline, sustained=3, default={"relative": 0.1, "severity": configured}
     )
     assert (signal["severity"], signal["sustained"]) == (severity, severity == "critical")
+
+
+@pytest.mark.parametrize(("before", "severity"), [(0.9, "warning"), (0.89, "critical")])
+def test_a_run_at_the_bound_breaches_nothing(before, severity):
+    baseline = {"token_f1": 1.0, "recent": [{"token_f1": before}]}
+    assert only({"token_f1": 0.5}, baseline, sustained=2)["severity"] == severity
 
 
 def test_a_single_breach_says_so():
@@ -378,7 +391,7 @@ def test_too_few_values_are_missing_data_with_their_counts():
 
 @pytest.mark.parametrize("key", ["samples", "current_samples"])
 def test_a_sample_without_its_other_side_is_missing_data(key):
-    assert compare({}, {key: {"latency_ms": FAST}})[0]["status"] == "missing_data"
+    assert compare({}, {key: {"latency_ms": FAST}})[0]["unscored"]["latency_ms"]["status"] == "missing_data"
 
 
 @pytest.mark.parametrize(
