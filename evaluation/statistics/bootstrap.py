@@ -58,9 +58,7 @@ def mean_difference(
     two_sided_quantile(confidence)
     if min(len(control), len(treatment)) < 2:  # noqa: PLR2004 - one value has no spread
         raise ContractError("a bootstrap interval needs two values on each side")
-    value = mean(treatment) - mean(control)
-    if not math.isfinite(value):
-        raise OverflowError("the difference of the means is too large for a number")
+    value = mean(treatment) - mean(control)  # finite: each is half the greatest number at most
     size = max(len(control), len(treatment))
     spread = min(control) < max(control) and min(treatment) < max(treatment)
     method: Method = "BCa" if spread and size <= _LARGEST_FOR_BCA else "percentile"

@@ -95,8 +95,6 @@ class SequentialTest:
     def _rejects(self, chance: float) -> bool:
         mixture = math.lgamma(1 + self.higher) + math.lgamma(1 + self.lower)
         mixture -= math.lgamma(2 + self.higher + self.lower)
-        if not 0.0 < chance < 1.0:
-            return True
         likelihood = self.higher * math.log(chance) + self.lower * math.log1p(-chance)
         return mixture - likelihood >= -math.log(self.alpha)
 

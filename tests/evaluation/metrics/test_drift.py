@@ -389,6 +389,10 @@ def test_too_few_values_are_missing_data_with_their_counts():
     }
 
 
+def test_as_many_values_as_are_needed_are_enough():
+    assert compare({}, samples(FAST, SLOW), min_runs=6)[0]["compared"] == 1
+
+
 @pytest.mark.parametrize("key", ["samples", "current_samples"])
 def test_a_sample_without_its_other_side_is_missing_data(key):
     assert compare({}, {key: {"latency_ms": FAST}})[0]["unscored"]["latency_ms"]["status"] == "missing_data"

@@ -76,6 +76,11 @@ def test_before_the_first_pair_anything_is_possible():
     assert (interval.low, interval.high) == (0.0, 1.0)
 
 
+def test_the_interval_of_a_million_pairs_keeps_to_the_scale():
+    interval = SequentialTest(higher=10**6, lower=1).interval()
+    assert 0.9999 < interval.low < interval.high < 1.0
+
+
 @given(st.lists(st.booleans(), max_size=200))
 def test_the_evidence_is_the_mixture_over_all_chances(wins):
     test = sequential_test((0.0, 1.0 if won else -1.0) for won in wins)
