@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation import build_evaluation_graph
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -23,7 +24,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_program_of_the_readme_runs_as_it_stands(embedded_llm):
-    [program] = blocks("python")
+    program, _ = blocks("python")
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
@@ -32,17 +33,25 @@ def test_the_program_of_the_readme_runs_as_it_stands(embedded_llm):
     assert done.stdout.splitlines()[0] in ("success", "failed")
 
 
-def test_the_program_of_the_readme_is_the_quickstart_example():
-    [program] = blocks("python")
+def test_the_evaluation_of_the_readme_prints_what_it_says():
+    _, program = blocks("python")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
 
-    assert program in (ROOT / "examples" / "quickstart.py").read_text(encoding="utf-8")
+    assert f"```\n{done.stdout}```" in README
 
 
-def test_the_picture_of_the_graph_is_what_the_code_draws():
-    [picture] = blocks("mermaid")
-    drawn = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor()).draw_mermaid()
+@pytest.mark.parametrize(("at", "name"), list(enumerate(["quickstart.py", "evaluate_run.py"])))
+def test_a_program_of_the_readme_is_an_example(at, name):
+    assert blocks("python")[at] in (ROOT / "examples" / name).read_text(encoding="utf-8")
 
-    assert picture.strip() == drawn.strip()
+
+def test_the_pictures_of_the_graphs_are_what_the_code_draws():
+    run = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor()).draw_mermaid()
+    evaluation = build_evaluation_graph().get_graph().draw_mermaid()
+
+    assert [picture.strip() for picture in blocks("mermaid")] == [run.strip(), evaluation.strip()]
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(((?!https?:)[^)]+)\)", README))
