@@ -50,15 +50,18 @@ def read_object(raw: object) -> ObjectRead | JudgeFailure:
     """Read the one object of an answer.
 
     Of a text, that is the whole text, its only fenced block, or what stands between its first and its last
-    brace. A text that is none of these is repaired, and marked so. A key that occurs twice is no JSON here:
-    two scores are none.
+    brace. A text that is none of these is repaired, and marked so. A key that occurs twice is a failure: two
+    scores are none.
     """
     text = as_text(raw)
     if isinstance(text, JudgeFailure):
         return text
     if len(text) > MAX_ANSWER:
         return JudgeFailure("malformed", f"the answer is longer than {MAX_ANSWER} characters")
-    found = next((value for part in _parts(text) if (value := _json(part)) is not None), None)
+    try:
+        found = next((value for part in _parts(text) if (value := _json(part)) is not None), None)
+    except _TwiceError as twice:
+        return JudgeFailure("malformed", str(twice))
     read = _repaired(text) if found is None else ObjectRead(found)
     return read or JudgeFailure("malformed", "the answer holds no JSON object that can be read")
 
@@ -71,36 +74,56 @@ def plain_object(value: object) -> JsonObject:
 
 def _parts(text: str) -> Iterator[str]:
     yield text
-    fenced = _FENCE.findall(text)
-    if len(fenced) == 1:
-        yield fenced[0]
-    start = text.find("{")
-    if not text.lstrip().startswith(("[", '"')):
-        yield text[start : text.rfind("}") + 1] if start >= 0 else ""
+    yield from _only_fence(text)
+    if _leads_to_an_object(text):
+        yield text[text.find("{") : text.rfind("}") + 1]
+
+
+def _only_fence(text: str) -> list[str]:
+    fenced: list[str] = _FENCE.findall(text)
+    return fenced if len(fenced) == 1 else []
+
+
+def _leads_to_an_object(text: str) -> bool:
+    return "{" in text and not text.lstrip().startswith(("[", '"'))
 
 
 def _json(text: str) -> JsonObject | None:
     try:
-        return _held(json.loads(text, object_pairs_hook=_once))
+        # Not strict about a line break in a text, which many models write as it is.
+        return _held(json.loads(text, strict=False, object_pairs_hook=_once))
     except (ValueError, RecursionError):
         return None
+
+
+class _TwiceError(Exception):
+    """A key that occurs twice in one object: nobody can say which was meant."""
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key occurs twice")
+        raise _TwiceError("the answer states something twice: a key occurs again")
     return found
 
 
 def _repaired(text: str) -> ObjectRead | None:
     if len(text) > _REPAIRED or text.count("{") + text.count("[") > _REPAIRED_OPENINGS:
         return None
+    if not _leads_to_an_object(text):
+        return None
+    start = text.find("{")
+    parts = [*_only_fence(text), text[start:], text[start : text.rfind("}") + 1]]
+    found = next((value for part in parts if (value := _repaired_object(part))), None)
+    return None if found is None else ObjectRead(found, repaired=True)
+
+
+def _repaired_object(text: str) -> JsonObject | None:
     try:
-        value = _held(json_repair.loads(text))
+        # Strict: of several objects it would take one, and drop the others.
+        return _held(json_repair.loads(text, strict=True))
     except (ValueError, RecursionError):
         return None
-    return ObjectRead(value, repaired=True) if value else None
 
 
 def _held(value: object) -> JsonObject | None:

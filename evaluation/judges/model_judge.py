@@ -146,7 +146,8 @@ class RubricJudge:
         if isinstance(read, JudgeFailure):
             raise JudgeError(read.reason, read.kind, usage=usage)
         own = {name: value for name, value in read.value.items() if name != "score"}
-        return {**own, **_scored(read.value, rubric), "usage": usage, "repaired": read.repaired}
+        mark = {"repaired": True} if read.repaired else {}
+        return {**own, **_scored(read.value, rubric), "usage": usage, **mark}
 
 
 def _invoked(ask: _Ask) -> object:

@@ -1,0 +1,22 @@
+"""Requests, states and answers that the judges' tests have in common."""
+
+from __future__ import annotations
+
+from evaluation.injected import Injected
+from evaluation.judging import JudgeRequest
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.rules import Criterion, Rubric
+
+RUBRIC = Rubric(name="tone", criteria=[Criterion(name="clarity"), Criterion(name="warmth", weight=3.0)])
+GOOD = {"score": 4.5, "rationale": "Clear and warm.", "criteria": {"clarity": 4, "warmth": 5}}
+BAD = {"score": 2, "rationale": "Cold.", "concerns": ["no greeting"]}
+
+
+def request(output="Hello!", rubric=RUBRIC, **fields):
+    return JudgeRequest(rubric=rubric, input="Greet me.", output=output, **fields)
+
+
+def state(**case):
+    """The state as it is before the judge is decided on, with nothing found yet."""
+    whole = {"agent_run": {"input": "Greet me.", "final_output": "Hello!"}, **case}
+    return prepare_evaluation(whole, Injected())

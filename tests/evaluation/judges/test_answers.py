@@ -1,0 +1,134 @@
+"""Whatever a judge returns is one JSON object that a report can hold, or a failure."""
+
+from __future__ import annotations
+
+import json
+import time
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from evaluation.judges.answers import MAX_ANSWER, ObjectRead, plain_object, read_object
+from evaluation.judges.failures import JudgeFailure
+
+
+class Model(BaseModel):
+    score: int = 4
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"score": 4},
+        MappingProxyType({"score": 4}),
+        Model(),
+        '{"score": 4}',
+        ' \n{"score": 4}\n',
+        '```json\n{"score": 4}\n```',
+        'I use {braces} a lot.\n```\n{"score": 4}\n```\nDone {really}.',
+        'My answer: {"score": 4}. That is all.',
+    ],
+)
+def test_an_object_is_read_from_whatever_holds_exactly_one(raw):
+    assert read_object(raw) == ObjectRead({"score": 4})
+
+
+@pytest.mark.parametrize("text", ['{"score": 4,}', "{'score': 4}", '{"score": 4', '{"score": 4 "why": 1}'])
+def test_a_text_that_needs_mending_is_marked_as_repaired(text):
+    assert read_object(text) == ObjectRead(
+        {"score": 4, **({"why": 1} if "why" in text else {})}, repaired=True
+    )
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        "no JSON",
+        "[1, 2]",
+        '[{"score": 4}]',
+        '"{\\"score\\": 4}"',
+        "4",
+        "null",
+        None,
+        4,
+        ["score"],
+        {"score": float("nan")},
+        {"score": object()},
+        {("a", "b"): 1},
+        '{"score": 1e999}',
+        '{"score": ' + "9" * 1300 + "}",
+        "x" * (MAX_ANSWER + 1),
+        {"rationale": "x" * MAX_ANSWER},
+    ],
+)
+def test_anything_else_is_malformed(raw):
+    found = read_object(raw)
+    assert isinstance(found, JudgeFailure)
+    assert found.kind == "malformed"
+
+
+@pytest.mark.parametrize("text", ['{"score": 1} or rather {"score": 5}', '{"score": 1, "score": 5}'])
+def test_two_scores_are_none(text):
+    assert isinstance(read_object(text), JudgeFailure)
+
+
+def test_deep_nesting_is_malformed():
+    text = '{"a":' * 21 + "1" + "}" * 21
+    assert isinstance(read_object(text), JudgeFailure)
+
+
+def test_a_value_that_holds_itself_is_malformed():
+    value: dict[str, object] = {}
+    value["again"] = value
+    assert isinstance(read_object(value), JudgeFailure)
+
+
+def test_half_a_surrogate_pair_does_not_survive():
+    read = read_object('{"rationale": "a\\ud800b", "\\udfff": 1}')
+    assert isinstance(read, ObjectRead)
+    json.dumps(read.value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("piece", ["{", "[", '{"a":', "{,", "{```", '"', "{/*", "\\"])
+def test_text_made_to_take_long_does_not(piece):
+    text = piece * (MAX_ANSWER // len(piece))
+    started = time.process_time()
+    read_object(text)
+    assert time.process_time() - started < 5
+
+
+@given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u`\ud800', max_size=60) | st.text(max_size=60))
+def test_no_text_raises_or_gives_what_json_cannot_hold(text):
+    read = read_object(text)
+    if isinstance(read, ObjectRead):
+        json.dumps(read.value, allow_nan=False, ensure_ascii=False).encode()
+
+
+def test_what_is_no_object_is_copied_as_an_empty_one():
+    assert [plain_object(value) for value in ({"a": 1}, {"a": object()}, None, 3)] == [{"a": 1}, {}, {}, {}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Sure!\n```json\n{"why": "a "quoted" word", "score": 4,}\n```\nThat is all.',
+        'Here: {"why": "a "quoted" word", "score": 4,} and that is all.',
+        'Here: {"score": 4, "why": "a "quoted" word", "criteria": {"a": 1}, "cut": "of',
+    ],
+)
+def test_prose_around_an_object_does_not_keep_it_from_being_repaired(text):
+    read = read_object(text)
+    assert isinstance(read, ObjectRead)
+    assert (read.value["score"], read.value["why"], read.repaired) == (4, 'a "quoted" word', True)
+
+
+def test_a_line_break_within_a_text_needs_no_repair():
+    assert read_object('{"why": "one\ntwo"}') == ObjectRead({"why": "one\ntwo"})
+
+
+def test_a_list_of_objects_is_not_repaired_into_one():
+    assert isinstance(read_object('[{"score": 1}, {"score": 5,}]'), JudgeFailure)

@@ -1,0 +1,153 @@
+"""A judge may do what it likes when it is called: what comes back is an answer or a failure."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+
+import pytest
+
+from evaluation.errors import JudgeError
+from evaluation.judges.calling import Answered, aask, acall, ask, call, request_of
+from evaluation.judges.failures import JudgeFailure
+from evaluation.testing import FailingJudge, ScriptedJudge
+from tests.evaluation.judges.asking import GOOD, request, state
+
+
+class OnlyAsync:
+    async def ajudge(self, request):
+        await asyncio.sleep(0)
+        return '{"score": 4}'
+
+
+class AsyncByMistake:
+    async def judge(self, request):
+        return '{"score": 4}'
+
+
+class OnlySync:
+    def __init__(self, error=None):
+        self.error = error
+
+    def judge(self, request):
+        if self.error is not None:
+            raise self.error
+        return '{"score": 4}'
+
+
+class TextlessError(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+JUDGES = [OnlyAsync(), AsyncByMistake(), OnlySync(), ScriptedJudge(lambda _: '{"score": 4}')]
+
+
+@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
+def test_every_kind_of_judge_answers_blocking_code(judge):
+    assert call(judge, request()) == Answered('{"score": 4}')
+
+
+@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
+async def test_every_kind_of_judge_is_awaited(judge):
+    assert await acall(judge, request()) == Answered('{"score": 4}')
+
+
+@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
+async def test_blocking_code_within_a_running_loop_gets_its_answer_too(judge):
+    assert call(judge, request()) == Answered('{"score": 4}')
+
+
+async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
+    seen = ContextVar("seen", default="nothing")
+    seen.set("the caller's")
+
+    class Looking:
+        async def ajudge(self, request):
+            return {"rationale": seen.get()}
+
+    assert ask(Looking(), request()) == {"rationale": "the caller's"}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "reason"),
+    [
+        (ConnectionError("refused"), "provider_failure", "ConnectionError: refused"),
+        (StopIteration("early"), "provider_failure", "StopIteration: early"),
+        (JudgeError("filtered", "blocked"), "blocked", "filtered"),
+        (TextlessError(), "provider_failure", "TextlessError: (its text cannot be made)"),
+        (ValueError("a\n\n  b"), "provider_failure", "ValueError: a b"),
+    ],
+)
+def test_what_a_judge_raises_is_a_failure_of_its_kind(error, kind, reason):
+    assert call(OnlySync(error), request()) == JudgeFailure(kind, reason)
+
+
+async def test_an_error_out_of_a_thread_arrives_whatever_it_is():
+    async with asyncio.timeout(10):
+        found = await acall(OnlySync(StopIteration("early")), request())
+    assert isinstance(found, JudgeFailure)
+    assert found.kind == "provider_failure"
+
+
+async def test_an_error_out_of_a_thread_is_raised_as_it_is_where_it_is_asked_for():
+    error = ConnectionError("refused")
+    with pytest.raises(ConnectionError) as raised:
+        await aask(OnlySync(error), request())
+    assert raised.value is error
+
+
+def test_an_error_keeps_what_the_call_cost_and_its_details():
+    error = JudgeError("filtered", "blocked", usage={"input_tokens": 3}, details={"votes": 1})
+    assert call(FailingJudge(error), request()) == JudgeFailure(
+        "blocked", "filtered", {"input_tokens": 3}, {"votes": 1}
+    )
+
+
+def test_a_key_in_the_text_of_an_error_is_not_told():
+    key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
+    found = call(OnlySync(ConnectionError(f"401: Incorrect API key provided: {key}")), request())
+    assert "Ab3dE6gH" not in found.reason
+
+
+def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
+    key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
+    found = call(OnlySync(ConnectionError("x " * 135 + key + " y" * 10**6)), request())
+    assert len(found.reason) < 400
+    assert "Ab3dE6gH" not in found.reason
+
+
+@pytest.mark.parametrize("answer", [None, 4, [GOOD], {"score": {1, 2}}])
+def test_an_answer_that_is_no_json_object_is_malformed(answer):
+    found = call(ScriptedJudge([answer]), request())
+    assert isinstance(found, JudgeFailure)
+    assert found.kind == "malformed"
+
+
+async def test_no_judge_is_a_failure_of_its_own():
+    assert call(None, request()).kind == (await acall(None, request())).kind == "not_configured"
+
+
+async def test_a_cancelled_call_stays_cancelled():
+    class Endless:
+        async def ajudge(self, request):
+            await asyncio.sleep(60)
+
+    task = asyncio.create_task(acall(Endless(), request()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_judge_is_shown_what_the_state_holds():
+    asked = request_of(
+        state(
+            agent_run={"input": "Hi", "final_output": "Hello!", "tool_calls": ["greet"]},
+            reference_output="Good day!",
+            subjective_criteria=["clarity"],
+        )
+    )
+    assert (asked.input, asked.output, asked.reference) == ("Hi", "Hello!", "Good day!")
+    assert [action["name"] for action in asked.actions] == ["greet"]
+    assert [criterion.name for criterion in asked.rubric.criteria] == ["clarity"]

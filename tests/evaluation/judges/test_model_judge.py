@@ -1,0 +1,278 @@
+"""A chat model as the judge."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.messages import AIMessage
+from langchain_openai import ChatOpenAI
+
+from agents.testing import ScriptedChatModel
+from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.model_judge import RubricJudge
+from evaluation.judges.reading import JudgeScore, read_judge_result
+from evaluation.rules import Criterion, Rubric
+from tests.evaluation.judges.asking import RUBRIC, request
+
+REPLY = {
+    "rationale": "Clear and warm.",
+    "criteria": {"clarity": 3, "warmth": 5},
+    "concerns": ["short"],
+    "recommended_action": "Keep it.",
+}
+KEY = "a-key-of-no-known-form-0815"
+
+
+class ServerError(Exception):
+    def __init__(self, status_code, text):
+        super().__init__(text)
+        self.status_code = status_code
+
+
+def replying(*replies, **options):
+    """A judge whose model gives these replies; an object is written as JSON."""
+    script = [json.dumps(reply) if isinstance(reply, dict) else reply for reply in replies]
+    llm = ScriptedChatModel(script, usage=(100, 20))
+    return RubricJudge(llm, **options), llm
+
+
+def failure(judge):
+    with pytest.raises(JudgeError) as raised:
+        judge.judge(request())
+    return raised.value
+
+
+def test_the_overall_score_is_the_mean_of_the_criteria_by_weight():
+    judge, _ = replying(REPLY)
+    found = read_judge_result(judge.judge(request()), RUBRIC)
+    assert isinstance(found, JudgeScore)
+    assert (found.score, dict(found.criteria)) == ((3 + 3 * 5) / 4, {"clarity": 3, "warmth": 5})
+
+
+async def test_an_awaited_judge_gives_the_same_answer():
+    judge, llm = replying(REPLY, REPLY)
+    assert await judge.ajudge(request()) == judge.judge(request())
+    assert llm.prompts[0] == llm.prompts[1]
+
+
+def test_a_score_that_the_model_adds_does_not_count():
+    judge, _ = replying({**REPLY, "score": 1, "usage": {"cost_usd": -1}})
+    answer = judge.judge(request())
+    assert (answer["score"], "cost_usd" in answer["usage"]) == (4.5, False)
+
+
+def test_the_tokens_and_the_model_are_told():
+    judge, llm = replying(REPLY)
+    assert judge.judge(request())["usage"] == {
+        "input_tokens": 100,
+        "output_tokens": 20,
+        "model": type(llm).__name__,
+    }
+
+
+def test_tokens_that_are_not_reported_are_not_made_up():
+    llm = ScriptedChatModel([AIMessage(json.dumps(REPLY), response_metadata={"model_name": "m-1"})])
+    assert RubricJudge(llm).judge(request())["usage"] == {"model": "m-1"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        AIMessage("", tool_calls=[{"name": "judge_answer", "args": REPLY, "id": "1"}]),
+        AIMessage([{"type": "text", "text": json.dumps(REPLY)}]),
+        f"```json\n{json.dumps(REPLY)}\n```",
+    ],
+)
+def test_a_reply_is_read_in_whatever_form_it_comes(reply):
+    judge, _ = replying(reply)
+    assert judge.judge(request())["score"] == 4.5
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_model_that_takes_no_schema_is_asked_in_words(structured):
+    llm = FakeListChatModel(responses=[json.dumps(REPLY)])
+    assert RubricJudge(llm, structured=structured).judge(request())["score"] == 4.5
+
+
+def test_a_server_that_refuses_the_schema_is_asked_without_one_from_then_on():
+    refusal = ServerError(400, "response_format of type json_schema is not supported")
+    judge, llm = replying(refusal, REPLY, REPLY)
+    assert judge.judge(request())["score"] == judge.judge(request())["score"] == 4.5
+    assert len(llm.prompts) == 3
+
+
+def test_a_refusal_that_the_schema_was_not_to_blame_for_is_forgotten():
+    refusal = ServerError(400, "unsupported")
+    judge, llm = replying(refusal, refusal, refusal, REPLY)
+    with pytest.raises(ServerError):
+        judge.judge(request())
+    assert judge.judge(request())["score"] == 4.5
+    assert len(llm.prompts) == 4
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ConnectionError("refused"), TimeoutError(), ServerError(500, "json_schema"), ServerError(400, "no")],
+)
+def test_what_a_provider_raises_is_raised_as_it_is(error):
+    judge, llm = replying(error)
+    with pytest.raises(type(error)) as raised:
+        judge.judge(request())
+    assert raised.value is error
+    assert len(llm.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        (AIMessage("{}", response_metadata={"finish_reason": "content_filter"}), "content_filter"),
+        (AIMessage("I", response_metadata={"stop_reason": "refusal"}), "refusal"),
+        (AIMessage("", response_metadata={"finish_reason": "SAFETY"}), "safety"),
+        (AIMessage("x", response_metadata={"stopReason": "guardrail_intervened"}), "guardrail_intervened"),
+        (AIMessage("", response_metadata={"prompt_feedback": {"block_reason": 1}}), "prompt"),
+        (AIMessage("", additional_kwargs={"refusal": "I cannot."}), "refused"),
+        (AIMessage([{"type": "refusal", "refusal": "No."}]), "refused"),
+        (AIMessage([{"type": "non_standard", "value": {"refusal": "No."}}]), "refused"),
+    ],
+)
+def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(reply, said):
+    error = failure(replying(reply)[0])
+    assert error.kind == "blocked"
+    assert said in str(error)
+    assert error.usage["input_tokens"] == 100
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ServerError(400, "The response was filtered: Azure's content management policy"),
+        ServerError(400, "{'error': {'code': 'content_filter'}} unsupported"),
+    ],
+)
+def test_a_request_that_the_provider_filtered_is_blocked(error):
+    assert failure(replying(error)[0]).kind == "blocked"
+
+
+@pytest.mark.parametrize(
+    "reply", ["I like it.", "[]", AIMessage("", response_metadata={"finish_reason": "length"})]
+)
+def test_a_reply_without_an_object_is_malformed_and_says_what_it_cost(reply):
+    error = failure(replying(reply)[0])
+    assert (error.kind, error.usage["output_tokens"]) == ("malformed", 20)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"criteria": {"clarity": 3}}, "missing_score"),
+        ({"criteria": {}}, "missing_score"),
+        ({"criteria": None}, "missing_score"),
+        ({"criteria": {"clarity": 3, "warmth": "5"}}, "malformed"),
+        ({"criteria": {"clarity": 3, "warmth": True}}, "malformed"),
+        ({"criteria": {"clarity": 0, "warmth": 5}}, "out_of_range"),
+        ({"rationale": ""}, "missing_rationale"),
+        ({"rationale": None}, "missing_rationale"),
+    ],
+)
+def test_an_answer_that_cannot_be_relied_on_is_told_by_its_kind(change, kind):
+    judge, _ = replying({**REPLY, **change, "score": 5})
+    found = read_judge_result(judge.judge(request()), RUBRIC)
+    assert (found.kind, found.usage["input_tokens"]) == (kind, 100)
+
+
+def test_a_repaired_reply_cannot_approve():
+    judge, _ = replying(json.dumps(REPLY)[:-1])
+    assert read_judge_result(judge.judge(request()), RUBRIC).kind == "malformed"
+
+
+def test_weights_at_the_ends_of_the_numbers_do_no_harm():
+    criteria = [Criterion(name="a", weight=1e308), Criterion(name="b", weight=1e308)]
+    judge, _ = replying({"rationale": "So.", "criteria": {"a": 2, "b": 4}})
+    assert judge.judge(request(rubric=Rubric(criteria=criteria)))["score"] == 3
+
+
+def test_a_run_that_is_too_long_to_be_shown_whole_is_not_judged():
+    judge, llm = replying(REPLY, max_characters=5000)
+    with pytest.raises(JudgeError, match="max_characters is 5000"):
+        judge.judge(request("x" * 5000))
+    assert llm.prompts == []
+
+
+@pytest.mark.parametrize(
+    ("llm", "options", "said"),
+    [("gpt", {}, "llm is a str"), (ScriptedChatModel([]), {"max_characters": 0}, "at least 1")],
+)
+def test_what_makes_no_judge_is_refused(llm, options, said):
+    with pytest.raises(ContractError, match=said):
+        RubricJudge(llm, **options)
+
+
+def openai(handler):
+    return ChatOpenAI(
+        model="m",
+        api_key=KEY,
+        base_url="http://model.test/v1",
+        max_retries=0,
+        http_client=httpx.Client(transport=httpx.MockTransport(handler)),
+    )
+
+
+def completion(content, finish="stop", refusal=None):
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    body = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m-2025",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
+    }
+    return lambda _: httpx.Response(200, json=body)
+
+
+def test_an_openai_model_is_held_to_the_schema():
+    sent = []
+
+    def handler(asked):
+        sent.append(json.loads(asked.content))
+        return completion(json.dumps(REPLY))(asked)
+
+    answer = RubricJudge(openai(handler)).judge(request())
+    assert sent[0]["response_format"]["json_schema"]["schema"]["required"][:2] == ["rationale", "criteria"]
+    assert (answer["score"], answer["usage"]) == (
+        4.5,
+        {"input_tokens": 7, "output_tokens": 3, "model": "m-2025"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind"),
+    [
+        (completion("", finish="content_filter"), "blocked"),
+        (completion(None, refusal="I cannot help with that."), "blocked"),
+        (completion('{"rationale": "so', finish="length"), "malformed"),
+    ],
+)
+def test_what_an_openai_model_does_instead_of_answering_has_its_kind(handler, kind):
+    assert failure(RubricJudge(openai(handler))).kind == kind
+
+
+def test_a_key_that_the_provider_echoes_is_not_told():
+    llm = openai(lambda _: httpx.Response(401, json={"error": {"message": f"wrong key {KEY}"}}))
+    error = failure(RubricJudge(llm))
+    assert (error.kind, KEY in str(error)) == ("provider_failure", False)
+    assert error.__cause__ is None
+    assert error.__suppress_context__
+
+
+def test_a_real_model_gives_a_valid_score(embedded_llm: BaseChatModel):
+    rubric = Rubric(criteria=[Criterion(name="clarity", description="Is it clear?")])
+    asked = request("Your order 12345 is in transit.", rubric=rubric)
+    answer = RubricJudge(embedded_llm).judge(asked)
+    assert isinstance(read_judge_result(answer, rubric), JudgeScore)
+    assert answer["usage"]["output_tokens"] > 0

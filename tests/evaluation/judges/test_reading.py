@@ -1,0 +1,157 @@
+"""An answer is checked before anything relies on it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.reading import JudgeScore, pass_score, read_judge_result
+from evaluation.rules import Criterion, Rubric, Scale
+
+RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
+WITH_SCHEMA = Rubric(
+    criteria=[Criterion(name="clarity")],
+    json_schema={
+        "type": "object",
+        "properties": {"feedback": {"type": "string", "minLength": 3}},
+        "required": ["feedback"],
+        "additionalProperties": False,
+    },
+)
+GOOD = {
+    "score": 4,
+    "rationale": "Clear.",
+    "criteria": {"clarity": 5, "warmth": 3},
+    "concerns": ["short"],
+    "recommended_action": "Keep it.",
+    "usage": {"input_tokens": 10, "model": "m"},
+    "feedback": "more",
+}
+
+
+def test_a_whole_answer_is_read_field_by_field():
+    assert read_judge_result(GOOD, RUBRIC) == JudgeScore(
+        score=4.0,
+        rationale="Clear.",
+        criteria={"clarity": 5.0, "warmth": 3.0},
+        concerns=("short",),
+        recommended_action="Keep it.",
+        usage={"input_tokens": 10, "model": "m"},
+        details={"feedback": "more"},
+    )
+
+
+def test_a_score_and_a_rationale_are_enough():
+    found = read_judge_result({"score": 1, "rationale": "No."}, RUBRIC)
+    assert isinstance(found, JudgeScore)
+    assert (found.score, found.criteria, found.concerns, found.recommended_action) == (1.0, {}, (), None)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        ({"score": None}, "missing_score", "no 'score'"),
+        ({"score": "4"}, "malformed", "'score' is a str"),
+        ({"score": True}, "malformed", "'score' is a bool"),
+        ({"score": [4]}, "malformed", "'score' is a list"),
+        ({"score": 5.1}, "out_of_range", "5.1, not within 1 to 5"),
+        ({"score": 0}, "out_of_range", "0, not within 1 to 5"),
+        ({"score": -(10**400)}, "out_of_range", "-inf, not within 1 to 5"),
+        ({"score": 10**400}, "out_of_range", "inf, not within 1 to 5"),
+        ({"criteria": {"clarity": 5}}, "missing_score", "no score for warmth"),
+        ({"criteria": {"clarity": 5, "warmth": None}}, "missing_score", "no score for warmth"),
+        ({"criteria": {"clarity": 5, "warmth": 6}}, "out_of_range", "'criteria.warmth' is 6"),
+        ({"criteria": {"clarity": "5", "warmth": 5}}, "malformed", "'criteria.clarity' is a str"),
+        ({"criteria": [5, 5]}, "malformed", "'criteria' is a list"),
+        ({"rationale": None}, "missing_rationale", "no 'rationale'"),
+        ({"rationale": ""}, "missing_rationale", "no 'rationale'"),
+        ({"rationale": " .\u200b\n"}, "missing_rationale", "no 'rationale'"),
+        ({"rationale": ["Clear."]}, "missing_rationale", "no 'rationale'"),
+        ({"concerns": "short"}, "malformed", "'concerns' is no list"),
+        ({"concerns": [1]}, "malformed", "'concerns' is no list"),
+        ({"recommended_action": 3}, "malformed", "'recommended_action' is no text"),
+    ],
+)
+def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, said):
+    found = read_judge_result({**GOOD, **change}, RUBRIC)
+    assert isinstance(found, JudgeFailure)
+    assert found.kind == kind
+    assert said in found.reason
+
+
+@pytest.mark.parametrize("score", [1, 5, 1.0, 5.0])
+def test_the_ends_of_the_scale_are_on_it(score):
+    assert isinstance(read_judge_result({"score": score, "rationale": "So."}, RUBRIC), JudgeScore)
+
+
+def test_a_faulty_answer_still_says_what_it_cost():
+    found = read_judge_result({**GOOD, "score": 9}, RUBRIC)
+    assert found.usage == {"input_tokens": 10, "model": "m"}
+
+
+def test_a_criterion_that_nobody_asked_for_is_a_detail():
+    found = read_judge_result({**GOOD, "criteria": {"clarity": 5, "warmth": 3, "wit": 99}}, RUBRIC)
+    assert (set(found.criteria), found.details["unasked_criteria"]) == ({"clarity", "warmth"}, {"wit": 99})
+
+
+@pytest.mark.parametrize(("score", "kind"), [(4, JudgeFailure), (3, JudgeScore)])
+def test_a_repaired_answer_may_refuse_but_not_approve(score, kind):
+    assert isinstance(read_judge_result(f"{{'score': {score}, 'rationale': 'So.'}}", RUBRIC), kind)
+
+
+def test_a_judge_may_mark_its_answer_as_repaired_itself():
+    found = read_judge_result({**GOOD, "score": 2, "repaired": True}, RUBRIC)
+    assert found.repaired is True
+    assert isinstance(read_judge_result({**GOOD, "repaired": True}, RUBRIC), JudgeFailure)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "kind"), [("more", JudgeScore), ("no", JudgeFailure), (None, JudgeFailure)]
+)
+def test_the_rubrics_schema_holds_for_what_it_speaks_of(feedback, kind):
+    answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
+    given = answer if feedback is None else {**answer, "feedback": feedback}
+    assert isinstance(read_judge_result(given, WITH_SCHEMA), kind)
+
+
+def test_the_rubrics_schema_may_speak_of_the_usual_fields_too():
+    strict = Rubric(criteria=[Criterion(name="clarity")], json_schema={"required": ["recommended_action"]})
+    found = read_judge_result({"score": 4, "rationale": "Clear."}, strict)
+    assert found.kind == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("scale", "given", "least"),
+    [((1, 5), None, 4.0), ((0, 1), None, 0.75), ((-2, 2), None, 1.0), ((1, 5), 2.5, 2.5), ((1, 5), 0.0, 0.0)],
+)
+def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale, given, least):
+    rubric = Rubric(
+        criteria=[Criterion(name="x")],
+        scale=Scale(min=float(scale[0]), max=float(scale[1])),
+        pass_score=given,
+    )
+    assert pass_score(rubric) == least
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+answers = st.dictionaries(
+    st.sampled_from(["score", "rationale", "criteria", "concerns", "recommended_action", "usage", "more"]),
+    json_values | st.integers(1, 5) | st.just({"clarity": 3, "warmth": 4}),
+)
+
+
+@given(answers, st.booleans())
+def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
+    found = read_judge_result(json.dumps(answer) if as_text else answer, RUBRIC)
+    if isinstance(found, JudgeScore):
+        assert all(1 <= score <= 5 for score in (found.score, *found.criteria.values()))
+        assert found.rationale.strip()
+        json.dumps([found.usage, found.details], allow_nan=False)

@@ -1,0 +1,73 @@
+"""A judge is asked only for what no program can settle."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.findings import check, group
+from evaluation.injected import Injected
+from evaluation.nodes.decide_judge_need import decide_judge_need
+from evaluation.testing import DeterministicJudge
+from tests.evaluation.judges.asking import state
+
+JUDGE = Injected(judge=DeterministicJudge(5))
+RUBRIC = {"criteria": [{"name": "clarity"}]}
+FINE = check("response", "exact_match", True, "critical", "equal")
+SLOW = check("operational", "latency_ms", False, "warning", "slow")
+WRONG = check("trajectory", "trajectory", False, "critical", "missing")
+OPEN = check("inconclusive", "similarity", None, "warning", "similarity is neither high nor low")
+POLICY = {"severity": "critical"}
+HINT = {"severity": "warning"}
+
+
+def decision(checks=(), injected=JUDGE, audit=(), **case):
+    measured = {
+        **state(**case),
+        "response_metrics": group({}, {}, list(checks)),
+        "operational_metrics": group({}, {}, []),
+        "trajectory_metrics": group({}, {}, []),
+        "audit_findings": list(audit),
+    }
+    return decide_judge_need(measured, injected)["judge_decision"]
+
+
+@pytest.mark.parametrize(
+    ("given", "needed", "reason"),
+    [
+        ({"rubric": RUBRIC}, True, "a rubric is configured"),
+        ({"rubric": RUBRIC, "checks": [WRONG]}, True, "a rubric is configured"),
+        ({"rubric": RUBRIC, "audit": [POLICY]}, True, "a rubric is configured"),
+        ({"subjective_criteria": ["clarity"], "checks": [FINE]}, True, "subjective criteria are configured"),
+        (
+            {"thresholds": {"judge_score": 3}, "checks": [FINE]},
+            True,
+            "a threshold on judge_score is configured",
+        ),
+        ({"checks": [OPEN]}, True, "similarity is neither high nor low"),
+        ({"checks": [FINE, OPEN]}, True, "similarity is neither high nor low"),
+        ({"checks": [SLOW, OPEN]}, True, "similarity is neither high nor low"),
+        ({"checks": []}, True, "nothing could be checked"),
+        ({"checks": [], "audit": [HINT]}, True, "nothing could be checked"),
+        ({"checks": [FINE]}, False, "the deterministic checks are conclusive"),
+        ({"checks": [SLOW]}, False, "the deterministic checks are conclusive"),
+        ({"checks": [OPEN, WRONG]}, False, "the deterministic checks are conclusive"),
+        ({"checks": [OPEN], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
+        ({"checks": [], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
+        ({"subjective_criteria": [], "checks": [FINE]}, False, "the deterministic checks are conclusive"),
+    ],
+)
+def test_the_decision_and_its_reason(given, needed, reason):
+    assert decision(**given) == {"needed": needed, "called": False, "reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("given", "needed", "reason"),
+    [
+        ({"checks": [OPEN]}, False, "similarity is neither high nor low, and no judge is configured"),
+        ({"checks": []}, False, "nothing could be checked, and no judge is configured"),
+        ({"rubric": RUBRIC}, True, "a rubric is configured"),
+        ({"subjective_criteria": ["clarity"]}, True, "subjective criteria are configured"),
+    ],
+)
+def test_without_a_judge_only_what_was_asked_for_by_name_needs_one(given, needed, reason):
+    assert decision(injected=Injected(), **given) == {"needed": needed, "called": False, "reason": reason}

@@ -1,0 +1,153 @@
+"""An answer is relied on only after it was checked; a failed judge is never a pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation.injected import Injected, Price
+from evaluation.judges.panel import JudgePanel
+from evaluation.nodes.run_rubric_judge import run_rubric_judge
+from evaluation.nodes.validate_judge_result import validate_judge_result
+from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
+from tests.evaluation.judges.asking import state
+
+RUBRIC = {"name": "tone", "criteria": [{"name": "clarity"}]}
+GOOD = {
+    "score": 4.5,
+    "rationale": "Clear.",
+    "criteria": {"clarity": 4.5},
+    "concerns": ["short"],
+    "recommended_action": "Keep it.",
+    "feedback": "more",
+    "usage": {"input_tokens": 1000, "output_tokens": 100, "model": "m"},
+}
+
+
+def judged(whom, /, prices=None, rubric=RUBRIC, **case):
+    injected = Injected(judge=whom, prices=prices or {})
+    before = {
+        **state(rubric=rubric, **case),
+        "judge_decision": {"needed": True, "called": False, "reason": "so"},
+    }
+    asked = {**before, **run_rubric_judge(before, injected)}
+    return {**asked, **validate_judge_result(asked, injected)}
+
+
+def answered(answer, **options):
+    return judged(ScriptedJudge([answer]), **options)
+
+
+def test_a_valid_answer_is_laid_out():
+    found = answered(GOOD)
+    checks = found["judge_result"].pop("checks")
+    assert found["judge_result"] == {
+        "status": "scored",
+        "passed": True,
+        "rubric": "tone",
+        "score": 4.5,
+        "pass_score": 4.0,
+        "scale": {"min": 1.0, "max": 5.0},
+        "criteria": {"clarity": 4.5},
+        "rationale": "Clear.",
+        "concerns": ["short"],
+        "recommended_action": "Keep it.",
+        "repaired": False,
+        "details": {"feedback": "more"},
+    }
+    assert [(one["kind"], one["passed"]) for one in checks] == [("judge", True)]
+    assert found["errors"] == []
+
+
+def test_the_decision_says_what_the_call_cost():
+    decision = answered(GOOD, prices={"m": Price(input_usd=2.0, output_usd=10.0)})["judge_decision"]
+    assert decision["called"] is True
+    assert decision["usage"] == {
+        **GOOD["usage"],
+        "cost_usd": pytest.approx(0.003),
+        "cost_source": "estimated",
+    }
+
+
+def test_an_answer_that_cannot_be_used_still_cost_something():
+    assert answered({**GOOD, "score": 9})["judge_decision"]["usage"] == GOOD["usage"]
+
+
+FAILURES = [
+    (None, "not_configured"),
+    (FailingJudge(ConnectionError("refused")), "provider_failure"),
+    (FailingJudge("blocked"), "blocked"),
+    (ScriptedJudge(lambda _: "I like it."), "malformed"),
+    (ScriptedJudge(lambda _: None), "malformed"),
+    (ScriptedJudge(lambda _: {"rationale": "Fine."}), "missing_score"),
+    (ScriptedJudge(lambda _: {"score": 6, "rationale": "Fine."}), "out_of_range"),
+    (ScriptedJudge(lambda _: {"score": 5}), "missing_rationale"),
+    (JudgePanel([DeterministicJudge(5), DeterministicJudge(1)]), "no_majority"),
+]
+
+
+@pytest.mark.parametrize(("judge", "kind"), FAILURES)
+@pytest.mark.parametrize(("policy", "severity"), [("needs_review", "warning"), ("failed", "critical")])
+def test_every_failure_is_an_error_of_its_kind_by_policy_and_never_a_pass(judge, kind, policy, severity):
+    found = judged(judge, judge={"on_failure": policy})
+    result = found["judge_result"]
+    assert (result["status"], result["passed"], result["failure"]) == ("error", None, kind)
+    [one] = result["checks"]
+    assert (one["kind"], one["passed"], one["severity"]) == ("judge_error", None, severity)
+    assert found["errors"] == [one["reason"]]
+    assert one["reason"].startswith(f"judge: {kind}: ")
+    json.dumps(found)
+
+
+def test_earlier_errors_stay():
+    before = {
+        **state(rubric=RUBRIC),
+        "judge_decision": {},
+        "judge_result": {"answer": "?"},
+        "errors": ["first"],
+    }
+    assert validate_judge_result(before, Injected())["errors"][0] == "first"
+    assert before["errors"] == ["first"]
+
+
+def test_a_panel_that_abstains_tells_how_it_voted():
+    found = judged(JudgePanel([DeterministicJudge(5), DeterministicJudge(1)]))
+    assert found["judge_result"]["details"]["panel"]["votes"] == {"approve": 1, "refuse": 1}
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "rubric", "score", "passed"),
+    [
+        ({}, {}, 4, True),
+        ({}, {}, 3.9, False),
+        ({}, {"pass_score": 3.0}, 3, True),
+        ({"judge_score": 3}, {}, 3, True),
+        ({"judge_score": 3}, {}, 2.9, False),
+        ({"judge_score": 4.5}, {}, 4, False),
+        ({"judge_score": 3}, {"pass_score": 4.0}, 3.5, False),
+        ({"judge_score": {"max": 4.5}}, {}, 5, False),
+        ({"judge_score": {"max": 4.5}}, {}, 3, False),
+        ({"judge_score": {"max": 4.5}}, {}, 4, True),
+    ],
+)
+def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(thresholds, rubric, score, passed):
+    answer = {"score": score, "rationale": "So."}
+    found = answered(answer, thresholds=thresholds, rubric={**RUBRIC, **rubric})
+    assert found["judge_result"]["passed"] is passed
+
+
+def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
+    bound = {"min": 3, "severity": "warning", "owner": "ana"}
+    [one] = answered({"score": 2, "rationale": "So."}, thresholds={"judge_score": bound})["judge_result"][
+        "checks"
+    ]
+    assert (one["passed"], one["severity"], one["owner"]) == (False, "warning", "ana")
+
+
+@pytest.mark.parametrize(("score", "failure"), [(3.5, "malformed"), (2, None)])
+def test_a_repaired_answer_cannot_approve_by_the_contracts_threshold_either(score, failure):
+    text = f"{{'score': {score}, 'rationale': 'So.'}}"
+    found = answered(text, thresholds={"judge_score": 3})["judge_result"]
+    assert found.get("failure") == failure
+    assert found.get("repaired") is (None if failure else True)

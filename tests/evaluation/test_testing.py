@@ -1,0 +1,93 @@
+"""The judges that users have for their own tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.reading import JudgeScore, read_judge_result
+from evaluation.judging import AsyncJudge, Judge, JudgeRequest
+from evaluation.rules import Criterion, Rubric, Scale
+from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
+
+RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="wit")], scale=Scale(min=0.0, max=10.0))
+REQUEST = JudgeRequest(rubric=RUBRIC, input="Greet me.", output="Hello, dear Reader!")
+
+
+@pytest.mark.parametrize("judge", [ScriptedJudge([]), DeterministicJudge(5), FailingJudge()])
+def test_each_is_a_judge_both_ways(judge):
+    assert isinstance(judge, Judge)
+    assert isinstance(judge, AsyncJudge)
+
+
+async def test_a_script_is_answered_in_order_both_ways():
+    judge = ScriptedJudge(["one", {"score": 2}])
+    assert [judge.judge(REQUEST), await judge.ajudge(REQUEST)] == ["one", {"score": 2}]
+    assert judge.requests == [REQUEST, REQUEST]
+
+
+async def test_an_exception_in_a_script_is_raised():
+    judge = ScriptedJudge([ConnectionError("one"), ConnectionError("two")])
+    with pytest.raises(ConnectionError, match="one"):
+        judge.judge(REQUEST)
+    with pytest.raises(ConnectionError, match="two"):
+        await judge.ajudge(REQUEST)
+
+
+def test_a_script_that_has_run_out_says_so():
+    with pytest.raises(AssertionError, match=r"run out; asked about: 'Hello, dear Reader!'"):
+        ScriptedJudge([]).judge(REQUEST)
+
+
+def test_a_function_may_be_the_script():
+    assert ScriptedJudge(lambda asked: asked.output.upper()).judge(REQUEST) == "HELLO, DEAR READER!"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "score", "concerns"),
+    [
+        (("hello", "READER"), 10, ()),
+        (("hello", "writer"), 5, ("'writer' is missing",)),
+        (("bye",), 0, ("'bye' is missing",)),
+    ],
+)
+async def test_a_keyword_judge_scores_the_share_that_it_finds(keywords, score, concerns):
+    judge = DeterministicJudge(keywords=keywords)
+    found = read_judge_result(judge.judge(REQUEST), RUBRIC)
+    assert isinstance(found, JudgeScore)
+    assert (found.score, found.concerns) == (score, concerns)
+    assert await judge.ajudge(REQUEST) == judge.judge(REQUEST)
+    assert judge.requests == [REQUEST] * 3
+
+
+def test_a_fixed_score_is_given_for_every_criterion():
+    found = read_judge_result(DeterministicJudge(7).judge(REQUEST), RUBRIC)
+    assert (found.score, dict(found.criteria)) == (7, {"clarity": 7, "wit": 7})
+
+
+@pytest.mark.parametrize("options", [{}, {"score": 3, "keywords": ["a"]}])
+def test_a_rule_is_either_a_score_or_keywords(options):
+    with pytest.raises(ContractError, match="either a score or keywords"):
+        DeterministicJudge(**options)
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "kind"),
+    [
+        ("blocked", JudgeError, "blocked"),
+        (ConnectionError("down"), ConnectionError, None),
+        (JudgeError("mine", "malformed"), JudgeError, "malformed"),
+    ],
+)
+async def test_a_failing_judge_fails_as_it_was_told_both_ways(failure, error, kind):
+    judge = FailingJudge(failure)
+    with pytest.raises(error) as raised:
+        judge.judge(REQUEST)
+    with pytest.raises(error):
+        await judge.ajudge(REQUEST)
+    assert getattr(raised.value, "kind", None) == kind
+    assert judge.requests == [REQUEST, REQUEST]
+
+
+def test_an_answer_can_be_written_for_any_rubric():
+    assert isinstance(read_judge_result(judge_answer(RUBRIC, 3.0, concerns=["short"]), RUBRIC), JudgeScore)
