@@ -110,7 +110,7 @@ def _retry_after_header(error: BaseException | None) -> object:
 def _seconds_until(value: str, now: datetime) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for a zone with more digits than a clock has
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - now).total_seconds())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json_repair
 import pytest
 
 from agents.loose_json import containers, load_repaired
@@ -32,3 +33,11 @@ def test_the_outermost_containers_are_found(text, spans):
 @pytest.mark.parametrize("pattern", ["{", '["', '{"', '["a"', '"'])
 def test_guessing_is_given_up_for_long_documents(pattern):
     assert load_repaired(pattern * 20_000) is None
+
+
+def test_a_document_on_which_the_guesser_itself_fails_is_not_read():
+    failing = "{'```json```9"
+    with pytest.raises(AssertionError):
+        json_repair.loads(failing)
+
+    assert load_repaired(failing) is None

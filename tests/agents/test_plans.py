@@ -81,6 +81,7 @@ PLANS: list[tuple[str, str, object]] = [
     ("cut after a step", '{"plan": ["a", "b"', ["a", "b"]),
     ("cut within a step", '{"plan": ["a", "writ', ["a", "writ"]),
     ("cut list", '["a", "b"', ["a", "b"]),
+    ("what fails the repairing parser", "{'```json```9\n1. a", ["a"]),
     ("cut in a fence", f'{FENCE}json\n{{"plan": ["a"', ["a"]),
     # Lists in plain text.
     ("numbered", "1. a\n2. b\n3. c", ["a", "b", "c"]),

@@ -186,6 +186,7 @@ def test_the_status_is_found_where_each_client_keeps_it(error, status):
         ("Tue, 01 Jan 2030 12:00:30 -0000", 30.0),
         ("Tue, 01 Jan 2030 14:00:30 +0200", 30.0),
         ("Tue, 99 Jan 2030 12:00:00 GMT", None),
+        (f"Tue, 01 Jan 2030 12:00:00 +{'9' * 14}", None),
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(value, seconds):

@@ -116,6 +116,7 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("an empty object", "{}", UNREADABLE),
     ("an empty list", "[]", UNREADABLE),
     ("a list of words", '["success", true]', UNREADABLE),
+    ("what fails the repairing parser", "{'```json```9: \"success\"'}", UNREADABLE),
     ("prose that approves", "The objective was met. Success: true.", UNREADABLE),
     ("success only", '{"feedback": "met"}', UNREADABLE),
     ("a verdict one level down", '{"verdict": {"success": true, "feedback": "met"}}', UNREADABLE),
