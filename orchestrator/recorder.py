@@ -12,14 +12,15 @@ from typing import Final
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.outputs import LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
 from orchestrator.budget import ModelPrice
 from orchestrator.errors import BudgetExceededError
 from orchestrator.foreign_values import plain_json, text_of
+from orchestrator.reported_tokens import tokens_of, tokens_of_error
 from orchestrator.state import Json, ToolCallRecord, Usage
 from orchestrator.tool_answer import tool_answer
 
@@ -120,11 +121,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
         """Note the end and the tokens."""
-        self._end(run_id, _tokens(response), failed=False)
+        self._end(run_id, tokens_of(response), failed=False)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: object) -> None:  # noqa: ARG002
         """Note the end of a failed call; a reply that was cut off still reports its tokens."""
-        tokens = _tokens_of_error(error)
+        tokens = tokens_of_error(error)
         self._end(run_id, tokens, failed=tokens is None)
 
     def on_tool_start(
@@ -211,26 +212,6 @@ def _cost(calls: Sequence[_ModelCall], prices: Mapping[str, ModelPrice]) -> floa
             return None
         total += prices[call.model].cost(call.tokens["input_tokens"], call.tokens["output_tokens"])
     return total
-
-
-def _tokens(response: LLMResult) -> UsageMetadata | None:
-    for generations in response.generations:
-        for generation in generations:
-            message = generation.message if isinstance(generation, ChatGeneration) else None
-            if isinstance(message, AIMessage) and message.usage_metadata is not None:
-                return message.usage_metadata
-    return None
-
-
-def _tokens_of_error(error: BaseException) -> UsageMetadata | None:
-    usage = getattr(getattr(error, "completion", None), "usage", None)
-    if usage is None:
-        return None
-    return UsageMetadata(
-        input_tokens=usage.prompt_tokens,
-        output_tokens=usage.completion_tokens,
-        total_tokens=usage.total_tokens,
-    )
 
 
 def _tool_record(call: _ToolCall) -> ToolCallRecord:

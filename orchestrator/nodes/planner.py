@@ -70,11 +70,13 @@ def read_plan(plan: object, max_steps: int) -> list[str]:
 def _steps(plan: object, max_steps: int) -> list[str]:
     if not isinstance(plan, Sequence) or isinstance(plan, str | bytes):
         raise PlanError(f"the planner returned a {type(plan).__name__}; a list of step texts is wanted")
-    if not plan:
-        raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
     if len(plan) > max_steps:
         raise PlanError(f"the plan has {len(plan)} steps; max_plan_steps is {max_steps}")
-    return [_step(number, item) for number, item in enumerate(islice(plan, max_steps), 1)]
+    # A foreign sequence may hold more than its length says, or less.
+    steps = [_step(number, item) for number, item in enumerate(islice(plan, max_steps), 1)]
+    if not steps:
+        raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
+    return steps
 
 
 def _step(number: int, item: object) -> str:

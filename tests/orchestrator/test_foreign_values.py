@@ -68,6 +68,13 @@ class BrokenList(UserList):
         raise RuntimeError("no length")
 
 
+class HollowList(UserList):
+    """Holds less than its length says."""
+
+    def __iter__(self):
+        return iter(())
+
+
 class BrokenClass:
     @property
     def __class__(self):
@@ -186,6 +193,13 @@ def test_a_step_that_cannot_be_shown_makes_the_plan_invalid():
 
     assert state["failure"]["kind"] == "plan_invalid"
     assert "step 2 of the plan is <Mute" in state["failure"]["message"]
+
+
+def test_a_plan_that_holds_less_than_its_length_says_is_empty():
+    state = run(planner=FakePlanner(HollowList(["one"])))
+
+    assert state["failure"]["kind"] == "plan_invalid"
+    assert "the plan is empty" in state["failure"]["message"]
 
 
 def test_a_plan_that_cannot_be_read_is_invalid():

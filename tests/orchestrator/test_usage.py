@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -80,6 +81,48 @@ def test_a_model_that_reports_nothing_is_missing_and_never_zero(executor):
     [record] = run(executor(model(None)))["results"]
 
     assert counts(record["usage"]) == missing(1)
+
+
+def reports(usage):
+    """A message as a client builds it without looking at what the server sent."""
+    return AIMessage("out").model_copy(update={"usage_metadata": usage})
+
+
+@pytest.mark.parametrize("count", [None, "7", 1.5, -1, True, 2**63, float("inf")])
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "total_tokens"])
+def test_a_report_that_is_no_number_of_tokens_is_missing(name, count):
+    usage = {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5, name: count}
+    [record] = run(ModelExecutor(ScriptedChatModel([reports(usage)])))["results"]
+
+    assert counts(record["usage"]) == missing(1)
+
+
+def test_a_report_without_its_numbers_is_missing():
+    [record] = run(ModelExecutor(ScriptedChatModel([reports({})])))["results"]
+
+    assert counts(record["usage"]) == missing(1)
+
+
+class CutOffError(Exception):
+    """As OpenAI's client raises it: with the reply that hit the token limit."""
+
+    def __init__(self, **usage):
+        super().__init__("cut off")
+        self.completion = SimpleNamespace(usage=SimpleNamespace(**usage))
+
+
+def test_an_error_that_brings_the_reply_is_counted_with_its_tokens():
+    error = CutOffError(prompt_tokens=3, completion_tokens=2, total_tokens=5)
+    [record] = run(ModelExecutor(ScriptedChatModel([error])))["results"]
+
+    assert counts(record["usage"]) == measured(1, 3, 2)
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None, "completion_tokens": 2, "total_tokens": 5}])
+def test_an_error_whose_reply_reports_no_numbers_is_a_failed_call(usage):
+    [record] = run(ModelExecutor(ScriptedChatModel([CutOffError(**usage)])))["results"]
+
+    assert counts(record["usage"]) == missing(1, failed=1)
 
 
 def test_one_report_of_many_that_is_missing_makes_the_sum_missing():
