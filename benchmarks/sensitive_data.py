@@ -32,8 +32,8 @@ CLEAN_RUN = {
     "tool_calls": [
         {
             "name": "lookup_order",
-            "args": {"order_id": f"#W{page}234567", "filters": {"from": "2024-05-01", "limit": 10}, "page": page},
-            "result": {"status": "shipped", "price": 129.99, "items": [{"sku": "ab-12", "quantity": 2}]},
+            "args": {"order_id": f"#W{page}234567", "filters": {"from": "2024-05-01"}, "page": page},
+            "result": {"status": "shipped", "price": 129.99, "items": [{"sku": "ab-12", "count": 2}]},
         }
         for page in range(6)
     ],
@@ -64,7 +64,7 @@ def detect_secrets() -> Find | None:
     return search
 
 
-def told(name: str, search: Find, category: str, positives: Sequence[Sample], others: Sequence[Sample]) -> None:
+def told(name: str, search: Find, category: str, positives: Sequence[Sample], others: Sequence[Sample]):
     result = score(search, positives, [*NEGATIVES, *others], category)
     print(
         f"{name:15} {category:11} recall {result.recall:.3f} ({result.recalled} of {result.expected}), "
@@ -87,7 +87,9 @@ def best(function: Callable[[], object], turns: int = 300, repeats: int = 9) -> 
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    print(f"{len(CREDENTIALS)} credentials, {len(PERSONAL)} pieces of personal data, {len(NEGATIVES)} texts with neither")
+    print(
+        f"{len(CREDENTIALS)} credentials, {len(PERSONAL)} personal data, {len(NEGATIVES)} texts with neither"
+    )
     told("ours", ours, "credential", CREDENTIALS, PERSONAL)
     told("ours", ours, "personal", PERSONAL, CREDENTIALS)
     other = detect_secrets()

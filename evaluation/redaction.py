@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
@@ -12,7 +12,7 @@ from evaluation.alerts import Alert
 from evaluation.findings import OUTCOME_STATUSES, AuditFinding, Check, FindingKind
 from evaluation.reports import EvaluationReport, JudgeReport, Metrics
 from evaluation.rules import MATCH_MODES, Severity
-from evaluation.sensitive.json_values import Find, Found, found_in, json_text
+from evaluation.sensitive.json_values import Find, found_in, json_text
 from evaluation.sensitive.literals import Literals
 from evaluation.sensitive.recognized import searching
 from evaluation.sensitive.scanner import find, may_hold
@@ -93,7 +93,9 @@ class Redactor:
     """
 
     literals: Literals
-    search: Find = field(default=find)
+    needed: bool
+    """Whether anything was found."""
+    search: Find = find
 
     @classmethod
     def of(cls, values: Iterable[object], recognizers: Sequence[Recognizer] = ()) -> Self:
@@ -102,8 +104,8 @@ class Redactor:
         A recogniser that fails is left out here; the audit reports it.
         """
         search = searching(recognizers, {})
-        found: Iterable[Found] = (one for value in values for one in found_in(value, search))
-        return cls(Literals.of(found, _OWN_WORDS), search)
+        found = [one for value in values for one in found_in(value, search)]
+        return cls(Literals.of(found, _OWN_WORDS), bool(found), search)
 
     def clean(self, report: T) -> T:
         """Give a JSON value without what is sensitive, in strings, in names and in whole numbers.
@@ -111,7 +113,7 @@ class Redactor:
         Where nothing sensitive was collected, it is given back as it is. Names that become the same are told
         apart by a number.
         """
-        if not self.literals:
+        if not self.needed:
             return report
         text = json_text(report)
         held = self.literals.occur(text) or self.search is not find or may_hold(text)
@@ -119,7 +121,7 @@ class Redactor:
 
     def clean_text(self, text: str) -> str:
         """Give a text without what is sensitive, as for a log or an exception."""
-        return redacted(self.literals.replaced(text), self.search) if self.literals else text
+        return redacted(self.literals.replaced(text), self.search) if self.needed else text
 
     def _cleaned(self, value: object, told: _Telling) -> object:
         if isinstance(value, str):

@@ -10,9 +10,8 @@ from typing import Final, Literal
 
 from pydantic import ValidationError
 
-from evaluation.errors import ContractError
 from evaluation.findings import AuditFinding, FindingKind
-from evaluation.metrics.content import Said, assistant_texts, found_in
+from evaluation.metrics.content import Said, found_in
 from evaluation.metrics.hosts import hosts_in, is_within
 from evaluation.metrics.retention import retention_problem
 from evaluation.redaction import excerpt
@@ -40,7 +39,7 @@ class Audited:
     @cached_property
     def said(self) -> Said:
         """The texts in which content rules look."""
-        return Said(self.output, tuple(assistant_texts(self.messages)))
+        return Said(self.output, self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +67,11 @@ def _findings(index: int, given: object, audited: Audited) -> Iterator[AuditFind
     except ValidationError as error:
         broken = AuditRule(id=f"audit.rules[{index}]", allowed_tools=[])
         problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
-        yield _finding(
-            broken, _Breach(f"the rule cannot be read: {problem}", "contract.audit", None, "metric_error")
-        )
+        reason = f"the rule cannot be read: {problem}"
+        yield _finding(broken, _Breach(reason, "contract.audit", None, "metric_error"))
         return
     for breach in _breaches(rule, audited):
         yield _finding(rule, breach)
-
-
-def _unusable(reason: str) -> _Breach:
-    return _Breach(reason, "contract.audit", None, "metric_error")
 
 
 def _breaches(rule: AuditRule, audited: Audited) -> Iterator[_Breach]:
@@ -99,11 +93,7 @@ def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "requir
     if not texts.texts:
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
-    try:
-        found = found_in(rule, texts)
-    except ContractError as error:
-        yield _unusable(str(error))
-        return
+    found = found_in(rule, texts)
     if found is None:
         yield _Breach("the text is too long for this rule", where, texts.texts[0], "metric_error")
     elif found == (demand == "forbidden"):

@@ -7,7 +7,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from evaluation.sensitive.linear import Pattern, Subject
+from evaluation.sensitive.linear import Pattern
 
 _ADDRESS: Final = Pattern(
     r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//|\bwww\.)([^\s/?#\"'<>\\|`{}^]+)"
@@ -15,6 +15,7 @@ _ADDRESS: Final = Pattern(
 )
 """RFC 3986, section 3.2; a backslash counts as a slash, as the WHATWG's URL standard has it."""
 _WEB: Final = "www."
+_FULL_STOP: Final = "\u3002"
 _AFTER: Final = ".,;:!)]}"
 
 
@@ -22,17 +23,18 @@ def hosts_in(text: str) -> Iterator[str]:
     """Yield the host of each address in ``text``: lower case, normalised, without user and port."""
     if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
         return
-    subject = Subject(text)
-    for start, end in _ADDRESS.spans(subject.data):
-        bare = text[start - len(_WEB) : start].lower() == _WEB
-        host = host_of(text[start:end])
+    data = text.encode("utf-8", "replace")
+    for start, end in _ADDRESS.spans(data):
+        bare = data[start - len(_WEB) : start].lower() == _WEB.encode()
+        host = host_of(data[start:end].decode())
         if host:
             yield f"{_WEB}{host}" if bare else host
 
 
 def host_of(authority: str) -> str:
     """Give the host of ``user:password@host:port``."""
-    named = normalize("NFKC", unquote(authority)).rpartition("@")[2].rstrip(_AFTER).lower()
+    plain = normalize("NFKC", unquote(authority)).replace(_FULL_STOP, ".")
+    named = plain.rpartition("@")[2].rstrip(_AFTER).lower()
     if named.startswith("["):
         return named.partition("]")[0] + "]"
     return named.partition(":")[0].rstrip(_AFTER)

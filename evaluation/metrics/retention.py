@@ -34,7 +34,7 @@ def retention_problem(metadata: JsonObject, days: float, now: datetime) -> Answe
     if end < now:
         return (
             "kept",
-            f"the text was recorded on {_day(made)} and is still there; {days:g} days ended on {_day(end)}",
+            f"the text of {_day(made)} is still there; {days:g} days ended on {_day(end)}",
         )
     return None
 

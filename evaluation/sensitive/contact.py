@@ -61,7 +61,8 @@ def _phones(subject: Subject) -> Iterator[Span]:
 def _phone_places(subject: Subject) -> Iterator[tuple[int, int]]:
     data = subject.data
     for turn, (start, end) in enumerate(_INTERNATIONAL.spans(data)):
-        if apart(data, start, end) and possible(subject.cut(start, end), turn):
+        grouped = data[start : start + 1] == b"0" and data[max(0, start - 2) : start - 1].isdigit()
+        if not grouped and apart(data, start, end) and possible(subject.cut(start, end), turn):
             yield start, end
     yield from (span for span in _AMERICAN.spans(data) if apart(data, *span))
     for turn, (start, end) in enumerate(_TRUNK.spans(data)):

@@ -76,7 +76,7 @@ def found_in(value: object, search: Find = find) -> Iterator[Found]:
 def _found(text: str, search: Find) -> Iterator[Found]:
     for span in search(text):
         for part in text[span.start : span.end].split(_BETWEEN):
-            yield Found(part, span.kind, span.category)
+            yield Found(part.strip(), span.kind, span.category)
 
 
 def _texts(value: object, depth: int) -> Iterator[tuple[str, str]]:

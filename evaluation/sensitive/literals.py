@@ -64,13 +64,11 @@ class Literals:
         heads = Pattern("|".join(map(_quoted, sizes))) if sizes and len(sizes) <= _MOST_HEADS else None
         return cls(kinds, sorted(kinds), sizes, heads)
 
-    def __bool__(self) -> bool:
-        """Say whether there is any value to look for."""
-        return bool(self.kinds)
-
-    def occur(self, data: bytes) -> bool:
-        """Say whether a value may begin anywhere in UTF-8 ``data``; False is certain."""
-        return next(self._places(data.lower(), 0), None) is not None
+    def occur(self, json_text: bytes) -> bool:
+        """Say whether a value may begin anywhere in the strings of a JSON text; False is certain."""
+        data = json_text.lower()
+        texts = (data, data.replace(b"\\\\", b"\\")) if b"\\\\" in data else (data,)
+        return any(place >= 0 for text in texts for place in self._places(text, 0))
 
     def replaced(self, text: str) -> str:
         """Put ``[kind]`` in place of every value."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal, Protocol
 
 Category = Literal["credential", "personal"]
@@ -31,17 +33,39 @@ class Recognizer(Protocol):
 def without_overlaps(found: Iterable[Span]) -> tuple[Span, ...]:
     """Join spans that overlap, in the order of the text; the kind is that of the first and longest.
 
-    A credential goes before personal data: the address in ``https://me:word@host.org`` is no e-mail address.
+    A credential goes before personal data, of which what lies outside is left; but behind a credential stands
+    no rest of an e-mail address: in ``https://me:word@host.org`` there is none.
     """
+    spans = sorted(found, key=lambda one: (one.start, -one.end))
+    credentials = _joined(one for one in spans if one.category == "credential")
+    personal = _joined(one for one in spans if one.category == "personal")
+    if not credentials or not personal:
+        return tuple(credentials or personal)
+    outside = (part for one in personal for part in _outside(one, credentials))
+    return tuple(sorted([*credentials, *outside], key=lambda one: one.start))
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
     joined: list[Span] = []
-    for span in sorted(found, key=lambda one: (one.start, -one.end, one.category)):
-        if joined and span.start < joined[-1].end:
-            joined[-1] = _join(joined[-1], span)
+    for span in spans:
+        last = joined[-1] if joined else None
+        if last is not None and span.start < last.end:
+            joined[-1] = replace(last, end=max(last.end, span.end))
         else:
             joined.append(span)
-    return tuple(joined)
+    return joined
 
 
-def _join(first: Span, second: Span) -> Span:
-    named = second if (first.category, second.category) == ("personal", "credential") else first
-    return Span(first.start, max(first.end, second.end), named.kind, named.category)
+def _outside(span: Span, credentials: list[Span]) -> Iterator[Span]:
+    """Yield the parts of ``span`` that no credential covers."""
+    start = span.start
+    place = max(0, bisect_right(credentials, start, key=lambda one: one.start) - 1)
+    for one in islice(credentials, place, None):
+        if one.start >= span.end:
+            break
+        if start < one.start:
+            yield replace(span, start=start, end=one.start)
+        if one.end > start:
+            start = span.end if span.kind == "email" else one.end
+    if start < span.end:
+        yield replace(span, start=start)

@@ -75,6 +75,7 @@ _NUMBERS = [
     "1,234,567,890 rows",
     "population 8 336 817",
     "version 1.2.3.4",
+    "nameserver 8.8.8.8",
     "v10.0.19045.3803",
     "python 3.11.9, numpy 1.26.4",
     "0.0.0.0 and 127.0.0.1:8080",

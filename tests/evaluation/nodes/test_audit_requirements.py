@@ -1,0 +1,114 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from evaluation.injected import Injected, utc_now
+from evaluation.nodes.audit_requirements import audit_requirements
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.sensitive.spans import Span
+
+
+class Names:
+    """A recogniser that takes the first three letters for a name."""
+
+    def find(self, text):
+        return [Span(0, 3, "name", "personal")]
+
+
+class Recogniser:
+    """A recogniser that gives or raises what it was made with."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def find(self, text):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def audited(case, **injected):
+    plugged = Injected(**injected)
+    return audit_requirements(prepare_evaluation(case, plugged), plugged)["audit_findings"]
+
+
+def test_a_run_without_fault_has_no_finding():
+    assert (
+        audited({"agent_run": {"final_output": "Order 12345 is in transit.", "tool_calls": ["search"]}}) == []
+    )
+
+
+def test_rules_come_before_what_was_found_to_be_sensitive():
+    case = {
+        "agent_run": {"final_output": "a@example.com"},
+        "audit": {"rules": [{"id": "disclaimer", "required": {"text": "no liability"}}]},
+    }
+
+    assert [one["id"] for one in audited(case)] == ["disclaimer", "personal_data.email"]
+
+
+def test_credentials_are_critical_and_personal_data_is_information_unless_the_contract_says_otherwise():
+    run = {"final_output": "password=hunter2, a@example.com"}
+
+    assert [one["severity"] for one in audited({"agent_run": run})] == ["critical", "info"]
+    assert audited({"agent_run": run, "audit": {"credentials": "off", "personal_data": "off"}}) == []
+
+
+def test_the_last_answer_in_the_messages_is_the_output_that_rules_look_at():
+    case = {
+        "agent_run": {"messages": [{"role": "assistant", "content": "You will be refunded."}]},
+        "audit": {"rules": [{"id": "promise", "forbidden": {"text": "refunded"}}]},
+    }
+
+    assert [one["kind"] for one in audited(case)] == ["policy"]
+
+
+def test_an_output_that_is_empty_is_an_output():
+    case = {
+        "agent_run": {"final_output": ""},
+        "audit": {"rules": [{"id": "disclaimer", "required": {"text": "no liability"}}]},
+    }
+
+    assert [one["kind"] for one in audited(case)] == ["policy"]
+
+
+@pytest.mark.parametrize(("day", "kept"), [(10, []), (20, ["retention"])])
+def test_the_age_of_a_run_is_told_by_the_clock(day, kept):
+    case = {
+        "agent_run": {"final_output": "x"},
+        "run_metadata": {"timestamp": "2024-05-01"},
+        "audit": {"rules": [{"id": "retention", "max_retention_days": 14.0}]},
+    }
+
+    found = audited(case, clock=lambda: datetime(2024, 5, day, tzinfo=UTC))
+
+    assert [one["id"] for one in found] == kept
+
+
+def test_the_clock_is_that_of_the_machine_unless_another_is_given():
+    assert Injected().clock is utc_now
+    assert abs(utc_now() - datetime.now(UTC)).total_seconds() < 60
+
+
+def test_a_recogniser_is_asked_too():
+    found = audited({"agent_run": {"final_output": "Ada said so"}}, recognizers=(Names(),))
+
+    assert [(one["id"], one["where"]) for one in found] == [("personal_data.name", "agent_run.final_output")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (LookupError("hunter2"), "LookupError"),
+        ([(0, 1)], "TypeError"),
+        ([Span(0, 10**6, "name", "personal")], "ValueError"),
+        ([Span(3, 3, "name", "personal")], "ValueError"),
+        (None, "TypeError"),
+    ],
+)
+def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause):
+    (one,) = audited({"agent_run": {"final_output": "hunter2"}}, recognizers=(Recogniser(answer),))
+
+    assert (one["kind"], one["severity"]) == ("metric_error", "warning")
+    assert cause in one["reason"]
+    assert "hunter2" not in str(one)

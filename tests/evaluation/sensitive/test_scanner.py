@@ -1,0 +1,142 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_core import to_json
+
+from evaluation.sensitive.checksums import MOST_CHECKED
+from evaluation.sensitive.scanner import find, may_hold
+from evaluation.sensitive.spans import Span
+from evaluation.sensitive.telephone import MOST_CHECKED as MOST_PHONES
+from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
+from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
+from tests.evaluation.sensitive.labelled.personal import PERSONAL
+from tests.evaluation.sensitive.labelled.score import score
+
+LOOKS_LIKE_DATA = st.text(
+    st.sampled_from("0123456789 .-/()+@:=\"'\\ABCabcpswordtken_{}[]é\u2011\u0661王\ud800\n") | st.characters()
+)
+
+
+def searched(text):
+    return [(span.start, span.end, span.category) for span in find(text)]
+
+
+def found(text):
+    return [(text[span.start : span.end], span.kind) for span in find(text)]
+
+
+@pytest.mark.parametrize(
+    ("category", "positives", "others", "recall", "precision"),
+    [("credential", CREDENTIALS, PERSONAL, 0.97, 0.97), ("personal", PERSONAL, CREDENTIALS, 0.95, 0.97)],
+)
+def test_recall_and_precision_on_the_labelled_set_hold(category, positives, others, recall, precision):
+    result = score(searched, positives, [*NEGATIVES, *others], category)
+
+    assert result.expected > 100
+    assert result.recall >= recall, result.missed
+    assert result.precision >= precision, result.false
+
+
+@pytest.mark.parametrize("sample", [*TOKENS, *KEYS, *URLS, *PASSWORDS[:4]], ids=lambda one: one.kind)
+def test_a_credential_is_named_by_its_kind(sample):
+    assert {span.kind for span in find(sample.text)} == {sample.kind}
+
+
+@pytest.mark.parametrize("lead", ["", "\n", "\t", "é", "王", '"'])
+def test_the_prefilter_lets_no_labelled_value_pass_in_any_json_text(lead):
+    texts = [lead + sample.text for sample in [*CREDENTIALS, *PERSONAL]]
+
+    assert [text for text in texts if not may_hold(to_json({"field": text}))] == []
+
+
+def test_the_prefilter_settles_most_clean_texts():
+    hits = [sample.text for sample in NEGATIVES if may_hold(to_json([sample.text]))]
+
+    assert len(hits) < len(NEGATIVES) / 2
+
+
+@given(LOOKS_LIKE_DATA)
+def test_spans_lie_in_the_text_in_order_and_apart(text):
+    end = 0
+    for span in find(text):
+        assert end <= span.start < span.end <= len(text)
+        end = span.end
+
+
+@given(LOOKS_LIKE_DATA)
+def test_what_is_found_in_a_text_passes_the_prefilter_in_its_json(text):
+    if find(text):
+        assert may_hold(to_json([text.encode("utf-8", "replace").decode()]))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("tel \uff0b\uff14\uff19 170 1234567", "\uff0b\uff14\uff19 170 1234567"),
+        ("phone: \u0660\u0661\u0665\u0661 \u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669", None),
+        ("+49\u2011170\u20111234567", "+49\u2011170\u20111234567"),
+        ("joe\uff20example.com", "joe\uff20example.com"),
+    ],
+)
+def test_digits_dashes_and_spaces_of_other_scripts_are_read(text, value):
+    assert [told for told, _ in found(text)] == [value or text.removeprefix("phone: ")]
+
+
+def test_a_password_in_an_address_goes_before_the_mail_address_it_looks_like():
+    assert found("https://me:word9@host.org/x") == [("word9", "url_password")]
+
+
+def test_what_a_credential_leaves_of_a_number_is_found_too():
+    assert found("password: 4111 1111 1111 1111 ok") == [
+        ("4111", "password"),
+        (" 1111 1111 1111", "payment_card"),
+    ]
+
+
+def test_what_follows_an_account_number_in_groups_does_not_belong_to_it():
+    assert found("DE89 3704 0044 0532 0130 00 EUR") == [("DE89 3704 0044 0532 0130 00", "iban")]
+
+
+def test_a_value_without_quotes_ends_where_the_next_parameter_begins():
+    assert found("?password=a&b9&user=joe") == [("a&b9", "password")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+999 1234567890",
+        "+1 23456789",
+        "01 23456789 23456789 12345678",
+        "phone: 99 99 99 99 99 99",
+        "telefono 2024-05-15 12",
+        "DE89 3704 0044 0532 0130 01",
+        "XDE89370400440532013000",
+    ],
+)
+def test_what_has_only_the_look_of_a_number_is_none(text):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "kind"),
+    [
+        ("123-45-6789 ", MOST_CHECKED, "national_number"),
+        ("ssn 123456789 ", MOST_CHECKED, "national_number"),
+        ("4111 1111 1111 1112 ", MOST_CHECKED, "payment_card"),
+        ("DE89 3704 0044 0532 0130 01, ", MOST_CHECKED, "iban"),
+        ("+1 000, ", MOST_PHONES, None),
+        ("0999 9999999, ", MOST_PHONES, "phone"),
+    ],
+)
+def test_beyond_a_number_of_checks_the_form_is_enough(text, most, kind):
+    last = find(text * (most + 2))[-1:]
+
+    assert last == () if kind is None else last[0].kind == kind
+
+
+def test_a_text_of_nothing_but_candidates_takes_time_in_proportion():
+    assert len(find("joe@example.com " * 20_000)) == 20_000
+
+
+def test_a_span_says_what_it_is():
+    assert find("mail joe@example.com") == (Span(5, 20, "email", "personal"),)
