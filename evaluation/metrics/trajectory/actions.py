@@ -59,6 +59,10 @@ class ActionPattern(_PatternFields):
         placed = not (agent is target is kind is None)
         return super().__new__(cls, name, args, arguments, agent, target, kind, placed, written(args))
 
+    def __getnewargs__(self) -> tuple[object, ...]:
+        """Give what a copy is made from."""
+        return self[:6]
+
 
 class ExpectedStep(NamedTuple):
     """One step that should be seen: an action that fits any one of the patterns."""

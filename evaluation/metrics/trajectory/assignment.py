@@ -12,7 +12,11 @@ MOST_STEPS: Final = 1_000_000
 
 
 def assign(
-    masks: Sequence[int], required: Iterable[int], optional: Iterable[int], observed: int
+    masks: Sequence[int],
+    required: Iterable[int],
+    optional: Iterable[int],
+    observed: int,
+    most_steps: int = MOST_STEPS,
 ) -> list[int]:
     """Assign as many observed actions as possible, and to required steps first.
 
@@ -26,14 +30,15 @@ def assign(
         required: indexes of the required steps.
         optional: indexes of the others.
         observed: how many actions were observed.
+        most_steps: how many steps all searches may take.
 
     Returns:
         The observed index for each step, -1 for none; the same for the same input.
 
     Raises:
-        UndecidedError: after ``MOST_STEPS`` steps of search.
+        UndecidedError: after ``most_steps`` steps of search.
     """
-    search = _Search(masks, observed)
+    search = _Search(masks, observed, most_steps)
     first = list(required)
     search.take_same_places(first)
     search.serve(first)
@@ -44,12 +49,12 @@ def assign(
 class _Search:
     __slots__ = ("_dead", "_free", "_holder", "_left", "_masks", "held")
 
-    def __init__(self, masks: Sequence[int], observed: int) -> None:
+    def __init__(self, masks: Sequence[int], observed: int, most_steps: int) -> None:
         self._masks = masks
         self._free = (1 << observed) - 1
         self._dead = 0
         self._holder = [-1] * observed
-        self._left = MOST_STEPS
+        self._left = most_steps
         self.held = [-1] * len(masks)
 
     def take_same_places(self, steps: Iterable[int]) -> None:
@@ -91,7 +96,7 @@ class _Search:
             queue.append(self._holder[action])
         self._left -= 1
         if self._left < 0:
-            raise UndecidedError(f"the assignment needs more than {MOST_STEPS:,} steps")
+            raise UndecidedError("the assignment takes too many steps of search")
 
     def _flip(self, start: int, step: int, action: int, reached_from: dict[int, int]) -> None:
         while step != start:

@@ -27,12 +27,17 @@ class Comparison:
 
     __slots__ = ("_answers", "_default", "_functions", "_left", "_only_equality", "_tools")
 
-    def __init__(self, rules: TrajectoryRules, functions: Mapping[str, ArgumentFunction]) -> None:
+    def __init__(
+        self,
+        rules: TrajectoryRules,
+        functions: Mapping[str, ArgumentFunction],
+        most_comparisons: int = MOST_COMPARISONS,
+    ) -> None:
         self._default = rules.arguments
         self._tools = rules.tools
         self._only_equality = not rules.tools and is_plain(rules.arguments)
         self._functions = functions
-        self._left = MOST_COMPARISONS
+        self._left = most_comparisons
         self._answers: dict[tuple[int, int], bool] = {}
 
     def step_fits(self, step: ExpectedStep, observed: ObservedAction) -> bool:
@@ -62,11 +67,11 @@ class Comparison:
         """Take note of comparisons to come.
 
         Raises:
-            UndecidedError: these would be more than ``MOST_COMPARISONS``.
+            UndecidedError: these would be more than are granted.
         """
         self._left -= comparisons
         if self._left < 0:
-            raise UndecidedError(f"matching needs more than {MOST_COMPARISONS:,} comparisons of arguments")
+            raise UndecidedError("too many different actions have to be compared with too many steps")
 
     def _fits_rule(
         self, pattern: ActionPattern, observed: ObservedAction, expected: JsonObject, rule: ArgumentRule

@@ -32,7 +32,8 @@ class ArgumentMismatch:
 class TrajectoryMatch(NamedTuple):
     """The verdict of one mode, and the partial credit and the diagnosis, which do not depend on it.
 
-    A share whose denominator is 0 is None: of no actions, no share is right.
+    A share whose denominator is 0 is None: of no actions, no share is right. So is every share where
+    ``error`` says why nothing could be compared; the counts of pairs are 0 then.
     """
 
     mode: MatchMode
@@ -78,12 +79,12 @@ class TrajectoryMatch(NamedTuple):
     @property
     def precision(self) -> float | None:
         """Share of the observed actions that were expected: matched / actual."""
-        return _share(self.matched_count, self.actual_count)
+        return self._share(self.matched_count, self.actual_count)
 
     @property
     def recall(self) -> float | None:
         """Share of the required steps that were seen: matched required / required."""
-        return _share(self.matched_count - self.matched_optional_count, self.expected_count)
+        return self._share(self.matched_count - self.matched_optional_count, self.expected_count)
 
     @property
     def f1(self) -> float | None:
@@ -97,7 +98,7 @@ class TrajectoryMatch(NamedTuple):
     def alignment(self) -> float | None:
         """Longest common subsequence over the longer of the two, actions for optional steps left out."""
         others = self.actual_count - self.matched_optional_count
-        return _share(self.common_count, max(self.expected_count, others))
+        return self._share(self.common_count, max(self.expected_count, others))
 
     @property
     def score(self) -> float | None:
@@ -118,6 +119,9 @@ class TrajectoryMatch(NamedTuple):
             )
         return f"The actions do not agree with the expected ones in mode {self.mode}: {self._problems()}."
 
+    def _share(self, part: int, whole: int) -> float | None:
+        return part / whole if whole and self.agrees is not None else None
+
     def _problems(self) -> str:
         found: dict[str, Sequence[str]] = {
             "missing": self.missing_actions if self.mode != "subset" else (),
@@ -129,7 +133,3 @@ class TrajectoryMatch(NamedTuple):
 
 
 EXTRAS_MATTER: Final = frozenset({"exact", "subset", "precision_recall"})
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

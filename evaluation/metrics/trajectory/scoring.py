@@ -29,8 +29,14 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingPro
 """What can have a threshold, and which direction is better; a group holds them without the prefix."""
 _PREFIX: Final = "trajectory_"
 _LOCAL: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
-_ONE_ACTION: Final = "no action was compared"
-_ONE_STEP: Final = "no required action is expected"
+_NO_F1: Final = "precision or recall has no value"
+_NO_SHARE: Final = {
+    "trajectory_score": _NO_F1,
+    "trajectory_precision": "no observed action was compared",
+    "trajectory_recall": "no required action is expected",
+    "trajectory_f1": _NO_F1,
+    "trajectory_alignment": "no action was observed and none required",
+}
 _FORBIDDEN: Final = "forbidden actions were done"
 _FAILED: Final = "calls ended in an error"
 _UNREADABLE: Final = "calls have arguments that are no JSON object"
@@ -184,8 +190,7 @@ def _unscored(
     absent = [name for name, value in values.items() if value is None]
     if match.error is not None:
         return dict.fromkeys(absent, unscored_error(match.error))
-    reason = _ONE_STEP if match.actual_count else _ONE_ACTION
-    return {name: _without(reason, name in bounds) for name in absent}
+    return {name: _without(_NO_SHARE[name], name in bounds) for name in absent}
 
 
 def _without(reason: str, asked: bool) -> Unscored:

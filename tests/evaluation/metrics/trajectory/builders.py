@@ -1,0 +1,31 @@
+"""Short names for what the tests compare."""
+
+from types import MappingProxyType
+
+from evaluation.metrics.trajectory import ActionPattern, ExpectedStep, ObservedAction, match_trajectory
+from evaluation.rules import ArgumentRule, TrajectoryRules
+
+NOTHING = MappingProxyType({})
+
+
+def seen(name="a", args=None, **rest):
+    return ObservedAction(name, args, **rest)
+
+
+def step(name="a", args=None, *, optional=False, rule=None, **rest):
+    arguments = None if rule is None else ArgumentRule(**rule)
+    return ExpectedStep((ActionPattern(name, args, arguments, **rest),), optional)
+
+
+def either(*steps, optional=False):
+    return ExpectedStep(tuple(pattern for one in steps for pattern in one.patterns), optional)
+
+
+def match(actual, expected, mode="in_order", functions=NOTHING, **rules):
+    return match_trajectory(
+        [seen(one) if isinstance(one, str) else one for one in actual],
+        [step(one) if isinstance(one, str) else one for one in expected],
+        mode,
+        TrajectoryRules.model_validate(rules),
+        functions,
+    )

@@ -1,0 +1,168 @@
+"""What differs between arguments, under every rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.trajectory.arguments import Difference, differences, is_plain, within
+from evaluation.metrics.trajectory.equality import equal
+from evaluation.rules import ArgumentRule
+from tests.evaluation.metrics.trajectory.test_equality import values
+
+objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+
+
+def found(expected, observed, match="exact", **options):
+    return list(differences(expected, observed, ArgumentRule(match=match, **options)))
+
+
+def paths(expected, observed, match="exact", **options):
+    return [(one.path, one.problem) for one in found(expected, observed, match, **options)]
+
+
+@given(objects, objects)
+def test_arguments_differ_nowhere_exactly_if_they_are_equal(expected, observed):
+    assert (found(expected, observed) == []) is equal(expected, observed)
+
+
+@given(objects, objects)
+def test_what_is_a_subset_and_a_superset_is_equal(expected, observed):
+    both = not found(expected, observed, "subset") and not found(expected, observed, "superset")
+
+    assert both is equal(expected, observed)
+
+
+@given(objects, objects)
+def test_a_subset_read_the_other_way_round_is_a_superset(expected, observed):
+    assert (found(expected, observed, "subset") == []) is (found(observed, expected, "superset") == [])
+
+
+def test_a_difference_says_where_and_what():
+    assert found({"who": {"age": [30]}}, {"who": {"age": [31]}}) == [
+        Difference("/who/age/0", "different", 30, 31)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "match", "where"),
+    [
+        ({"a": 1}, {}, "exact", [("/a", "missing")]),
+        ({}, {"a": 1}, "exact", [("/a", "unexpected")]),
+        ({"a": None}, {}, "exact", [("/a", "missing")]),
+        ({"a": [1]}, {"a": [1, 2]}, "exact", [("/a/1", "unexpected")]),
+        ({"a": [1, 2]}, {"a": [1]}, "exact", [("/a/1", "missing")]),
+        ({"a": [1]}, {"a": {"b": 1}}, "exact", [("/a", "different")]),
+        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, "superset", []),
+        ({"a": {"b": 1}}, {"a": {}}, "superset", [("/a/b", "missing")]),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1}}, "subset", []),
+        ({"a": {}}, {"a": {"b": 1}}, "subset", [("/a/b", "unexpected")]),
+        ({"a": [{"b": 1}]}, {"a": [{"b": 1, "c": 2}]}, "superset", []),
+        ({"a": [1]}, {"a": [1, 2]}, "superset", [("/a/1", "unexpected")]),
+        ({"a": [1, 2]}, {"a": [1]}, "subset", [("/a/1", "missing")]),
+        ({"a": 1}, {"a": 2}, "ignore", []),
+        ({"a": 1, "b": 1}, {"a": 2, "b": 2}, "exact", [("/a", "different"), ("/b", "different")]),
+    ],
+)
+def test_differences_are_found_by_rule(expected, observed, match, where):
+    assert paths(expected, observed, match) == where
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "where"),
+    [
+        ({"a": 1, "b": 1}, {"a": 1, "b": 2}, []),
+        ({"a": 1}, {"a": 2}, [("/a", "different")]),
+        ({"a": 1}, {}, [("/a", "missing")]),
+        ({}, {"a": 1}, [("/a", "unexpected")]),
+        ({"b": 1}, {"b": 2}, []),
+        ({"a": {"x": 1}}, {"a": {"x": 1, "y": 2}}, [("/a/y", "unexpected")]),
+    ],
+)
+def test_named_arguments_alone_are_compared(expected, observed, where):
+    assert paths(expected, observed, "named", names=["a"]) == where
+
+
+def test_a_path_escapes_what_has_a_meaning_in_it():
+    assert paths({"a/b~c": 1}, {}) == [("/a~1b~0c", "missing")]
+    assert paths({"a/b": 1}, {}, "named", names=["a/b"]) == [("/a~1b", "missing")]
+
+
+@pytest.mark.parametrize("match", ["exact", "superset", "subset"])
+def test_case_is_ignored_at_every_level_if_asked(match):
+    expected, observed = {"a": [{"b": "Straße"}]}, {"a": [{"b": "STRASSE"}]}
+
+    assert paths(expected, observed, match, ignore_case=True) == []
+    assert paths(expected, observed, match) == [("/a/0/b", "different")]
+
+
+def test_ignoring_case_does_not_make_texts_of_other_letters_equal():
+    assert paths({"a": "no"}, {"a": "NON"}, ignore_case=True) == [("/a", "different")]
+
+
+@pytest.mark.parametrize(("expected", "observed"), [("", "x"), ("x", ""), ("a", "a" * 4), ("a" * 4, "a")])
+def test_texts_of_very_different_length_are_different_whatever_their_case(expected, observed):
+    assert paths({"a": expected}, {"a": observed}, ignore_case=True) == [("/a", "different")]
+
+
+def test_a_letter_that_folds_to_three_is_still_found():
+    assert paths({"a": "\ufb03"}, {"a": "FFI"}, ignore_case=True) == []
+    assert paths({"a": "FFI"}, {"a": "\ufb03"}, ignore_case=True) == []
+
+
+@pytest.mark.parametrize("wrong", [True, "1", None, [1], {"b": 1}])
+def test_a_tolerance_is_for_numbers_only(wrong):
+    assert paths({"a": 1}, {"a": wrong}, tolerance=5) == [("/a", "different")]
+    assert paths({"a": wrong}, {"a": 1}, tolerance=5) == [("/a", "different")]
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "tolerance", "close"),
+    [
+        (1, 2, 1, True),
+        (2, 1, 1, True),
+        (1, 3, 1, False),
+        (1.0, 1.1, 0.1, True),
+        (1.1, 1.0, 0.1, True),
+        (1.0, 1.11, 0.1, False),
+        (1000.0, 1000.1, 0.1, True),
+        (10**400, 10**400 + 1, 1, True),
+        (10**400, 10**400 + 2, 1, False),
+        (10**400, 1.5, 1, False),
+        (1.5, 10**400, 1e300, False),
+        (1e308, -1e308, 1, False),
+        (2**53, 2**53 + 2, 1, False),
+        (2**60 + 2, 2**60, 1, False),
+        (-1.5, -1.0, 0.5, True),
+    ],
+)
+def test_numbers_are_within_a_tolerance_whatever_their_size(expected, observed, tolerance, close):
+    assert within(expected, observed, tolerance) is close
+
+
+def test_an_integer_beyond_the_floats_is_within_what_is_left_of_the_tolerance():
+    assert within(2**1024, 1.7976931348623157e308, 1e293)
+    assert not within(2**1024, 1.7976931348623157e308, 1e291)
+
+
+@pytest.mark.parametrize(
+    ("rule", "plain"),
+    [
+        ({}, True),
+        ({"tolerance": 0.1}, False),
+        ({"ignore_case": True}, False),
+        ({"match": "superset"}, False),
+        ({"match": "ignore"}, False),
+    ],
+)
+def test_a_rule_is_plain_if_it_asks_for_equality_alone(rule, plain):
+    assert is_plain(ArgumentRule(**rule)) is plain
+
+
+def test_arguments_a_hundred_levels_deep_are_compared():
+    def deep(leaf):
+        value = leaf
+        for _ in range(100):
+            value = {"a": value}
+        return value
+
+    assert paths(deep(1), deep(2)) == [("/a" * 100, "different")]

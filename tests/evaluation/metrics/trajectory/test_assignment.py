@@ -1,0 +1,80 @@
+"""As many pairs as possible, required steps first."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.trajectory.assignment import assign
+from evaluation.metrics.trajectory.comparison import UndecidedError
+
+OBSERVED = 4
+masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=5)
+needs = st.lists(st.booleans(), min_size=5, max_size=5)
+
+
+def by_need(some, optional):
+    steps = range(len(some))
+    return [step for step in steps if not optional[step]], [step for step in steps if optional[step]]
+
+
+def best(some, required):
+    """The most required steps that can be served, and then the most steps: by trying everything."""
+    places = [*range(OBSERVED), *[None] * len(some)]
+    return max(
+        (
+            sum(place is not None for step, place in enumerate(places) if step in required),
+            sum(place is not None for place in places),
+        )
+        for places in set(permutations(places, len(some)))
+        if all(place is None or some[step] >> place & 1 for step, place in enumerate(places))
+    )
+
+
+@given(masks, needs)
+def test_nobody_finds_more_pairs(some, optional):
+    required, others = by_need(some, optional)
+
+    held = assign(some, required, others, OBSERVED)
+
+    served = sum(held[step] >= 0 for step in required)
+    assert (served, sum(place >= 0 for place in held)) == best(some, required)
+
+
+@given(masks, needs)
+def test_a_step_holds_what_fits_and_nothing_is_held_twice(some, optional):
+    held = assign(some, *by_need(some, optional), OBSERVED)
+
+    taken = [place for place in held if place >= 0]
+    assert len(taken) == len(set(taken))
+    assert all(place < 0 or some[step] >> place & 1 for step, place in enumerate(held))
+
+
+def test_an_action_at_the_same_place_is_preferred():
+    assert assign([0b11, 0b11], [0, 1], [], 2) == [0, 1]
+    assert assign([0b110, 0b111, 0b11], [0, 1, 2], [], 3) == [2, 1, 0]
+
+
+def test_the_first_free_action_is_preferred():
+    assert assign([0b110], [0], [], 3) == [1]
+
+
+def test_an_early_choice_moves_where_a_later_step_needs_it():
+    assert assign([0b011, 0b001], [0, 1], [], 2) == [1, 0]
+
+
+def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
+    size = 5000
+
+    held = assign([(1 << size // 2) - 1] * size, range(size), [], size // 2)
+
+    assert sum(place >= 0 for place in held) == size // 2
+
+
+def test_a_search_of_too_many_steps_is_undecided():
+    chain = [*[0b11 << index for index in range(9)], 0b1]  # each step moves to make room for the last one
+
+    assert sorted(assign(chain, range(10), [], 10)) == list(range(10))
+    with pytest.raises(UndecidedError, match="too many steps"):
+        assign(chain, range(10), [], 10, most_steps=5)

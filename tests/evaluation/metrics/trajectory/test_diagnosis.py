@@ -1,0 +1,122 @@
+"""Which argument was wrong: the closest action of the same name."""
+
+from evaluation.metrics.trajectory import ArgumentMismatch
+from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
+
+
+def pairs(actual, wanted, **rules):
+    found = match(actual, wanted, "any_order", **rules).argument_mismatches
+    return [(one.expected_index, one.observed_index, one.path) for one in found]
+
+
+def test_a_mismatch_says_where_it_is_and_what_is_there():
+    found = match(["b", seen("a", {"x": [1, 2]})], ["b", step("a", {"x": [1, 3]})])
+
+    assert found.argument_mismatches == (ArgumentMismatch("a", 1, 1, "/x/1", "different", 3, 2),)
+    assert not found.mismatches_truncated
+
+
+def test_a_missed_step_is_paired_with_the_closest_action_of_its_name():
+    wanted = [step("a", {"x": 1, "y": 1}), step("a", {"x": 2, "y": 2})]
+    actual = [seen("a", {"x": 2, "y": 3}), seen("a", {"x": 1, "y": 3})]
+
+    assert pairs(actual, wanted) == [(0, 1, "/y"), (1, 0, "/y")]
+
+
+def test_each_action_is_paired_once():
+    assert pairs([seen("a", {"x": 3})], [step("a", {"x": 1}), step("a", {"x": 2})]) == [(0, 0, "/x")]
+
+
+def test_the_first_of_equally_close_actions_is_taken():
+    assert pairs([seen("a", {"x": 2}), seen("a", {"x": 3})], [step("a", {"x": 1})]) == [(0, 0, "/x")]
+
+
+def test_an_action_that_stands_for_another_step_is_not_blamed():
+    wanted = [step("a", {"x": 1}), step("a", {"x": 2})]
+
+    assert pairs([seen("a", {"x": 2}), seen("a", {"x": 5})], wanted) == [(0, 1, "/x")]
+
+
+def test_an_action_of_another_name_is_no_mismatch():
+    assert pairs([seen("b", {"x": 2})], [step("a", {"x": 1})]) == []
+
+
+def test_an_optional_step_that_was_left_out_is_not_missed():
+    assert pairs([seen("a", {"x": 2})], [step("a", {"x": 1}, optional=True)]) == []
+
+
+def test_a_missed_alternative_is_compared_with_the_pattern_of_its_name():
+    wanted = either(step("a", {"x": 1}), step("b", {"y": 1}))
+
+    assert pairs([seen("b", {"y": 2})], [wanted]) == [(0, 0, "/y")]
+
+
+def test_places_count_actions_and_steps_as_given():
+    found = match(
+        ["read", seen("a", {"x": 2})], ["read", "read", step("a", {"x": 1})], ignored_tools=["read"]
+    ).argument_mismatches
+
+    assert [(one.expected_index, one.observed_index) for one in found] == [(2, 1)]
+
+
+def test_who_acted_towards_whom_and_how_are_named_without_a_slash():
+    wanted = [step("a", {"x": 1}, agent="ann", target="bob", kind="handoff")]
+
+    assert pairs([seen("a", {"x": 1}, agent="eve", kind="handoff")], wanted) == [
+        (0, 0, "agent"),
+        (0, 0, "target"),
+    ]
+    assert pairs([seen("a", {"x": 2}, agent="ann", target="bob")], wanted) == [(0, 0, "kind"), (0, 0, "/x")]
+
+
+def test_unreadable_arguments_are_told_as_such():
+    found = match([seen("a", args_error="no JSON")], [step("a", {"x": 1})]).argument_mismatches
+
+    assert found == (ArgumentMismatch("a", 0, 0, "", "unreadable", {"x": 1}, "no JSON"),)
+
+
+def test_unreadable_arguments_that_are_ignored_are_not_told():
+    wanted = [step("a", {"x": 1}, agent="ann")]
+
+    assert pairs([seen("a", args_error="no JSON")], wanted, arguments={"match": "ignore"}) == [
+        (0, 0, "agent")
+    ]
+
+
+def test_a_callers_refusal_shows_both_arguments():
+    found = match(
+        [seen("a", {"x": 2})],
+        [step("a", {"x": 1})],
+        arguments={"match": "custom", "function": "never"},
+        functions={"never": lambda one, other: False},
+    ).argument_mismatches
+
+    assert found == (ArgumentMismatch("a", 0, 0, "", "refused", {"x": 1}, {"x": 2}),)
+
+
+def test_at_most_twenty_differences_of_a_pair_are_listed():
+    wanted = {str(index): 1 for index in range(21)}
+
+    assert len(match([seen("a", {})], [step("a", wanted)]).argument_mismatches) == 20
+
+
+def test_at_most_a_hundred_differences_are_listed_and_the_rest_is_told():
+    def found(count):
+        return match([seen("a", {"x": 1})] * count, [step("a", {"x": 2})] * count)
+
+    assert (len(found(100).argument_mismatches), found(100).mismatches_truncated) == (100, False)
+    assert (len(found(101).argument_mismatches), found(101).mismatches_truncated) == (100, True)
+
+
+def test_the_closest_is_looked_for_among_the_first_eight():
+    far, near = seen("a", {"x": 0, "y": 0}), seen("a", {"x": 1, "y": 0})
+    wanted = [step("a", {"x": 1, "y": 1})]
+
+    assert pairs([*[far] * 7, near], wanted) == [(0, 7, "/y")]
+    assert pairs([*[far] * 8, near], wanted) == [(0, 0, "/x"), (0, 0, "/y")]
+
+
+def test_a_long_path_is_cut():
+    (one,) = match([seen("a", {"k" * 300: 1})], [step("a", {})]).argument_mismatches
+
+    assert one.path == "/" + "k" * 199 + "..."

@@ -1,0 +1,447 @@
+"""Which trajectories agree, in every mode: properties, and what rows of a table cannot show."""
+
+import copy
+import pickle
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.trajectory import ExpectedStep, ObservedAction, expected_step, observed_action
+from evaluation.metrics.trajectory.candidates import candidates
+from evaluation.metrics.trajectory.comparison import Comparison, UndecidedError
+from evaluation.rules import MATCH_MODES, TrajectoryRules
+from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
+
+args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
+actions = st.builds(seen, st.sampled_from("abc"), args, agent=st.sampled_from([None, "ann"]))
+single = st.builds(
+    step, st.sampled_from("abc"), args, optional=st.booleans(), agent=st.sampled_from([None, None, "ann"])
+)
+steps = single | st.builds(either, single, single, optional=st.booleans())
+observed = st.lists(actions, max_size=4)
+expected = st.lists(steps, max_size=4)
+arguments = st.sampled_from([{}, {"match": "superset"}, {"match": "subset"}, {"match": "ignore"}])
+
+
+def fits(one, action, rule):
+    """Whether a single step and a single action agree."""
+    return match([action], [one], "exact", arguments=rule).agrees
+
+
+def explained(actual, wanted, rule):
+    """The definition of ``exact``: some choice of optional steps is the trajectory."""
+    for kept in product(*[(True, False) if one.optional else (True,) for one in wanted]):
+        chosen = [one for one, keep in zip(wanted, kept, strict=True) if keep]
+        if len(chosen) == len(actual) and all(
+            fits(one._replace(optional=False), action, rule)
+            for one, action in zip(chosen, actual, strict=True)
+        ):
+            return True
+    return False
+
+
+@given(observed, expected, arguments)
+def test_exact_is_one_choice_of_the_optional_steps(actual, wanted, rule):
+    assert match(actual, wanted, "exact", arguments=rule).agrees is explained(actual, wanted, rule)
+
+
+@given(observed, expected, arguments)
+def test_in_order_is_a_subsequence_that_is_exact(actual, wanted, rule):
+    required = [one for one in wanted if not one.optional]
+    chosen = [
+        [action for action, keep in zip(actual, kept, strict=True) if keep]
+        for kept in product((True, False), repeat=len(actual))
+    ]
+
+    found = any(explained(some, required, rule) for some in chosen)
+
+    assert match(actual, wanted, "in_order", arguments=rule).agrees is found
+
+
+@given(observed, expected, arguments)
+def test_modes_imply_each_other(actual, wanted, rule):
+    agrees = {mode: match(actual, wanted, mode, arguments=rule).agrees for mode in MATCH_MODES}
+
+    assert agrees["superset"] is agrees["any_order"]
+    assert agrees["precision_recall"] is (agrees["any_order"] and agrees["subset"])
+    assert agrees["any_order"] or not agrees["in_order"]
+    assert (agrees["in_order"] and agrees["precision_recall"]) or not agrees["exact"]
+
+
+@given(observed, expected, arguments, st.randoms())
+def test_order_makes_no_difference_where_it_is_not_asked_for(actual, wanted, rule, random):
+    shuffled, mixed = random.sample(actual, len(actual)), random.sample(wanted, len(wanted))
+
+    for mode in ("any_order", "superset", "subset", "precision_recall"):
+        one, other = (match(*both, mode, arguments=rule) for both in ((actual, wanted), (shuffled, mixed)))
+        assert one[:2] == other[:2]
+        assert (one.precision, one.recall, one.f1) == (other.precision, other.recall, other.f1)
+
+
+@given(observed, expected, arguments)
+def test_shares_and_counts_are_those_of_the_lists(actual, wanted, rule):
+    found = match(actual, wanted, "any_order", arguments=rule)
+
+    assert found.actual_count == len(actual) == found.matched_count + len(found.extra_actions)
+    assert found.expected_count + found.optional_count == len(wanted)
+    required_found = found.matched_count - found.matched_optional_count
+    assert required_found == found.expected_count - len(found.missing_actions)
+    assert found.precision == (found.matched_count / len(actual) if actual else None)
+    assert found.recall == (required_found / found.expected_count if found.expected_count else None)
+
+
+@given(observed, expected, arguments, st.sampled_from(MATCH_MODES))
+def test_shares_lie_between_0_and_1(actual, wanted, rule, mode):
+    found = match(actual, wanted, mode, arguments=rule)
+
+    for share in (found.precision, found.recall, found.f1, found.alignment, found.score):
+        assert share is None or 0 <= share <= 1
+
+
+@given(observed, expected, arguments)
+def test_what_is_exact_is_aligned(actual, wanted, rule):
+    found = match(actual, wanted, "exact", arguments=rule)
+
+    if found.agrees:
+        assert (found.alignment, found.precision, found.recall) in {
+            (one, other, third) for one in (1, None) for other in (1, None) for third in (1, None)
+        }
+
+
+@given(observed, expected, arguments, st.sampled_from(["exact", "in_order"]))
+def test_a_trajectory_that_does_not_agree_says_why(actual, wanted, rule, mode):
+    found = match(actual, wanted, mode, arguments=rule)
+    wrong = [*found.missing_actions, *found.order_violations]
+
+    if mode == "exact":
+        wrong += found.extra_actions
+    assert found.agrees is not bool(wrong)
+    assert found.agrees or not found.order_violations or found.reason.find("out of order") > 0
+
+
+@given(observed, expected, arguments, st.sampled_from(MATCH_MODES))
+def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, wanted, rule, mode):
+    before = copy.deepcopy((actual, wanted))
+
+    assert match(actual, wanted, mode, arguments=rule) == match(*copy.deepcopy(before), mode, arguments=rule)
+    assert (actual, wanted) == before
+
+
+def test_f1_is_the_harmonic_mean():
+    found = match(["a", "x"], ["a"], "precision_recall")
+
+    assert (found.precision, found.recall) == (0.5, 1.0)
+    assert found.f1 == found.score == pytest.approx(2 / 3)
+
+
+def test_f1_of_two_zeros_is_zero():
+    assert match(["x"], ["a"]).f1 == 0.0
+
+
+@pytest.mark.parametrize(("actual", "wanted"), [([], ["a"]), (["a"], []), ([], [])])
+def test_f1_needs_both_of_its_parts(actual, wanted):
+    assert match(actual, wanted, "precision_recall").f1 is None
+    assert match(actual, wanted, "precision_recall").score is None
+
+
+@pytest.mark.parametrize(("mode", "score"), [("exact", 0.0), ("any_order", 1.0)])
+def test_the_score_of_other_modes_is_all_or_nothing(mode, score):
+    assert match(["b", "a"], ["a", "b"], mode).score == score
+
+
+def test_optional_steps_do_not_weigh_on_the_alignment():
+    wanted = ["a", step("b", optional=True), "c"]
+
+    assert match(["a", "c"], wanted).alignment == 1.0
+    assert match(["a", "b", "c"], wanted).alignment == 1.0
+    assert match(["a", "b", "x", "c"], wanted).alignment == pytest.approx(2 / 3)
+
+
+def test_an_optional_step_that_was_done_is_counted():
+    found = match(["a", "b"], ["a", step("b", optional=True), step("c", optional=True)], "exact")
+
+    assert (found.expected_count, found.optional_count) == (1, 2)
+    assert (found.matched_count, found.matched_optional_count, found.recall) == (2, 1, 1.0)
+
+
+def test_a_missing_step_with_alternatives_names_them_all_once():
+    assert match([], [either(step("a"), step("b"), step("a", {"x": 1}))]).missing_actions == ("a | b",)
+
+
+def test_order_violations_are_named_only_where_order_is_asked_for_and_wrong():
+    assert match(["b", "a"], ["a", "b"], "in_order").order_violations == ("a",)
+    assert match(["b", "a"], ["a", "b"], "any_order").order_violations == ()
+    assert match(["b", "a", "b"], ["a", "b"], "in_order").order_violations == ()
+
+
+def test_an_optional_step_out_of_order_is_no_violation_where_extras_are_allowed():
+    wanted = [step("b", optional=True), "a", "c"]
+
+    assert match(["c", "a", "b"], wanted, "in_order").order_violations == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
+)
+def test_single_tool_needs_one_required_step(wanted, given_count):
+    found = match(["a"], wanted, "single_tool")
+
+    assert found.agrees is found.passed is found.score is found.precision is None
+    assert "exactly one" in found.error
+    assert f"{given_count} were given" in found.reason
+
+
+def test_agreement_is_told_in_one_sentence():
+    assert match(["a", "b"], ["a"]).reason == (
+        "The actions agree with the expected ones in mode in_order: 1 matched, 1 required, 2 observed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted", "mode", "problems"),
+    [
+        (["x"], ["a"], "exact", "missing a; extra x"),
+        (["x"], ["a"], "in_order", "missing a"),
+        (["x"], ["a"], "precision_recall", "missing a; extra x"),
+        (["x"], ["a"], "subset", "extra x"),
+        (["b", "a"], ["a", "b"], "exact", "out of order a"),
+        ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; with other arguments a"),
+        ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
+        ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
+        ([], ["a" * 61], "in_order", f"missing '{'a' * 60}'..."),
+        ([], ["a" * 60], "in_order", f"missing {'a' * 60}"),
+    ],
+)
+def test_disagreement_is_told_in_one_sentence(actual, wanted, mode, problems):
+    assert match(actual, wanted, mode).reason == (
+        f"The actions do not agree with the expected ones in mode {mode}: {problems}."
+    )
+
+
+def test_a_lone_surrogate_in_a_name_can_be_printed():
+    assert match([], ["\ud800"]).reason.encode()
+
+
+def test_arguments_are_copied_for_a_callers_function():
+    def greedy(expected, seen_args):
+        expected.clear()
+        seen_args["list"].clear()
+        return True
+
+    action, wanted = seen("a", {"list": [1]}), step("a", {"x": {"y": 1}})
+
+    assert match([action], [wanted], arguments={"match": "custom", "function": "f"}, functions={"f": greedy})
+    assert action.args == {"list": [1]}
+    assert wanted.patterns[0].args == {"x": {"y": 1}}
+
+
+def test_a_callers_function_is_asked_once_about_a_pair():
+    asked = []
+
+    def ask(wanted, actual):
+        asked.append((wanted["x"], actual["x"]))
+        return wanted == actual
+
+    match(
+        [seen("a", {"x": 2}), seen("a", {"x": 1})],
+        [step("a", {"x": 1}), step("a", {"x": 2})],
+        arguments={"match": "custom", "function": "ask"},
+        functions={"ask": ask},
+    )
+
+    assert sorted(asked) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+def test_a_callers_function_gets_no_arguments_where_none_were_recorded():
+    custom = {"match": "custom", "function": "f"}
+
+    found = match(
+        ["a"], [step("a", {"x": 1})], arguments=custom, functions={"f": lambda one, other: other == {}}
+    )
+
+    assert found.agrees
+
+
+def test_a_callers_function_that_raises_leaves_the_comparison_undecided():
+    def broken(wanted, actual):
+        raise RuntimeError("secret")
+
+    found = match(
+        [seen("a", {"x": 1})],
+        [step("a", {"x": 1})],
+        arguments={"match": "custom", "function": "broken"},
+        functions={"broken": broken},
+    )
+
+    assert (found.agrees, found.precision) == (None, None)
+    assert found.error == "the argument function 'broken' raised RuntimeError"
+    assert found.reason == f"The trajectory could not be compared: {found.error}."
+
+
+def test_unreadable_arguments_are_not_handed_to_a_callers_function():
+    found = match(
+        [seen("a", args_error="no JSON")],
+        [step("a", {"x": 1})],
+        arguments={"match": "custom", "function": "f"},
+        functions={"f": lambda one, other: True},
+    )
+
+    assert found.agrees is False
+    assert found.unreadable_arguments == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("rule", "agrees"), [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]
+)
+def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(rule, agrees):
+    assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
+
+
+def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one():
+    different = [seen("a", {"x": 2})]
+
+    def agrees(own, tools, common):
+        wanted = step("a", {"x": 1}, rule=own and {"match": own})
+        return match(
+            different, [wanted], arguments={"match": common}, tools={"a": {"match": tools}} if tools else {}
+        ).agrees
+
+    assert agrees("ignore", "exact", "exact")
+    assert not agrees("exact", "ignore", "ignore")
+    assert agrees(None, "ignore", "exact")
+    assert not agrees(None, "exact", "ignore")
+    assert agrees(None, None, "ignore")
+
+
+# Reading
+
+
+def test_a_step_is_read_as_the_contract_writes_it():
+    read = expected_step(
+        {"name": "a", "args": {"x": 1}, "arguments": {"match": "superset"}, "agent": "ann", "optional": True}
+    )
+
+    assert read == step("a", {"x": 1}, rule={"match": "superset"}, agent="ann", optional=True)
+
+
+def test_alternatives_take_over_what_they_do_not_say():
+    read = expected_step(
+        {
+            "args": {"x": 1},
+            "agent": "ann",
+            "any_of": [
+                "a",
+                {"name": "b", "args": {"x": 2}, "agent": None},
+                {"any_of": ["c"], "agent": "bob"},
+            ],
+        }
+    )
+
+    assert read == either(
+        step("a", {"x": 1}, agent="ann"), step("b", {"x": 2}, agent="ann"), step("c", {"x": 1}, agent="bob")
+    )
+
+
+def test_an_action_of_the_state_is_read_with_all_it_says():
+    action = {
+        "kind": "handoff",
+        "name": "transfer",
+        "args": {"x": 1},
+        "args_error": None,
+        "result": None,
+        "error": "refused",
+        "agent": "ann",
+        "target": "bob",
+        "latency_ms": 1.0,
+    }
+
+    assert observed_action(action) == ObservedAction(
+        "transfer", {"x": 1}, None, "ann", "bob", "handoff", True
+    )
+    assert not observed_action({**action, "error": None}).failed
+
+
+def test_a_step_can_be_sent_to_another_process():
+    one = step("a", {"x": 1}, rule={"match": "superset"}, agent="ann", optional=True)
+
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_a_step_says_its_parts():
+    assert ExpectedStep((step("a").patterns[0],)).name == "a"
+
+
+# Many
+
+
+def many(count, args_of):
+    return [seen("a", args_of(index)) for index in range(count)]
+
+
+def test_ten_thousand_equal_calls_are_matched_with_as_many_steps():
+    found = match(many(10_000, lambda _: {"x": 1}), [step("a", {"x": 1})] * 9_999, "any_order")
+
+    assert (found.matched_count, found.extra_actions) == (9_999, ("a",))
+
+
+def test_ten_thousand_different_calls_are_matched_with_as_many_steps():
+    actual = many(10_000, lambda index: {"x": index})
+    wanted = [step("a", {"x": index}) for index in reversed(range(10_000))]
+
+    found = match(actual, wanted, "any_order")
+
+    assert found.agrees
+    assert found.common_count == 1
+
+
+def test_ten_thousand_calls_that_fit_nothing_are_diagnosed_within_bounds():
+    actual = many(10_000, lambda index: {"x": index})
+
+    found = match(actual, [step("a", {"x": -1})] * 10_000, "in_order")
+
+    assert (len(found.missing_actions), len(found.argument_mismatches)) == (10_000, 100)
+    assert found.mismatches_truncated
+
+
+def test_grouping_many_calls_finds_the_same_as_comparing_each():
+    shapes = [None, {}, {"x": 1}, {"x": True}, {"x": 1.0, "y": 2}]
+    actual = [
+        seen(
+            "a",
+            shapes[index % 5],
+            agent="ann" if index % 2 else None,
+            args_error="bad" if index % 7 == 0 else None,
+        )
+        for index in range(70)
+    ]
+    wanted = [
+        step("a", shapes[index % 5], agent="ann" if index % 3 else None, rule={"match": rule})
+        for index in range(10)
+        for rule in ("exact", "superset", "subset", "ignore")
+    ]
+    comparison = Comparison(TrajectoryRules(), {})
+
+    masks = candidates(wanted, actual, comparison)
+
+    slowly = [
+        sum(1 << place for place, action in enumerate(actual) if comparison.step_fits(one, action))
+        for one in wanted
+    ]
+    assert masks == slowly
+
+
+def test_too_many_comparisons_by_rules_leave_it_undecided():
+    wanted = [step("a", {"x": index}, rule={"match": "superset"}) for index in range(40)]
+    comparison = Comparison(TrajectoryRules(), {}, most_comparisons=1000)
+
+    with pytest.raises(UndecidedError, match="too many different actions"):
+        candidates(wanted, many(40, lambda index: {"x": index}), comparison)
+
+
+def test_equal_steps_are_compared_once_with_many_calls():
+    wanted = [step("a", {"x": 1}, rule={"match": "superset"}) for _ in range(1000)]
+    comparison = Comparison(TrajectoryRules(), {}, most_comparisons=40)
+
+    assert len(set(candidates(wanted, many(40, lambda index: {"x": index}), comparison))) == 1

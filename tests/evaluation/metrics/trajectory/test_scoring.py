@@ -1,0 +1,274 @@
+"""The metric group of a trajectory: values, reasons where there are none, checks."""
+
+import pytest
+
+from evaluation.metrics.trajectory import TRAJECTORY_METRICS, score_trajectory
+from evaluation.rules import TrajectoryRules
+from tests.evaluation.metrics.trajectory.builders import seen, step
+
+NO_F1 = "precision or recall has no value"
+METRICS = {"score", "precision", "recall", "f1", "alignment"}
+
+
+def scores(actual, wanted, mode="in_order", bounds=None, **rules):
+    return score_trajectory(
+        [seen(one) if isinstance(one, str) else one for one in actual],
+        None if wanted is None else [step(one) if isinstance(one, str) else one for one in wanted],
+        mode,
+        TrajectoryRules.model_validate(rules),
+        {},
+        bounds or {},
+    )
+
+
+def brief(found):
+    return [(one["kind"], one["metric"], one["passed"], one["severity"]) for one in found.checks]
+
+
+def test_more_is_better_in_every_metric():
+    assert set(TRAJECTORY_METRICS.values()) == {"higher"}
+    assert {name.removeprefix("trajectory_") for name in TRAJECTORY_METRICS} == METRICS
+
+
+def test_everything_that_was_found_is_there():
+    found = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
+
+    assert found.scored == {
+        "score": 0.0,
+        "precision": pytest.approx(1 / 3),
+        "recall": 0.5,
+        "f1": pytest.approx(0.4),
+        "alignment": pytest.approx(1 / 3),
+    }
+    assert found.facts == {
+        "match_mode": "in_order",
+        "missing_actions": ["a"],
+        "extra_actions": ["x", "a"],
+        "order_violations": [],
+        "argument_mismatches": [
+            {
+                "name": "a",
+                "expected_index": 1,
+                "observed_index": 2,
+                "path": "/x",
+                "problem": "different",
+                "expected": 1,
+                "actual": 2,
+            }
+        ],
+        "mismatches_truncated": False,
+        "forbidden_actions": [],
+        "failed_calls": [],
+        "unreadable_arguments": [],
+        "expected_count": 2,
+        "optional_count": 0,
+        "actual_count": 3,
+        "matched_count": 1,
+    }
+    assert found.unscored == {}
+    assert found.errors == ()
+
+
+def test_the_verdict_of_the_mode_is_a_critical_check():
+    (passed,) = scores(["a"], ["a"]).checks
+    (failed,) = scores([], ["a"]).checks
+
+    assert (passed["kind"], passed["metric"], passed["passed"]) == ("trajectory", "trajectory", True)
+    assert (failed["passed"], failed["severity"], failed["observed"], failed["limit"]) == (
+        False,
+        "critical",
+        0.0,
+        1.0,
+    )
+    assert failed["reason"] == "The actions do not agree with the expected ones in mode in_order: missing a."
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted", "mode", "reasons"),
+    [
+        ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
+        (["a"], [], "in_order", {"recall": "no required action is expected", "f1": NO_F1}),
+        (
+            [],
+            ["a"],
+            "precision_recall",
+            {"precision": "no observed action was compared", "f1": NO_F1, "score": NO_F1},
+        ),
+        (
+            [],
+            [],
+            "in_order",
+            {
+                "precision": "no observed action was compared",
+                "recall": "no required action is expected",
+                "f1": NO_F1,
+                "alignment": "no action was observed and none required",
+            },
+        ),
+    ],
+)
+def test_a_share_of_nothing_is_unscored_with_a_reason(actual, wanted, mode, reasons):
+    found = scores(actual, wanted, mode)
+
+    assert found.unscored == {
+        name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
+    }
+    assert found.scored.keys() == METRICS - reasons.keys()
+
+
+def test_a_threshold_makes_a_check():
+    found = scores(
+        ["a"], ["a", "b"], bounds={"trajectory_recall": {"min": 0.8, "severity": "warning", "owner": "ann"}}
+    )
+
+    check = found.checks[-1]
+    assert brief(found)[-1] == ("trajectory", "trajectory_recall", False, "warning")
+    assert (check["observed"], check["limit"], check["owner"]) == (0.5, 0.8, "ann")
+
+
+@pytest.mark.parametrize("metric", TRAJECTORY_METRICS)
+def test_every_metric_can_have_a_threshold_which_is_critical_by_itself(metric):
+    found = scores(["a"], ["a"], bounds={metric: {"min": 0.5}})
+
+    assert brief(found)[-1] == ("trajectory", metric, True, "critical")
+
+
+def test_a_threshold_on_a_share_of_nothing_is_missing_data():
+    found = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
+
+    assert brief(found)[-1][:3] == ("missing_data", "trajectory_precision", None)
+    assert found.unscored["precision"]["status"] == "missing_data"
+    assert found.unscored["f1"]["status"] == "not_applicable"
+
+
+@pytest.mark.parametrize("metric", ["trajectory_precision", "trajectory_recall", "trajectory_f1"])
+def test_thresholds_stand_for_the_verdict_of_precision_and_recall(metric):
+    found = scores(["a", "x", "y"], ["a", "b"], "precision_recall", bounds={metric: {"min": 0.3}})
+
+    assert [one["metric"] for one in found.checks] == [metric]
+    assert found.checks[0]["passed"]
+
+
+@pytest.mark.parametrize("metric", ["trajectory_alignment", "trajectory_score"])
+def test_other_thresholds_do_not_stand_for_it(metric):
+    found = scores(["a", "x"], ["a"], "precision_recall", bounds={metric: {"min": 0.3}})
+
+    assert [one["metric"] for one in found.checks] == ["trajectory", metric]
+
+
+def test_a_threshold_does_not_stand_for_the_verdict_of_another_mode():
+    found = scores(["a"], ["a"], "in_order", bounds={"trajectory_recall": {"min": 0.3}})
+
+    assert [one["metric"] for one in found.checks] == ["trajectory", "trajectory_recall"]
+
+
+# Nothing expected
+
+
+def test_without_an_expectation_nothing_applies():
+    found = scores(["a"], None)
+
+    assert (found.scored, found.facts, found.checks, found.errors) == ({}, {}, (), ())
+    assert found.unscored == {
+        name: {"status": "not_applicable", "reason": "no expected trajectory was given"} for name in METRICS
+    }
+
+
+def test_a_threshold_without_an_expectation_is_missing_data():
+    found = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
+
+    assert brief(found) == [("missing_data", "trajectory_recall", None, "warning")]
+    assert found.unscored["recall"]["status"] == "missing_data"
+    assert found.unscored["precision"]["status"] == "not_applicable"
+
+
+def test_forbidden_actions_need_no_expectation():
+    found = scores(["drop", "a"], None, forbidden_tools=["drop"])
+
+    assert found.facts == {"forbidden_actions": ["drop"]}
+    assert brief(found) == [("trajectory", "forbidden_actions", False, "critical")]
+    assert found.checks[0]["reason"] == "1 forbidden actions were done: drop"
+
+
+def test_failed_calls_that_are_failures_need_no_expectation():
+    found = scores([seen("a", failed=True)], None, failed_calls="fail")
+
+    assert found.facts == {"failed_calls": ["a"]}
+    assert brief(found) == [("trajectory", "failed_calls", False, "critical")]
+
+
+def test_unreadable_arguments_need_no_expectation():
+    found = scores([seen("a", args_error="no JSON")], None)
+
+    assert found.facts == {"unreadable_arguments": ["a"]}
+    assert brief(found) == [("trajectory", "unreadable_arguments", False, "warning")]
+
+
+# Rules
+
+
+def test_rules_that_hold_are_checks_that_pass():
+    found = scores(["a"], ["a"], forbidden_tools=["drop"], failed_calls="fail")
+
+    assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
+    assert all(one["passed"] for one in found.checks)
+    assert found.checks[1]["reason"] == "0 forbidden actions were done"
+
+
+def test_a_failed_call_that_counts_is_told_and_not_checked():
+    found = scores([seen("a", failed=True)], ["a"])
+
+    assert found.facts["failed_calls"] == ["a"]
+    assert brief(found) == [("trajectory", "trajectory", True, "critical")]
+
+
+def test_unreadable_arguments_are_a_finding_even_where_any_fit():
+    found = scores([seen("a", args_error="no JSON")], ["a"])
+
+    assert brief(found) == [
+        ("trajectory", "trajectory", True, "critical"),
+        ("trajectory", "unreadable_arguments", False, "warning"),
+    ]
+
+
+# Errors
+
+
+def test_an_unsupported_mode_is_an_error():
+    found = scores(["a"], ["a"], "fuzzy", bounds={"trajectory_recall": {"min": 1.0}}, forbidden_tools=["a"])
+
+    (error,) = found.errors
+    assert error.startswith(
+        "trajectory_match_mode: the match mode 'fuzzy' is not supported; use one of exact, "
+    )
+    assert error.endswith(", precision_recall, single_tool, subset, superset")
+    assert {one["status"] for one in found.unscored.values()} == {"error"}
+    assert set(found.unscored) == METRICS
+    assert brief(found)[0] == ("metric_error", "trajectory", None, "warning")
+    assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "trajectory_recall"]
+
+
+def test_an_unsupported_mode_is_an_error_without_an_expectation_too():
+    assert scores(["a"], None, "fuzzy").errors
+
+
+def test_a_long_mode_is_cut():
+    assert len(scores(["a"], ["a"], "x" * 10_000).errors[0]) < 300
+
+
+def test_a_comparison_that_cannot_be_made_is_an_error():
+    found = scores(
+        [seen("a", {"x": 1})],
+        [step("a", {"x": 2})],
+        "precision_recall",
+        bounds={"trajectory_recall": {"min": 1.0}},
+        arguments={"match": "custom", "function": "unknown"},
+    )
+
+    problem = "the argument function 'unknown' is not registered"
+    assert found.errors == (f"trajectory: {problem}",)
+    assert found.unscored == {name: {"status": "error", "reason": problem} for name in METRICS}
+    assert brief(found) == [
+        ("metric_error", "trajectory", None, "warning"),
+        ("missing_data", "trajectory_recall", None, "warning"),
+    ]

@@ -1,0 +1,130 @@
+"""The node ``evaluate_trajectory``: from a state to its metric group."""
+
+import copy
+import json
+
+from hypothesis import given
+
+from evaluation.injected import Injected
+from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from tests.evaluation.cases import cases
+
+INJECTED = Injected()
+
+
+def state_of(tool_calls=(), injected=INJECTED, run=None, **contract):
+    state = prepare_evaluation(
+        {"agent_run": {"final_output": "done", "tool_calls": list(tool_calls), **(run or {})}, **contract},
+        injected,
+    )
+    assert state["errors"] == []
+    return state
+
+
+def update_of(tool_calls=(), injected=INJECTED, **contract):
+    return evaluate_trajectory(state_of(tool_calls, injected, **contract), injected)
+
+
+def metrics(tool_calls=(), injected=INJECTED, **contract):
+    return update_of(tool_calls, injected, **contract)["trajectory_metrics"]
+
+
+def test_the_documents_run_passes():
+    call = {
+        "name": "set_device_info",
+        "args": {"location": "Bedroom", "device_id": "device_2", "status": "OFF"},
+    }
+
+    found = metrics([call], expected_trajectory=[call])
+
+    assert (found["status"], found["passed"], found["match_mode"]) == ("scored", True, "in_order")
+
+
+def test_a_missing_action_is_named():
+    found = metrics([], expected_trajectory=["set_device_info"], trajectory_match_mode="exact")
+
+    assert (found["passed"], found["missing_actions"]) == (False, ["set_device_info"])
+    assert found["unscored"]["precision"]["reason"] == "no observed action was compared"
+
+
+def test_without_an_expectation_the_group_is_not_applicable():
+    found = metrics([])
+
+    assert (found["status"], found["passed"]) == ("not_applicable", None)
+    assert found["counts"]["scored"] == 0
+
+
+def test_an_empty_expectation_asks_for_no_action():
+    assert metrics(["a"], expected_trajectory=[], trajectory_match_mode="exact")["passed"] is False
+    assert metrics([], expected_trajectory=[], trajectory_match_mode="exact")["passed"] is True
+
+
+def test_rules_functions_and_thresholds_of_the_contract_are_used():
+    injected = Injected(argument_functions={"close": lambda one, other: abs(one["x"] - other["x"]) < 2})
+
+    found = metrics(
+        [{"name": "a", "args": {"x": 1}}, "read"],
+        injected,
+        expected_trajectory=[{"name": "a", "args": {"x": 2}}],
+        trajectory_match_mode="exact",
+        trajectory={"ignored_tools": ["read"], "tools": {"a": {"match": "custom", "function": "close"}}},
+        thresholds={"trajectory_recall": 0.5, "latency_ms": 5},
+    )
+
+    assert found["passed"] is True
+    assert [check["metric"] for check in found["checks"]] == ["trajectory", "trajectory_recall"]
+
+
+def test_argument_text_that_is_no_json_is_a_finding():
+    found = metrics([{"name": "a", "args": '{"x": 1'}], expected_trajectory=[{"name": "a", "args": {"x": 1}}])
+
+    assert found["unreadable_arguments"] == ["a"]
+    assert found["argument_mismatches"][0]["problem"] == "unreadable"
+
+
+def test_an_unsupported_mode_is_added_to_the_errors():
+    state = {
+        **state_of(["a"], expected_trajectory=["a"], trajectory_match_mode="fuzzy"),
+        "errors": ["before"],
+    }
+
+    update = evaluate_trajectory(state, INJECTED)
+
+    assert update["errors"][0] == "before"
+    assert "'fuzzy' is not supported" in update["errors"][1]
+    assert update["trajectory_metrics"]["passed"] is None
+
+
+def test_errors_are_left_alone_where_there_is_none():
+    assert set(update_of(["a"], expected_trajectory=["a"])) == {"trajectory_metrics"}
+
+
+def test_the_work_of_several_agents_is_judged_beside_it():
+    found = metrics(
+        [{"name": "a", "agent": "ann"}, {"name": "a"}],
+        run={"plan": ["a"]},
+        expected_trajectory=["a"],
+        thresholds={"collaboration_confidence": 0.9},
+    )
+
+    assert (found["collaboration_confidence"], found["plan_adherence"]) == (0.5, 1.0)
+    assert found["checks"][1]["metric"] == "collaboration_confidence"
+
+
+def test_identical_calls_in_a_row_are_counted_by_the_contracts_rule():
+    assert metrics(["a", "a"], trajectory={"stuck_after": 2})["stuck_runs"] == 1
+    assert metrics(["a", "a"])["stuck_runs"] == 0
+
+
+@given(cases)
+def test_whatever_the_case_the_group_is_json_and_the_state_unchanged(case):
+    state = prepare_evaluation(case, INJECTED)
+    if state["evaluation_status"] == "invalid":
+        return
+    before = copy.deepcopy(state)
+
+    update = evaluate_trajectory(state, INJECTED)
+
+    assert state == before
+    assert json.loads(json.dumps(update)) == update
