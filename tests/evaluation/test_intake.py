@@ -1,6 +1,7 @@
 """What is handed in: accepted as plain JSON, or refused with each problem by its path."""
 
 import json
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,11 @@ REFUSED = {
     "a set": ({"agent_run": {**RUN, "tool_calls": {"a"}}}, "agent_run.tool_calls: set"),
     "bytes": ({"agent_run": {**RUN, "final_output": b"x"}}, "agent_run.final_output: bytes"),
     "data that holds itself": ({"agent_run": {**RUN, "metadata": cyclic()}}, "agent_run.metadata.self: "),
+    "a date": ({"agent_run": {**RUN, "metadata": {"day": date(2024, 6, 7)}}}, "agent_run.metadata.day: date"),
+    "a level more than a hundred": (
+        {"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH - 3)}}},
+        "agent_run.metadata.x[0]",
+    ),
     "ten thousand levels": (
         {"agent_run": {**RUN, "tool_calls": nested(10_000)}},
         "agent_run.tool_calls[0][0]",
@@ -104,6 +110,19 @@ def test_a_case_shares_nothing_with_what_was_given():
     assert isinstance(taken, Accepted)
     assert taken.case.agent_run.tool_calls[0].args == {"id": 1}
     assert taken.plain["agent_run"]["tool_calls"][0]["args"] == {"id": 1}
+
+
+def test_a_hundred_levels_are_accepted():
+    taken = take_in({"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH - 4)}}})
+
+    assert isinstance(taken, Accepted)
+
+
+def test_a_tuple_is_a_list():
+    taken = take_in({"agent_run": {**RUN, "tool_calls": ("lookup_order", "mail")}})
+
+    assert [call.name for call in taken.case.agent_run.tool_calls] == ["lookup_order", "mail"]
+    assert taken.plain["agent_run"]["tool_calls"] == ["lookup_order", "mail"]
 
 
 def test_lone_surrogates_are_replaced():
