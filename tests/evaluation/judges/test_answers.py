@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from types import MappingProxyType
 
 import pytest
@@ -93,12 +92,16 @@ def test_half_a_surrogate_pair_does_not_survive():
     json.dumps(read.value, ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("piece", ["{", "[", '{"a":', "{,", "{```", '"', "{/*", "\\"])
-def test_text_made_to_take_long_does_not(piece):
-    text = piece * (MAX_ANSWER // len(piece))
-    started = time.process_time()
-    read_object(text)
-    assert time.process_time() - started < 5
+@pytest.mark.parametrize(("brackets", "read"), [(90, True), (110, False)])
+def test_a_text_with_very_many_brackets_is_not_repaired_since_that_may_take_minutes(brackets, read):
+    text = '{"why": "' + "[" * brackets + '", "score": 4,}'
+    assert isinstance(read_object(text), ObjectRead) is read
+
+
+@pytest.mark.parametrize(("length", "read"), [(19_000, True), (21_000, False)])
+def test_a_very_long_text_is_not_repaired(length, read):
+    text = '{"why": "' + "x" * length + '", "score": 4,}'
+    assert isinstance(read_object(text), ObjectRead) is read
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u`\ud800', max_size=60) | st.text(max_size=60))

@@ -52,6 +52,12 @@ def test_the_overall_score_is_the_mean_of_the_criteria_by_weight():
     assert (found.score, dict(found.criteria)) == ((3 + 3 * 5) / 4, {"clarity": 3, "warmth": 5})
 
 
+async def test_an_awaited_provider_that_fails_is_told_as_it_is():
+    judge, _ = replying(ConnectionError("refused"))
+    with pytest.raises(ConnectionError, match="refused"):
+        await judge.ajudge(request())
+
+
 async def test_an_awaited_judge_gives_the_same_answer():
     judge, llm = replying(REPLY, REPLY)
     assert await judge.ajudge(request()) == judge.judge(request())

@@ -143,6 +143,11 @@ def test_the_speaker_is_the_judge_nearest_to_the_score_and_all_concerns_are_told
     assert answer["concerns"] == ["none of mine", "cold", "short"]
 
 
+def test_the_concerns_of_those_who_were_outvoted_are_told_too():
+    worried = ScriptedJudge([{"score": 1, "rationale": "Bad.", "concerns": ["rude"]}])
+    assert JudgePanel([*scoring(5, 5), worried]).judge(request())["concerns"] == ["rude"]
+
+
 def test_the_cost_is_that_of_all_calls_failed_ones_included():
     said = {"score": 5, "rationale": "Fine."}
     judges = [

@@ -58,9 +58,9 @@ def test_a_text_that_copies_the_boundary_of_its_own_prompt_does_not_leave_its_pl
     assert enclosed(told, OUTPUT) == attack
 
 
-def test_a_boundary_stands_in_none_of_the_texts_even_where_they_guess_it():
-    guessed = [boundary_of(["a"]), boundary_of(["b"])]
-    assert not any(boundary_of(guessed) in text for text in guessed)
+@pytest.mark.parametrize("other", [["a"], ["a", "c"], ["ab"], ["b", "a"], ["a\x00b"], ["a", "b", ""]])
+def test_each_set_of_texts_has_a_boundary_of_its_own(other):
+    assert boundary_of(["a", "b"]) == boundary_of(["a", "b"]) != boundary_of(other)
 
 
 def test_the_model_is_told_not_to_follow_what_the_run_says():

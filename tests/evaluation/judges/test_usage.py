@@ -15,6 +15,10 @@ def test_a_cost_is_estimated_from_the_tokens_and_the_models_price():
     assert (found["cost_usd"], found["cost_source"]) == (pytest.approx(0.003), "estimated")
 
 
+def test_calls_of_one_model_name_it_once():
+    assert together([{"model": "m"}, {"model": "m"}, {}]) == {"calls": 3, "model": "m", "unreported": 3}
+
+
 @pytest.mark.parametrize(
     "usage",
     [
