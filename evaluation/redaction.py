@@ -39,6 +39,7 @@ _OWN_WORDS: Final = "\n".join((
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """What a report says of itself: a run whose password is "failed" must not make it unreadable."""
+_NONE: Final = Literals.of((), "")
 T = TypeVar("T")
 _Telling: TypeAlias = Callable[[str], str]
 
@@ -104,8 +105,8 @@ class Redactor:
         A recogniser that fails is left out here; the audit reports it.
         """
         search = searching(recognizers, {})
-        found = [one for value in values for one in found_in(value, search)]
-        return cls(Literals.of(found, _OWN_WORDS), bool(found), search)
+        found = [*found_in([*values], search)]
+        return cls(Literals.of(found, _OWN_WORDS) if found else _NONE, bool(found), search)
 
     def clean(self, report: T) -> T:
         """Give a JSON value without what is sensitive, in strings, in names and in whole numbers.

@@ -201,9 +201,10 @@ def is_credential(kind: str, value: str) -> bool:
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_WORDS})[\w.\-]{{0,12}}","value":)'
 """A name and a value in fields of their own, as in {"name": "API_KEY", "value": "..."}."""
 _TELLING: Final = (
-    rf"{_PAIR}|(?i:{_WORDS}|(?:{_KEY_WORDS})[\w.\-]{{0,12}}[\"'\\\]`*]{{0,4}}"
-    r"\s{0,4}[:=]>?\s{0,4}[0-9]{0,40}[^0-9,}\s])"
+    rf"{_PAIR}|(?i:{_WORDS}|(?:{_KEY_WORDS}){_NAME_END}[\"'\\\]`*]{{0,4}}"
+    r"(?:\s|\\?[nrt]){0,4}(?:\x26quot;)?[:=]>?\s{0,4}(?:[0-9.]{0,40}[^0-9.,}\s{]|\{(?s:.*)value))"
 )
+"""Numbers and objects are most of what a name such as ``total_tokens`` stands before, and no credentials."""
 DETECTORS: Final = (
     Detector(_TELLING, _assigned),
     Detector(rf"(?i:{_WORDS}|{_KEY_WORDS})\s+(?i:is|was|ist|lautet|es|est|\xe8|\xc3\xa8|to|for)\b", _said),

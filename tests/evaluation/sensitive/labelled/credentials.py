@@ -184,6 +184,7 @@ SECRETS = [
     _secret('{\\"token\\": \\"{}\\"}', _LONG[4]),
     _secret("TOKEN={}", "550e8400-e29b-41d4-a716-446655440001"),
     _secret("auth_token: {}", "a1b2c3d4e5"),
+    _secret('{"api_key": "{}"}', "hJkLm" + "NpQrStVwXyZabCdEf"),
     _secret("private_key_id: abc, private_key={}", _LONG[5]),
     _secret("https://blob.example.net/c/f.pdf?sv=2022&sig={}", body(43, ALNUM, 55) + "%3D"),
 ]  # fmt: skip
