@@ -20,6 +20,7 @@ from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
 from agents.models.ollama import explain
 from agents.redaction import redacted, secrets_of
 from agents.transport import TransportRetry, is_transient, status_of
+from agents.well_formed import sendable, well_formed
 
 T = TypeVar("T")
 
@@ -103,19 +104,19 @@ class ModelCall:
             ModelUnavailableError: The fault did not pass within the retries.
             ModelRefusedError: The server refused for good.
         """
-        structured = constrained(self.model, self.schema)
+        structured, messages = constrained(self.model, self.schema), sendable(self.messages)
         with _explained(self.model):
             if structured is None:
-                return [self.retry.sync()(self.model.invoke, list(self.messages))]
-            return self.retry.sync()(_invoke_structured, structured, self.messages)
+                return [self.retry.sync()(self.model.invoke, messages)]
+            return self.retry.sync()(_invoke_structured, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
         """Call the model; returns and raises as ``run`` does."""
-        structured = constrained(self.model, self.schema)
+        structured, messages = constrained(self.model, self.schema), sendable(self.messages)
         with _explained(self.model):
             if structured is None:
-                return [await self.retry.asynchronous()(self.model.ainvoke, list(self.messages))]
-            return await self.retry.asynchronous()(_ainvoke_structured, structured, self.messages)
+                return [await self.retry.asynchronous()(self.model.ainvoke, messages)]
+            return await self.retry.asynchronous()(_ainvoke_structured, structured, messages)
 
 
 def asked(call: ModelCall) -> Conversation[BaseMessage]:
@@ -140,24 +141,24 @@ def constrained(model: Model, schema: JsonSchema | None) -> StructuredModel | No
 
 def reply_text(message: BaseMessage) -> str:
     """The text of a reply; for models that answer a schema through a tool call, its arguments as JSON."""
-    text = message.text
+    text: str = message.text
     if not text and isinstance(message, AIMessage) and message.tool_calls:
-        return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
-    return text
+        text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+    return well_formed(text)
 
 
-def _invoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+def _invoke_structured(model: StructuredModel, messages: list[BaseMessage]) -> list[BaseMessage]:
     try:
-        return [_raw(model.invoke(list(messages)))]
+        return [_raw(model.invoke(messages))]
     except Exception as error:
         if (instead := _in_place_of(error)) is None:
             raise
         return instead
 
 
-async def _ainvoke_structured(model: StructuredModel, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+async def _ainvoke_structured(model: StructuredModel, messages: list[BaseMessage]) -> list[BaseMessage]:
     try:
-        return [_raw(await model.ainvoke(list(messages)))]
+        return [_raw(await model.ainvoke(messages))]
     except Exception as error:
         if (instead := _in_place_of(error)) is None:
             raise

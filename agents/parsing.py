@@ -12,6 +12,7 @@ from langchain_core.utils.json import parse_json_markdown
 from agents.contracts import Unreadable, Verdict
 from agents.loose_json import containers, load, load_repaired, load_unambiguous, respelled
 from agents.plain_lists import listed
+from agents.well_formed import well_formed
 
 _THOUGHT_START = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -155,9 +156,9 @@ def _boolean(value: object) -> bool | None:
 
 def _feedback(value: object) -> str:
     if isinstance(value, str):
-        return _printable(value)
+        return well_formed(value)
     try:
-        return "" if value is None else _printable(json.dumps(value, ensure_ascii=False))
+        return "" if value is None else well_formed(json.dumps(value, ensure_ascii=False))
     except RecursionError:
         return ""
 
@@ -223,7 +224,7 @@ def _step(item: object) -> str | None:
     """One step as text; None for what cannot be a step."""
     if isinstance(item, dict):
         item = _described([item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)])
-    return _printable(item).strip() if isinstance(item, str) else None
+    return well_formed(item).strip() if isinstance(item, str) else None
 
 
 def _described(texts: Sequence[str]) -> str | None:
@@ -236,8 +237,3 @@ def _unquoted(text: str) -> str:
     """A JSON document that was sent as a JSON string."""
     value = load(text) if text[:1] == '"' else None
     return value if isinstance(value, str) else text
-
-
-def _printable(text: str) -> str:
-    """Without halves of surrogate pairs, which an escape can make and no encoding can carry."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

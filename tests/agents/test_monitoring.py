@@ -164,7 +164,7 @@ def test_a_hostile_output_stays_between_one_begin_and_one_end_line(result):
     begin, end = f"{mark} output\n", f"\n{mark} end of output"
     assert prompt.count(begin) == 1
     assert prompt.count(end) == 1
-    assert prompt[prompt.index(begin) + len(begin) : prompt.index(end)] == result
+    assert prompt[prompt.index(begin) + len(begin) : prompt.index(end)] == result.replace("\ud800", "\ufffd")
     assert prompt.partition(f"{end}\n\n")[2].startswith("Does the output meet the objective?")
     assert prompt.count(mark) == 4
 

@@ -1,0 +1,93 @@
+"""What no encoding can carry is never sent, and never handed on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+
+from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.testing import ScriptedChatModel
+from agents.well_formed import sendable
+
+HALF = "a\udc80b"
+MENDED = "a\ufffdb"
+
+
+def test_a_judge_over_a_real_client_reads_an_output_with_half_a_surrogate_pair(chat_server):
+    chat_server.will_say('{"success": false, "feedback": "no"}')
+    MonitoringAgent(chat_server.model()).evaluate(HALF, HALF)
+    [request] = chat_server.requests
+    assert request["messages"][1]["content"].count(MENDED) == 2
+
+
+async def test_the_awaited_planner_over_a_real_client_reads_such_a_task_too(chat_server):
+    chat_server.will_say('{"plan": ["one"]}')
+    assert await PlanningAgent(chat_server.model()).agenerate_plan(HALF) == ["one"]
+
+
+def test_a_tool_over_a_real_client_may_answer_with_a_file_name_that_is_no_utf_8(chat_server):
+    @tool
+    def first_file() -> str:
+        """Name a file."""
+        return HALF
+
+    call = {"id": "1", "type": "function", "function": {"name": "first_file", "arguments": "{}"}}
+    chat_server.will_say(None, "tool_calls", tool_calls=[call])
+    chat_server.will_say("done")
+    assert ExecutionAgent(chat_server.model(), tools=[first_file]).execute_step("s") == "done"
+    assert chat_server.requests[1]["messages"][-1]["content"] == MENDED
+
+
+def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server):
+    @tool
+    def echo(text: str) -> str:
+        """Say nothing about it."""
+        return "said"
+
+    arguments = json.dumps({"text": HALF})
+    call = {"id": "1", "type": "function", "function": {"name": "echo", "arguments": arguments}}
+    chat_server.will_say(None, "tool_calls", tool_calls=[call])
+    chat_server.will_say("done")
+    assert ExecutionAgent(chat_server.model(), tools=[echo]).execute_step("s") == "done"
+    [sent] = chat_server.requests[1]["messages"][2]["tool_calls"]
+    assert json.loads(sent["function"]["arguments"]) == {"text": MENDED}
+
+
+@pytest.mark.parametrize("agent", [BaseAgent, ExecutionAgent])
+def test_a_reply_is_handed_on_well_formed(agent):
+    made = agent(ScriptedChatModel(lambda _: HALF))
+    assert (made.execute_step("s") if agent is ExecutionAgent else made.invoke("x")) == MENDED
+
+
+def test_what_is_well_formed_is_sent_as_the_same_object():
+    messages = [
+        HumanMessage("\U0001f600 {x}"),
+        AIMessage("", tool_calls=[{"name": "t", "args": {}, "id": "1"}]),
+    ]
+    assert all(sent is given for sent, given in zip(sendable(messages), messages, strict=True))
+
+
+def test_the_message_that_was_given_is_left_as_it_was():
+    message = ToolMessage([{"type": "text", "text": HALF}], tool_call_id="1")
+    [sent] = sendable([message])
+    assert sent.content == [{"type": "text", "text": MENDED}]
+    assert message.content == [{"type": "text", "text": HALF}]
+
+
+def test_arguments_as_deep_as_json_goes_are_no_error():
+    deep: object = HALF
+    for _ in range(5000):
+        deep = [deep]
+    message = AIMessage("x").model_copy(update={"additional_kwargs": {"deep": deep}})
+    assert sendable([message]) == [message]
+
+
+@given(st.text(st.characters(codec=None), max_size=20))
+def test_every_text_can_be_encoded_afterwards(text):
+    [sent] = sendable([HumanMessage("").model_copy(update={"content": text})])
+    assert sent.content.encode().decode() == sent.content
