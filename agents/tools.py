@@ -84,8 +84,12 @@ class ToolCalls:
     def _state(self) -> MessagesState:
         return {"messages": [self.reply.model_copy(update={"tool_calls": self._known()})]}
 
+    def _asked(self, message: AnyMessage) -> bool:
+        """Whether it is the reply itself: a tool may have taken that away, or put it elsewhere."""
+        return isinstance(message, AIMessage) and message.tool_calls == self._known()
+
     def _answers(self, state: MessagesState | None) -> list[BaseMessage]:
-        done: list[AnyMessage] = state["messages"][1:] if state else []
+        done = [message for message in state["messages"] if not self._asked(message)] if state else []
         answered = {message.tool_call_id for message in done if isinstance(message, ToolMessage)}
         unknown = [call for call in self.reply.tool_calls if call["name"] not in self.names]
         return [
@@ -98,18 +102,29 @@ class ToolCalls:
 
 def _answered(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
     try:
-        return execute(request)
+        return _addressed(request, execute(request))
     except GraphInterrupt as question:
         return _unasked(request, question)
+    except SystemExit as end:
+        return _error(request.tool_call, _failure(end))
 
 
 async def _aanswered(
     request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[ToolOutcome]]
 ) -> ToolOutcome:
     try:
-        return await execute(request)
+        return _addressed(request, await execute(request))
     except GraphInterrupt as question:
         return _unasked(request, question)
+    except SystemExit as end:
+        return _error(request.tool_call, _failure(end))
+
+
+def _addressed(request: ToolCallRequest, outcome: ToolOutcome) -> ToolOutcome:
+    """A tool's own message as the answer to its call, whichever call the tool wrote on it."""
+    if not isinstance(outcome, ToolMessage) or outcome.tool_call_id == request.tool_call["id"]:
+        return outcome
+    return outcome.model_copy(update={"tool_call_id": request.tool_call["id"]})
 
 
 def _unasked(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
@@ -142,6 +157,11 @@ class _Refused(BaseTool):
 
 
 def _describe(error: Exception) -> str:
+    """Named to ToolNode, which reads from the annotation what it is to catch."""
+    return _failure(error)
+
+
+def _failure(error: BaseException) -> str:
     return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
 
 

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from agents.daemon_threads import in_daemon_thread
 from orchestrator.foreign_values import text_of
@@ -21,9 +21,7 @@ AgentMethod = Callable[..., Awaitable[T]]
 def agent_method(agent: object, name: str) -> AgentMethod[object]:
     """The way to await a method: its async twin, the method itself, or a thread that runs it."""
     method = getattr(agent, chosen_method(agent, name))
-    if inspect.iscoroutinefunction(method):
-        return cast("AgentMethod[object]", method)
-    return partial(_in_thread, method)
+    return partial(_on_the_loop if inspect.iscoroutinefunction(method) else _in_thread, method)
 
 
 def chosen_method(agent: object, name: str) -> str:
@@ -85,6 +83,13 @@ def compressing_method(compressor: Compressor) -> str:
     return "compress" if newer else name
 
 
+async def _on_the_loop(method: AgentMethod[object], *args: str, **kwargs: str) -> object:
+    try:
+        return await method(*args, **kwargs)
+    except SystemExit as error:
+        raise _holdable(error) from error
+
+
 async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:
     """Run a plain method off the event loop, with the caller's context."""
     loop = asyncio.get_running_loop()
@@ -92,7 +97,7 @@ async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -
     call = partial(contextvars.copy_context().run, method, *args, **kwargs)
     in_daemon_thread(partial(_settle, call, loop, outcome))
     value = await outcome
-    return await value if inspect.isawaitable(value) else value
+    return await _on_the_loop(lambda: value) if inspect.isawaitable(value) else value
 
 
 def _settle(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
+from typing import Annotated
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -36,6 +38,12 @@ def multiply(a: int, b: int) -> int:
 def broken(text: str) -> str:
     """Fail always."""
     raise RuntimeError(f"cannot do {text}")
+
+
+@tool
+def quit_at_once(code: int) -> str:
+    """End as a command line does that was given odd arguments."""
+    sys.exit(code)
 
 
 @tool
@@ -225,6 +233,18 @@ def test_a_tool_that_raises_is_told_to_the_model():
     assert "RuntimeError: cannot do it" in text
 
 
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_tool_that_ends_the_program_has_failed_like_any_other(awaited):
+    both = calls(("quit_at_once", {"code": 3}), ("add", {"a": 1, "b": 1}))
+    model = ScriptedChatModel([both, "I could not"])
+    agent = ExecutionAgent(model, tools=[quit_at_once, add])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "I could not"
+    [ended, added] = answers(model)
+    assert ended[:2] == ("0", "error")
+    assert "SystemExit: 3" in ended[2]
+    assert added == ("1", "success", "2")
+
+
 def test_one_failing_tool_does_not_hide_the_result_of_another():
     model = ScriptedChatModel([calls(("broken", {"text": "it"}), ("add", {"a": 1, "b": 1})), "2"])
     ExecutionAgent(model, tools=[add, broken]).execute_step("s")
@@ -305,6 +325,31 @@ def test_a_tool_that_takes_its_call_out_of_the_conversation_is_answered_all_the_
     model = ScriptedChatModel([calls(("forget", {"text": "it"})), "done"])
     assert ExecutionAgent(model, tools=[forget]).execute_step("s") == "done"
     assert [(call, status) for call, status, _ in answers(model)] == [("0", "error")]
+
+
+def test_the_answer_of_a_tool_that_clears_the_conversation_is_not_taken_for_the_question():
+    @tool
+    def start_over(call: Annotated[str, InjectedToolCallId]) -> Command:
+        """Forget everything, and say so."""
+        said = ToolMessage("forgotten", tool_call_id=call)
+        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), said]})
+
+    model = ScriptedChatModel([calls(("start_over", {})), "done"])
+    assert ExecutionAgent(model, tools=[start_over]).execute_step("s") == "done"
+    assert answers(model) == [("0", "success", "forgotten")]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_tools_own_message_answers_its_call_whichever_it_names(awaited):
+    @tool
+    def misaddressed(text: str) -> ToolMessage:
+        """Answer another call."""
+        return ToolMessage(text, tool_call_id="another")
+
+    model = ScriptedChatModel([calls(("misaddressed", {"text": "it"})), "done"])
+    agent = ExecutionAgent(model, tools=[misaddressed])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "done"
+    assert answers(model) == [("0", "success", "it")]
 
 
 @pytest.mark.parametrize("awaited", [False, True])

@@ -17,6 +17,13 @@ def run(planner=None, executor=None, monitor=None, **options):
     return LangGraphOrchestrator(*agents, **options).run("the task")
 
 
+class LateExecutor(AsyncFakeExecutor):
+    """A plain method that returns what has to be awaited."""
+
+    def execute_step(self, step_description, context=""):
+        return super().execute_step(step_description, context)
+
+
 @pytest.mark.parametrize("planner", [FakePlanner, AsyncFakePlanner])
 def test_an_exception_of_the_planner_comes_back_with_its_cause(planner):
     state = run(planner(ValueError("no idea")))
@@ -86,6 +93,15 @@ def test_a_stop_iteration_out_of_an_agent_is_an_error_like_any_other(executor):
     state = run(executor=executor(StopIteration("empty")), call_timeout=5)
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
+
+
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor, LateExecutor])
+def test_an_agent_that_ends_the_program_ends_the_run_as_data(executor):
+    state = run(executor=executor("first", SystemExit(3)))
+
+    assert [record["result"] for record in state["results"]] == ["first", ""]
+    assert state["failure"]["kind"] == "executor_error"
+    assert "SystemExit: 3" in state["failure"]["message"]
 
 
 def test_an_exception_group_is_an_error_like_any_other():
