@@ -12,6 +12,7 @@ from evaluation.metrics.text import (
     keyword_coverage,
     levenshtein_similarity,
     normalized_exact_match,
+    plain,
     token_coverage,
     token_jaccard,
     tokens,
@@ -89,9 +90,9 @@ def _rouge(rouge: str, overlap: Overlap | Unscored) -> dict[str, Score]:
     }
 
 
-def keyword_score(output: str, keywords: Sequence[str]) -> Score:
-    """Score the keywords (one at least) that a contract names."""
-    blank = next((index for index, keyword in enumerate(keywords) if not keyword.strip()), None)
+def keyword_score(output: str, words: Sequence[str], keywords: Sequence[str]) -> Score:
+    """Score the keywords (one at least) that a contract names in an output with its words."""
+    blank = next((index for index, keyword in enumerate(keywords) if not plain(keyword)), None)
     if blank is not None:
         return unscored_error(f"keywords[{blank}] is blank")
-    return keyword_coverage(output, keywords)
+    return keyword_coverage(output, words, keywords)

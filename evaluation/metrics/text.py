@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from rapidfuzz.distance import Levenshtein
@@ -76,21 +76,26 @@ def token_jaccard(output: Set[str], reference: Set[str]) -> float:
     return shared / either if either else 1.0
 
 
-def keyword_coverage(output: str, keywords: Sequence[str]) -> float:
+def keyword_coverage(output: str, words: Sequence[str], keywords: Sequence[str]) -> float:
     """Share of ``keywords`` (one at least) whose words stand in ``output`` in a row, as whole words.
 
-    Symbols that set a keyword apart (C++, 50 %) have to be there too; spelling and inflection are exact.
+    ``words`` are those of ``output``. Symbols that set a keyword apart (C++, 50 %) have to be there too;
+    spelling and inflection are exact.
     """
-    text, words = plain(output), f" {' '.join(tokens(output))} "
-    return sum(_covered(keyword, text, words) for keyword in keywords) / len(keywords)
+    text, line = plain(output), f" {' '.join(words)} "
+    return sum(_covered(*_wanted(keyword), text, line) for keyword in keywords) / len(keywords)
 
 
-def _covered(keyword: str, text: str, words: str) -> bool:
-    wanted = tokens(keyword)
-    if wanted and f" {' '.join(wanted)} " not in words:
-        return False
-    symbolic = not wanted or _SYMBOL.search(keyword)
-    return not symbolic or plain(keyword) in text
+@lru_cache(1024)
+def _wanted(keyword: str) -> tuple[str, str]:
+    """Give the words that have to be there, and the whole text where symbols or signs count."""
+    words = tokens(keyword)
+    symbolic = not words or _SYMBOL.search(keyword)
+    return f" {' '.join(words)} " if words else "", plain(keyword) if symbolic else ""
+
+
+def _covered(words: str, symbols: str, text: str, line: str) -> bool:
+    return words in line and symbols in text
 
 
 def token_coverage(output: Set[str], reference: Set[str]) -> float:

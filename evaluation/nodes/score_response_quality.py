@@ -94,7 +94,7 @@ def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
     words = tokens(case.output)
     scores = _against_reference(case.output, case.reference, words, embedder)
     if case.keywords:
-        scores["keyword_coverage"] = keyword_score(case.output, case.keywords)
+        scores["keyword_coverage"] = keyword_score(case.output, words, case.keywords)
     return {**scores, "characters": len(case.output), "words": len(words)}
 
 

@@ -195,8 +195,9 @@ def test_keywords_of_the_contract_go_before_the_words_of_the_reference():
     assert said("a b", reference_output="c d", keywords=["a", "b", "c", "d"])["keyword_coverage"] == 0.5
 
 
-def test_a_blank_keyword_is_an_error():
-    found = said("a b", keywords=["a", " "])
+@pytest.mark.parametrize("blank", ["", " ", "\u200b"])
+def test_a_blank_keyword_is_an_error(blank):
+    found = said("a b", keywords=["a", blank])
 
     assert found["unscored"]["keyword_coverage"] == {"status": "error", "reason": "keywords[1] is blank"}
 
