@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, cast
 
 from evaluation.findings import Check
 from evaluation.state import EvaluationState
@@ -32,6 +32,35 @@ def judge_checks(state: EvaluationState) -> Iterator[Check]:
 
 def _checks(group: JsonObject) -> Iterable[Check]:
     return cast("Iterable[Check]", group.get("checks") or ())
+
+
+NOTHING_ASKED: Final = "nothing was asked of this run"
+_ASKING: Final = (
+    "reference_output",
+    "keywords",
+    "required_content",
+    "forbidden_content",
+    "output_length",
+    "thresholds",
+    "rubric",
+    "subjective_criteria",
+)
+
+
+def asks_something(state: EvaluationState) -> bool:
+    """Say whether the contract asks anything: a run of which nothing was asked has not passed."""
+    contract = state["contract"]
+    rules = (contract.get("trajectory"), contract.get("audit"))
+    return (
+        "expected_trajectory" in contract
+        or bool(state["baseline_metrics"])
+        or any(contract.get(name) not in (None, [], {}) for name in _ASKING)
+        or any(isinstance(rule, Mapping) and _demands(rule) for rule in rules)
+    )
+
+
+def _demands(rules: JsonObject) -> bool:
+    return bool(rules.get("rules") or rules.get("forbidden_tools") or rules.get("failed_calls") == "fail")
 
 
 def critical_policy(state: EvaluationState) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from evaluation.checks import checks_of, critical_policy
-from evaluation.findings import Check
+from evaluation.checks import NOTHING_ASKED, asks_something, checks_of, critical_policy
 from evaluation.injected import Injected
 from evaluation.state import EvaluationState
 
@@ -15,7 +12,7 @@ def decide_judge_need(state: EvaluationState, injected: Injected) -> EvaluationS
     asked = _asked_for(state)
     if asked is not None:
         return _decision(needed=True, reason=asked)
-    unsettled = None if critical_policy(state) else _unsettled(checks_of(state))
+    unsettled = None if critical_policy(state) else _unsettled(state)
     if unsettled is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")
     if injected.judge is None:
@@ -35,11 +32,11 @@ def _asked_for(state: EvaluationState) -> str | None:
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
-def _unsettled(checks: Iterable[Check]) -> str | None:
+def _unsettled(state: EvaluationState) -> str | None:
     """Say what the checks leave open; nothing is open once one of them failed the run."""
-    found = list(checks)
+    found = list(checks_of(state))
     if any(one["passed"] is False and one["severity"] == "critical" for one in found):
         return None
-    if not found:
-        return "nothing could be checked"
+    if not asks_something(state):
+        return NOTHING_ASKED
     return next((one["reason"] for one in found if one["kind"] == "inconclusive"), None)

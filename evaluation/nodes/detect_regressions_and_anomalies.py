@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluation.alerts import Alert, alert, policy_alert
-from evaluation.checks import checks_of, critical_policy, groups_of, judge_checks
+from evaluation.checks import NOTHING_ASKED, asks_something, checks_of, groups_of, judge_checks
 from evaluation.findings import Check, check
 from evaluation.injected import Injected
 from evaluation.metrics.drift import drift
 from evaluation.metrics.measurements import measurements
-from evaluation.metrics.registry import DIRECTIONS, is_metric
+from evaluation.metrics.registry import DIRECTIONS, direction_of, is_metric
 from evaluation.rules import DriftRules
 from evaluation.state import EvaluationState
 
@@ -20,7 +20,8 @@ def detect_regressions_and_anomalies(state: EvaluationState, injected: Injected)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
     baseline = state["baseline_metrics"]
     current = {} if baseline is None else measurements(groups_of(state), is_metric).values
-    signals, compared = drift(current, baseline, rules, DIRECTIONS)
+    directions = {**DIRECTIONS, **{name: direction_of(name) for name in current}}
+    signals, compared = drift(current, baseline, rules, directions)
     return {"drift_signals": signals, "alerts": alerts_of(state, compared)}
 
 
@@ -39,10 +40,8 @@ _ORDER = {"critical": 0, "warning": 1, "info": 2}
 def _open(state: EvaluationState) -> Iterator[Check]:
     """Yield the checks of the run; what a judge settled is no longer open."""
     settled = (state["judge_result"] or {}).get("passed") is not None
-    answered = False
     for one in (*checks_of(state), *judge_checks(state)):
-        answered = True
         if not (settled and one["kind"] == "inconclusive"):
             yield one
-    if not answered and not critical_policy(state):
-        yield check("inconclusive", "contract", None, "warning", "nothing was asked of this run")
+    if not asks_something(state) and state["judge_result"] is None:
+        yield check("inconclusive", "contract", None, "warning", NOTHING_ASKED)

@@ -22,7 +22,7 @@ HINT = {"severity": "warning"}
 
 def decision(checks=(), injected=JUDGE, audit=(), **case):
     measured = {
-        **state(**case),
+        **state(**{"keywords": ["off"], **case}),
         "response_metrics": group({}, {}, list(checks)),
         "operational_metrics": group({}, {}, []),
         "trajectory_metrics": group({}, {}, []),
@@ -46,13 +46,15 @@ def decision(checks=(), injected=JUDGE, audit=(), **case):
         ({"checks": [OPEN]}, True, "similarity is neither high nor low"),
         ({"checks": [FINE, OPEN]}, True, "similarity is neither high nor low"),
         ({"checks": [SLOW, OPEN]}, True, "similarity is neither high nor low"),
-        ({"checks": []}, True, "nothing could be checked"),
-        ({"checks": [], "audit": [HINT]}, True, "nothing could be checked"),
+        ({"keywords": []}, True, "nothing was asked of this run"),
+        ({"keywords": [], "checks": [SLOW]}, True, "nothing was asked of this run"),
+        ({"keywords": [], "audit": [HINT]}, True, "nothing was asked of this run"),
+        ({"checks": [], "audit": [HINT]}, False, "the deterministic checks are conclusive"),
         ({"checks": [FINE]}, False, "the deterministic checks are conclusive"),
         ({"checks": [SLOW]}, False, "the deterministic checks are conclusive"),
         ({"checks": [OPEN, WRONG]}, False, "the deterministic checks are conclusive"),
         ({"checks": [OPEN], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
-        ({"checks": [], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
+        ({"keywords": [], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
         ({"subjective_criteria": [], "checks": [FINE]}, False, "the deterministic checks are conclusive"),
     ],
 )
@@ -64,7 +66,7 @@ def test_the_decision_and_its_reason(given, needed, reason):
     ("given", "needed", "reason"),
     [
         ({"checks": [OPEN]}, False, "similarity is neither high nor low, and no judge is configured"),
-        ({"checks": []}, False, "nothing could be checked, and no judge is configured"),
+        ({"keywords": []}, False, "nothing was asked of this run, and no judge is configured"),
         ({"rubric": RUBRIC}, True, "a rubric is configured"),
         ({"subjective_criteria": ["clarity"]}, True, "subjective criteria are configured"),
     ],
