@@ -44,7 +44,7 @@ def finalize_report(state: EvaluationState, injected: Injected) -> EvaluationSta
     }
     if injected.include_raw:
         return told
-    return Redactor.of([state.get(name) for name in _SOURCES]).clean(told)
+    return Redactor.of([state.get(name) for name in _SOURCES], injected.recognizers).clean(told)
 
 
 def report_of(state: EvaluationState, quote: Quote) -> JsonObject:

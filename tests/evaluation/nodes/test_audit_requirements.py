@@ -5,6 +5,7 @@ import pytest
 from evaluation.injected import Injected, utc_now
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.pipeline import conclude
 from evaluation.sensitive.spans import Span
 
 
@@ -112,3 +113,12 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause)
     assert (one["kind"], one["severity"]) == ("metric_error", "warning")
     assert cause in one["reason"]
     assert "hunter2" not in str(one)
+
+
+def test_what_a_recogniser_finds_stands_nowhere_in_the_report():
+    injected = Injected(recognizers=(Recogniser([Span(0, 6, "name", "personal")]),))
+    case = {"agent_run": {"final_output": "Lovelace said so"}, "input": "Lovelace"}
+
+    report = conclude(case, injected)["evaluation_report"]
+
+    assert "Lovela" not in str(report)
