@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from evaluation.injected import ArgumentFunction, Embedder, Injected, Price
+from evaluation.injected import Injected, Options
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
@@ -23,25 +22,18 @@ EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Evaluatio
 
 def build_evaluation_graph(
     judge: Judge | AsyncJudge | None = None,
-    *,
-    embedder: Embedder | None = None,
-    argument_functions: Mapping[str, ArgumentFunction] | None = None,
-    prices: Mapping[str, Price] | None = None,
-    include_raw: bool = False,
+    **options: Unpack[Options],
 ) -> EvaluationGraph:
     """Compile the evaluation graph.
 
     Args:
         judge: Who scores what no program can; without one, what needs a judge ends as ``needs_review``.
-        embedder: Turns texts into vectors for ``semantic_similarity``; LangChain's ``Embeddings`` is one.
-        argument_functions: What an argument rule with ``match="custom"`` names.
-        prices: US dollars for a million tokens by model.
-        include_raw: Whether the report may quote prompts, outputs and payloads as they are.
+        options: What else is plugged in; see ``injected.Injected``.
 
     Returns:
         A graph that takes a case in the document's shape and ends with every field of ``EvaluationState``.
     """
-    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    injected = Injected(judge, **options)
     # A plain dict as the input's type hands the whole case to the first node: fields that nobody knows are
     # refused there, where a channel a field would drop them without a word.
     graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]

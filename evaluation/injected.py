@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.sensitive.spans import Recognizer
@@ -41,12 +41,27 @@ class Injected:
     """The parts of an evaluation that are not data."""
 
     judge: Judge | AsyncJudge | None = None
+    """Who scores what no program can; without one, what needs a judge ends as ``needs_review``."""
     embedder: Embedder | None = None
+    """Turns texts into vectors for ``semantic_similarity``."""
     argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
+    """What an argument rule with ``match="custom"`` names."""
     prices: Mapping[str, Price] = field(default_factory=dict)
+    """By model, for ``cost_usd`` where it is not recorded."""
     include_raw: bool = False
     """Whether the report may quote prompts, outputs and payloads as they are."""
     recognizers: tuple[Recognizer, ...] = ()
     """Searches for sensitive data beside the built-in one."""
     clock: Callable[[], datetime] = utc_now
     """Gives the time, with its zone, by which the retention of a run is judged."""
+
+
+class Options(TypedDict, total=False):
+    """What a caller may plug in by name, beside the judge; the fields of ``Injected``."""
+
+    embedder: Embedder | None
+    argument_functions: Mapping[str, ArgumentFunction]
+    prices: Mapping[str, Price]
+    include_raw: bool
+    recognizers: tuple[Recognizer, ...]
+    clock: Callable[[], datetime]

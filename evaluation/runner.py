@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
+from typing import Unpack
 
 from pydantic import BaseModel
 
 from evaluation.errors import ContractError
-from evaluation.injected import ArgumentFunction, Embedder, Injected, Price
+from evaluation.injected import Injected, Options
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.ordered import chunked, in_order
 from evaluation.pipeline import aconclude, conclude
@@ -25,10 +26,7 @@ def evaluate(
     *,
     judge: Judge | AsyncJudge | None = None,
     baseline: Mapping[str, object] | None = None,
-    embedder: Embedder | None = None,
-    argument_functions: Mapping[str, ArgumentFunction] | None = None,
-    prices: Mapping[str, Price] | None = None,
-    include_raw: bool = False,
+    **options: Unpack[Options],
 ) -> EvaluationReport:
     """Evaluate one recorded run.
 
@@ -36,15 +34,12 @@ def evaluate(
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``.
         judge: Who scores what no program can.
         baseline: Metrics to compare with; goes before the case's own ``baseline_metrics``.
-        embedder: Turns texts into vectors for ``semantic_similarity``.
-        argument_functions: What an argument rule with ``match="custom"`` names.
-        prices: US dollars for a million tokens by model.
-        include_raw: Whether the report may quote prompts, outputs and payloads as they are.
+        options: What else is plugged in; see ``injected.Injected``.
 
     Returns:
         The report. Whatever is wrong with the case is told in it, with status ``invalid``; nothing is raised.
     """
-    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    injected = Injected(judge, **options)
     return _reported(_against(case, baseline), injected)
 
 
@@ -53,13 +48,10 @@ async def aevaluate(
     *,
     judge: Judge | AsyncJudge | None = None,
     baseline: Mapping[str, object] | None = None,
-    embedder: Embedder | None = None,
-    argument_functions: Mapping[str, ArgumentFunction] | None = None,
-    prices: Mapping[str, Price] | None = None,
-    include_raw: bool = False,
+    **options: Unpack[Options],
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
-    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    injected = Injected(judge, **options)
     state = await aconclude(_against(case, baseline), injected)
     return EvaluationReport.model_validate(state["evaluation_report"])
 
@@ -70,10 +62,7 @@ def evaluate_many(
     judge: Judge | AsyncJudge | None = None,
     concurrency: int = 8,
     processes: int = 1,
-    embedder: Embedder | None = None,
-    argument_functions: Mapping[str, ArgumentFunction] | None = None,
-    prices: Mapping[str, Price] | None = None,
-    include_raw: bool = False,
+    **options: Unpack[Options],
 ) -> Iterator[EvaluationReport]:
     """Evaluate many runs; yields one report a case, in the order of the cases, as they are done.
 
@@ -87,17 +76,14 @@ def evaluate_many(
         concurrency: How many cases are with the judge at once; without a judge, nothing runs at once.
         processes: How many processes share the work; more than one pays from some thousand cases on. What is
             injected has to be picklable then, and a script needs its ``if __name__ == "__main__"``.
-        embedder: As for ``evaluate``.
-        argument_functions: As for ``evaluate``.
-        prices: As for ``evaluate``.
-        include_raw: As for ``evaluate``.
+        options: What else is plugged in; see ``injected.Injected``.
 
     Raises:
         ContractError: ``concurrency`` or ``processes`` is less than 1.
     """
     if concurrency < 1 or processes < 1:
         raise ContractError(f"concurrency={concurrency}, processes={processes}: give at least 1, or neither")
-    injected = Injected(judge, embedder, argument_functions or {}, prices or {}, include_raw=include_raw)
+    injected = Injected(judge, **options)
     if processes > 1:
         return _by_processes(cases, injected, processes)
     if judge is not None and concurrency > 1:
