@@ -103,13 +103,6 @@ def test_a_model_that_takes_no_schema_is_asked_in_words(structured):
     assert RubricJudge(llm, structured=structured).judge(request())["score"] == 4.5
 
 
-def test_a_server_that_refuses_the_schema_is_asked_without_one_from_then_on():
-    refusal = ServerError(400, "response_format of type json_schema is not supported")
-    judge, llm = replying(refusal, REPLY, REPLY)
-    assert judge.judge(request())["score"] == judge.judge(request())["score"] == 4.5
-    assert len(llm.prompts) == 3
-
-
 def test_a_refusal_that_the_schema_was_not_to_blame_for_is_forgotten():
     refusal = ServerError(400, "unsupported")
     judge, llm = replying(refusal, refusal, refusal, REPLY)
@@ -266,6 +259,20 @@ def test_an_openai_model_is_held_to_the_schema():
 )
 def test_what_an_openai_model_does_instead_of_answering_has_its_kind(handler, kind):
     assert failure(RubricJudge(openai(handler))).kind == kind
+
+
+def test_a_server_that_refuses_the_schema_is_asked_without_one_from_then_on():
+    constrained = []
+
+    def handler(asked):
+        constrained.append("response_format" in json.loads(asked.content))
+        if constrained[-1]:
+            return httpx.Response(400, json={"error": {"message": "json_schema is not supported"}})
+        return completion(json.dumps(REPLY))(asked)
+
+    judge = RubricJudge(openai(handler))
+    assert judge.judge(request())["score"] == judge.judge(request())["score"] == 4.5
+    assert constrained == [True, False, False]
 
 
 def test_a_key_that_the_provider_echoes_is_not_told():
