@@ -111,6 +111,8 @@ class LangGraphOrchestrator:
 
         Raises:
             ConfigurationError: The task is empty or no text, or the thread is running already.
+
+        What the checkpointer raises comes out as it is, since what was to be kept was not.
         """
         check_task(task)
         check_thread_id(thread_id)
@@ -171,11 +173,10 @@ class LangGraphOrchestrator:
         check_thread_id(thread_id)
         resumable = self.graph.checkpointer is not None
         run = new_context(thread_id or _new_thread_id(), self.settings, interruptible=resumable)
-        if run.thread_id in self._running:
+        if self._running.setdefault(run.thread_id, run) is not run:
             raise ConfigurationError(
                 f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
             )
-        self._running[run.thread_id] = run
         try:
             async with aclosing(self._events(task, run, live=live)) as events:
                 async for event in events:

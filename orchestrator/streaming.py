@@ -6,18 +6,22 @@ import contextvars
 import queue
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Final, TypeVar
 
+from agents.daemon_threads import fulfil, in_daemon_thread
 from agents.sync import run_loop
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
 class _End:
-    error: BaseException | None
+    """Comes after the last item."""
+
+
+_END: Final = _End()
 
 
 def blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], None]) -> Iterator[T]:
@@ -25,32 +29,34 @@ def blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], No
 
     Args:
         start: Makes the stream.
-        stop: Asks it to end; called when the reader leaves early, who then waits for the end.
+        stop: Asks it to end; called when the reader leaves early (Ctrl-C is one way), who then waits for
+            the end. It need not have an effect before the stream's first item.
     """
     items: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
-    context = contextvars.copy_context()
-    worker = threading.Thread(target=context.run, args=(_pump, start, items), name="run-stream", daemon=True)
-    worker.start()
-    try:
-        while not isinstance(item := items.get(), _End):
-            yield item
-    finally:
-        if worker.is_alive():
-            stop()
-        worker.join()
-    if item.error is not None:
-        raise item.error
+    left, outcome = threading.Event(), Future[None]()
 
-
-def _pump(start: Callable[[], AsyncGenerator[T, None]], items: queue.SimpleQueue[T | _End]) -> None:
     async def forward() -> None:
         async with aclosing(start()) as stream:
             async for item in stream:
                 items.put(item)
+                if left.is_set():
+                    stop()
 
-    error: BaseException | None = None
     try:
-        run_loop(forward)
-    except BaseException as raised:  # noqa: BLE001 - raised again in the reader's thread
-        error = raised
-    items.put(_End(error))
+        pump = partial(contextvars.copy_context().run, _pump, partial(run_loop, forward), items)
+        in_daemon_thread(partial(fulfil, outcome, pump))
+        while not isinstance(item := items.get(), _End):
+            yield item
+    finally:
+        left.set()
+        if not (outcome.done() or outcome.cancel()):
+            stop()
+            wait((outcome,))
+    outcome.result()
+
+
+def _pump(forward: Callable[[], None], items: queue.SimpleQueue[T | _End]) -> None:
+    try:
+        forward()
+    finally:
+        items.put(_END)

@@ -304,12 +304,15 @@ def test_two_streams_of_one_orchestrator_do_not_mix():
     assert len({one.thread_id for one, _ in pairs} | {other.thread_id for _, other in pairs}) == 2
 
 
-def test_a_stream_leaves_no_thread_behind():
+def test_streams_one_after_the_other_share_their_threads():
     agents = AsyncFakePlanner(["one"]), AsyncFakeExecutor(), AsyncFakeMonitor()
-    before = threading.active_count()
     list(LangGraphOrchestrator(*agents).stream("x"))
+    before = threading.active_count()
+    for _ in range(20):
+        list(LangGraphOrchestrator(*agents).stream("x"))
 
-    assert threading.active_count() <= before
+    # A thread may still be on its way back when the next stream begins.
+    assert threading.active_count() < before + 5
 
 
 async def test_hooks_are_told_of_the_end_of_a_stream_that_was_left_early():
