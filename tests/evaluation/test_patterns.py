@@ -105,6 +105,23 @@ def test_a_refused_address_is_told_why():
         check_schema({"$ref": "http://example.com/schema.json"})
 
 
+def test_a_refusal_says_what_the_engine_does_not_take():
+    with pytest.raises(ContractError, match=r"\(invalid perl operator: \(\?=\)"):
+        check_pattern("(?=a)")
+
+
+def test_a_refusal_quotes_a_bounded_part_of_a_schema():
+    with pytest.raises(ContractError) as refused:
+        check_schema({"type": "x" * 5000})
+
+    assert len(str(refused.value)) < 400
+
+
+def test_a_short_refusal_of_a_schema_is_whole():
+    with pytest.raises(ContractError, match="keyword$"):
+        check_schema({"type": "none"})
+
+
 def test_an_unknown_draft_is_refused():
     with pytest.raises(ContractError, match="cannot be used"):
         check_schema({"$schema": "http://example.com/draft"})

@@ -44,6 +44,13 @@ def test_it_is_the_cosine_of_the_vectors(first, second, cosine):
     assert semantic_similarity(Vectors(first, second), "a", "b") == pytest.approx(cosine)
 
 
+def test_rounding_takes_no_cosine_beyond_one():
+    vector = [0.4, -0.5, 0.9]
+
+    assert semantic_similarity(Vectors(vector, vector), "a", "a") == 1.0
+    assert semantic_similarity(Vectors(vector, [-part for part in vector]), "a", "b") == -1.0
+
+
 def test_both_texts_are_embedded_in_one_call():
     embedder = Vectors([1.0], [1.0])
 

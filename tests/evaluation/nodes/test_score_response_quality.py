@@ -118,6 +118,13 @@ def test_without_a_threshold_a_reference_is_judged_by_the_default(output, refere
     assert answers(said(output, reference_output=reference)) == [expected]
 
 
+@pytest.mark.parametrize(("output", "observed"), [(REFERENCE, 1.0), ("\U0001f44d", None)])
+def test_a_default_that_is_met_shows_what_was_observed(output, observed):
+    (check,) = said(output, reference_output=output)["checks"]
+
+    assert (check["observed"], check["limit"]) == (observed, 0.8)
+
+
 def test_a_default_that_is_not_met_says_what_can_settle_it():
     (check,) = said(PARAPHRASE, reference_output=REFERENCE)["checks"]
 
@@ -141,7 +148,7 @@ def test_a_threshold_on_anything_else_does_not(metric):
 
 
 def test_without_a_reference_there_is_no_default():
-    assert said("an answer", keywords=["answer"])["checks"] == []
+    assert said("an answer", thresholds={"words": 5})["checks"][1:] == []
 
 
 # Thresholds
