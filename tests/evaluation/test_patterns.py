@@ -118,7 +118,7 @@ def test_a_refusal_quotes_a_bounded_part_of_a_schema():
 
 
 def test_a_short_refusal_of_a_schema_is_whole():
-    with pytest.raises(ContractError, match="keyword$"):
+    with pytest.raises(ContractError, match=r"keyword$"):
         check_schema({"type": "none"})
 
 
