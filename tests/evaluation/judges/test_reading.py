@@ -126,7 +126,7 @@ def test_the_rubrics_schema_may_speak_of_the_usual_fields_too():
 
 @pytest.mark.parametrize(
     ("scale", "given", "least"),
-    [((1, 5), None, 4.0), ((0, 1), None, 0.75), ((-2, 2), None, 1.0), ((1, 5), 2.5, 2.5), ((1, 5), 0.0, 0.0)],
+    [((1, 5), None, 4.0), ((0, 1), None, 0.75), ((-2, 2), None, 1.0), ((1, 5), 2.5, 2.5), ((0, 1), 0.0, 0.0)],
 )
 def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale, given, least):
     rubric = Rubric(
