@@ -35,6 +35,7 @@ def _checks(group: JsonObject) -> Iterable[Check]:
 
 
 NOTHING_ASKED: Final = "nothing was asked of this run"
+NOTHING_ANSWERED: Final = "nothing that was asked of this run could be answered"
 _ASKING: Final = (
     "reference_output",
     "keywords",

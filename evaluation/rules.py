@@ -37,6 +37,8 @@ class Threshold(Given):
     def _bounded(self) -> Self:
         if self.min is None and self.max is None:
             raise ValueError("a threshold needs 'min', 'max' or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"no value is at least {self.min:g} and at most {self.max:g}")
         return self
 
 
@@ -212,6 +214,17 @@ class Rubric(Given):
     """The least overall score that passes, on the scale; by default three quarters up."""
     json_schema: Annotated[dict[str, object], AfterValidator(check_schema)] | None = None
     """What the answer has to fulfil beside the fields that every answer has."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [criterion.name for criterion in self.criteria]
+        if len(set(names)) < len(names):
+            raise ValueError("each criterion needs a name of its own")
+        if self.pass_score is not None and not self.scale.min <= self.pass_score <= self.scale.max:
+            raise ValueError(
+                f"pass_score {self.pass_score:g} is not on the scale, {self.scale.min:g} to {self.scale.max:g}"
+            )
+        return self
 
 
 class JudgePolicy(Given):

@@ -32,7 +32,8 @@ class Audited:
     output: str | None
     """None where the run gave none."""
     messages: object
-    actions: Sequence[Action]
+    actions: Sequence[Action] | None
+    """None where the run does not record them."""
     metadata: JsonObject
     now: datetime
 
@@ -84,7 +85,7 @@ def _breaches(rule: AuditRule, audited: Audited) -> Iterator[_Breach]:
     elif rule.allowed_domains is not None:
         yield from _domains(rule.allowed_domains, audited)
     else:
-        yield from _tools(rule, audited.actions)
+        yield from _used(rule, audited.actions)
 
 
 def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "required"]) -> Iterator[_Breach]:
@@ -105,6 +106,15 @@ def _retention(days: float, audited: Audited) -> Iterator[_Breach]:
     if problem is not None:
         kind: FindingKind = "policy" if problem[0] == "kept" else "missing_data"
         yield _Breach(problem[1], "run_metadata.timestamp", audited.metadata.get("timestamp"), kind)
+
+
+def _used(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[_Breach]:
+    if actions is None:
+        yield _Breach(
+            "the run does not record which tools it used", "agent_run.tool_calls", None, "missing_data"
+        )
+    else:
+        yield from _tools(rule, actions)
 
 
 def _tools(rule: AuditRule, actions: Sequence[Action]) -> Iterator[_Breach]:
@@ -137,7 +147,7 @@ def _domains(allowed: Sequence[str], audited: Audited) -> Iterator[_Breach]:
 
 def _addressed(audited: Audited) -> Iterator[tuple[str, object]]:
     yield _OUTPUT, audited.output or ""
-    for index, action in enumerate(audited.actions):
+    for index, action in enumerate(audited.actions or ()):
         yield f"agent_run.tool_calls[{index}].args", action["args"]
 
 

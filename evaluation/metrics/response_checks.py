@@ -11,6 +11,7 @@ from evaluation.metrics.thresholds import bound_check, unanswered
 from evaluation.rules import LengthBounds
 from evaluation.values import JsonObject
 
+_KEYWORDS: Final = "keyword_coverage"
 DEFAULT_METRIC: Final = "rouge_1"
 DEFAULT_MINIMUM: Final = 0.8
 """What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
@@ -37,6 +38,12 @@ def length_checks(bounds: LengthBounds, scores: Mapping[str, Score]) -> Iterator
         bound = {name: limit for name, limit in (("min", low), ("max", high)) if limit is not None}
         if bound:
             yield _against(metric, bound, scores[metric])
+
+
+def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[Check]:
+    """Demand every keyword, where no threshold says how many are enough."""
+    if _KEYWORDS not in thresholds:
+        yield _against(_KEYWORDS, {"min": 1.0}, score)
 
 
 def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:

@@ -36,7 +36,7 @@ def _audited(state: EvaluationState, injected: Injected) -> Audited:
     return Audited(
         output=output if output or run.get("final_output") is not None else None,
         messages=run.get("messages"),
-        actions=state["actual_trajectory"],
+        actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
         now=injected.clock(),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.findings import group, outcome_of
+from collections.abc import Iterable, Sequence
+
+from evaluation.findings import Check, group, outcome_of
 from evaluation.injected import Injected
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
 from evaluation.metrics.trajectory import (
@@ -26,13 +28,25 @@ def evaluate_trajectory(state: EvaluationState, injected: Injected) -> Evaluatio
     metrics = group(
         {**found.scored, **together.scored},
         {**found.unscored, **together.unscored},
-        [*found.checks, *together.checks],
+        [*_answerable(found.checks, state), *together.checks],
         found.facts,
     )
     # What agents did together is scored whether or not anything was expected of the trajectory.
     status = outcome_of(found.scored, found.unscored)
     update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
     return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
+
+
+def _answerable(checks: Sequence[Check], state: EvaluationState) -> Iterable[Check]:
+    """Let nothing pass by actions that nobody recorded: no record of a call is no proof that none was made."""
+    if "tool_calls" in state["agent_run"]:
+        return checks
+    return [_unproved(one) if one["passed"] else one for one in checks]
+
+
+def _unproved(one: Check) -> Check:
+    reason = "the run does not record its actions (tool_calls)"
+    return {**one, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
 
 
 def _compared(state: EvaluationState, rules: TrajectoryRules, injected: Injected) -> TrajectoryScores:

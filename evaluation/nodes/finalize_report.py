@@ -110,8 +110,8 @@ def _summary(state: EvaluationState) -> str:
 
 def _counted(state: EvaluationState) -> str:
     checks = [one for values in groups_of(state).values() for one in _list(values.get("checks"))]
-    judged = " and the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
-    return f"{len(checks)} of {len(checks)} checks passed{judged}"
+    judged = ", the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
+    return f"{len(checks)} checks, none failed{judged}"
 
 
 def _evidence(state: EvaluationState, quote: Quote) -> list[object]:

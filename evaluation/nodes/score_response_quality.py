@@ -17,7 +17,12 @@ from evaluation.metrics.response import (
     keyword_score,
     reference_scores,
 )
-from evaluation.metrics.response_checks import default_checks, length_checks, threshold_checks
+from evaluation.metrics.response_checks import (
+    default_checks,
+    keyword_checks,
+    length_checks,
+    threshold_checks,
+)
 from evaluation.metrics.semantic import semantic_similarity
 from evaluation.metrics.text import tokens
 from evaluation.rules import LengthBounds
@@ -128,6 +133,8 @@ def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
 
 def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[Check]:
     yield from threshold_checks(case.thresholds, scores)
+    if case.keywords:
+        yield from keyword_checks(case.thresholds, scores["keyword_coverage"])
     if case.reference is not None:
         yield from default_checks(case.thresholds, scores)
     if case.lengths is not None:

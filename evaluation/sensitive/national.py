@@ -15,7 +15,7 @@ from evaluation.sensitive.checksums import MOST_CHECKED, is_right
 from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.labels import Labelled, trigger
 from evaluation.sensitive.linear import Pattern, Subject, apart
-from evaluation.sensitive.number_form import NumberForm
+from evaluation.sensitive.number_form import NumberForm, widened
 from evaluation.sensitive.spans import Span
 
 _GENERAL: Final = (
@@ -98,6 +98,6 @@ def _births(subject: Subject) -> Iterator[Span]:
 
 
 DETECTORS: Final = (
-    Detector(f"{_OWN_FORMS}|{trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _nationals),
+    Detector(f"{widened(_OWN_FORMS)}|{trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _nationals),
     Detector(trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _births),
 )

@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluation.sensitive import assignments, contact, national, payment, tokens
+from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject
 from evaluation.sensitive.spans import Span, without_overlaps
 
-_DETECTORS: Final = (
-    *((Pattern(one.trigger), one.find) for one in tokens.DETECTORS),
-    *((Pattern(one.trigger), one.find) for one in assignments.DETECTORS),
-    *((Pattern(one.trigger), one.find) for one in payment.DETECTORS),
-    *((Pattern(one.trigger), one.find) for one in national.DETECTORS),
-    *((Pattern(one.trigger), one.find) for one in contact.DETECTORS),
+
+class _Family:
+    """Detectors that are looked for in one pass, in a text or in its JSON."""
+
+    def __init__(self, detectors: Sequence[Detector]) -> None:
+        triggers = "|".join(f"(?:{one.trigger})" for one in detectors)
+        escaped = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
+        self.any = Pattern(triggers)
+        self.any_in_json = Pattern(escaped)
+        self.detectors = tuple((Pattern(one.trigger), one.find) for one in detectors)
+
+    def spans(self, subject: Subject) -> Iterator[Span]:
+        if self.any.occurs(subject.data):
+            for trigger, search in self.detectors:
+                if trigger.occurs(subject.data):
+                    yield from search(subject)
+
+
+_FAMILIES: Final = tuple(
+    _Family(module.DETECTORS) for module in (tokens, assignments, payment, national, contact)
 )
-_ALL: Final = "|".join(
-    f"(?:{one.trigger})"
-    for module in (tokens, assignments, payment, national, contact)
-    for one in module.DETECTORS
-)
-_ANY: Final = Pattern(_ALL)
-_ESCAPED: Final = _ALL.replace(r"\b", r"(?:\b|\\[bfnrt])")
-_ANY_IN_JSON: Final = Pattern(rf"{_ESCAPED}|\\u00[2-7]|{LOOKALIKE_BYTES}")
+"""Searched one after the other: one automaton for all would have more states than are ever built."""
+_UNREADABLE: Final = Pattern(rf"\\u00[2-7]|{LOOKALIKE_BYTES}")
+"""What the triggers cannot read in a JSON text."""
 
 
 def find(text: str) -> tuple[Span, ...]:
     """Find credentials and personal data in ``text``: spans that do not overlap, in the order of the text.
 
-    Linear in the length of the text; a text without anything like it costs about 2 ns a character.
+    Linear in the length of the text; a text without anything like it costs some 10 ns a character.
     """
     subject = Subject(text)
-    if not _ANY.occurs(subject.data):
-        return ()
-    return without_overlaps(
-        span for trigger, search in _DETECTORS if trigger.occurs(subject.data) for span in search(subject)
-    )
+    return without_overlaps(span for family in _FAMILIES for span in family.spans(subject))
 
 
 def may_hold(json_text: bytes) -> bool:
     """Say whether any string in a JSON text (UTF-8) may hold something sensitive; False is certain."""
-    return _ANY_IN_JSON.occurs(json_text)
+    return any(family.any_in_json.occurs(json_text) for family in _FAMILIES) or _UNREADABLE.occurs(json_text)

@@ -56,6 +56,60 @@ def test_where_nothing_was_asked_a_judge_is(silent):
     assert report.status == "warning"  # the same call three times in a row
 
 
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({"expected_trajectory": []}, "needs_review"),
+        ({"expected_trajectory": ["a"]}, "failed"),
+        ({"expected_trajectory": [{"name": "a", "optional": True}]}, "needs_review"),
+        ({"trajectory": {"forbidden_tools": ["a"]}}, "needs_review"),
+        ({"audit": {"rules": [{"id": "r", "forbidden_tools": ["a"]}]}}, "needs_review"),
+        ({"audit": {"rules": [{"id": "r", "allowed_tools": ["a"]}]}}, "needs_review"),
+        ({"thresholds": {"tool_calls": 0}}, "needs_review"),
+    ],
+)
+def test_nothing_passes_by_actions_that_nobody_recorded(asked, status):
+    recorded = {"final_output": "Done.", "tool_calls": []}
+
+    assert evaluate({"agent_run": {"final_output": "Done."}, **asked}).status == status
+    assert evaluate({"agent_run": recorded, **asked}).status == ("failed" if status == "failed" else "passed")
+
+
+@pytest.mark.parametrize(("word", "status"), [("done", "passed"), ("refund", "failed")])
+def test_every_keyword_is_demanded_where_no_threshold_says_how_many(word, status):
+    assert evaluate({"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", word]}).status == status
+
+
+def test_some_keywords_are_enough_where_a_threshold_says_so():
+    case = {"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", "refund"]}
+
+    assert evaluate({**case, "thresholds": {"keyword_coverage": 0.5}}).status == "passed"
+
+
+def test_what_was_asked_and_had_no_answer_is_no_pass():
+    report = evaluate({"agent_run": RUN | {"tool_calls": []}, "baseline_metrics": {"runs": []}})
+
+    assert report.status == "needs_review"
+
+
+@pytest.mark.parametrize(
+    "rubric",
+    [
+        {"criteria": [{"name": "a"}, {"name": "a"}]},
+        {"criteria": [{"name": "a"}], "pass_score": 9},
+        {"criteria": []},
+    ],
+)
+def test_a_rubric_that_contradicts_itself_is_invalid(rubric):
+    assert evaluate({"agent_run": RUN, "rubric": rubric}, judge=ScriptedJudge([GOOD])).status == "invalid"
+
+
+def test_a_threshold_that_nothing_can_keep_is_invalid():
+    assert (
+        evaluate({"agent_run": RUN, "thresholds": {"latency_ms": {"min": 2, "max": 1}}}).status == "invalid"
+    )
+
+
 def test_a_custom_resource_that_grew_is_a_regression():
     case = {"agent_run": {**RUN, "tool_calls": ["a"], "resources": {"gpu_seconds": 30}}}
     report = evaluate(case, baseline={"gpu_seconds": 10})
