@@ -195,7 +195,7 @@ def _case(
         for call in calls
     ]
     return {
-        "input": "synthetic run",
+        "input": "change of an order",
         "case_id": f"case-{index}",
         "agent_run": {
             "input": "Please change my order and send me the receipt.",

@@ -222,7 +222,7 @@ class Rubric(Given):
             raise ValueError("each criterion needs a name of its own")
         if self.pass_score is not None and not self.scale.min <= self.pass_score <= self.scale.max:
             raise ValueError(
-                f"pass_score {self.pass_score:g} is not on the scale, {self.scale.min:g} to {self.scale.max:g}"
+                f"pass_score {self.pass_score:g} is not within {self.scale.min:g} to {self.scale.max:g}"
             )
         return self
 

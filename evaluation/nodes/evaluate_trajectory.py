@@ -38,7 +38,7 @@ def evaluate_trajectory(state: EvaluationState, injected: Injected) -> Evaluatio
 
 
 def _answerable(checks: Sequence[Check], state: EvaluationState) -> Iterable[Check]:
-    """Let nothing pass by actions that nobody recorded: no record of a call is no proof that none was made."""
+    """Let nothing pass by actions that nobody recorded: without a record, none is proved."""
     if "tool_calls" in state["agent_run"]:
         return checks
     return [_unproved(one) if one["passed"] else one for one in checks]

@@ -11,7 +11,7 @@ from rich.text import Text
 from orchestrator.cli.consoles import logs_on, progress_console, result_console
 from orchestrator.cli.diagnosis import Diagnosis, Embedded, Ollama, OpenAICompatible, diagnose
 from orchestrator.cli.document import as_json
-from orchestrator.cli.exits import FAILED
+from orchestrator.cli.exits import FAILED, unwritten_exits
 from orchestrator.cli.text import one_line
 
 _MEGABYTE: Final = 1_000_000
@@ -31,12 +31,17 @@ def doctor(
     """
     with logs_on(progress_console()):
         found = diagnose()
+    with unwritten_exits():
+        _report(found, json=json)
+    if not found.usable:
+        raise typer.Exit(FAILED)
+
+
+def _report(found: Diagnosis, *, json: bool) -> None:
     if json:
         typer.echo(as_json(found.model_dump()).encode())
     else:
         result_console().print(describe(found))
-    if not found.usable:
-        raise typer.Exit(FAILED)
 
 
 def describe(found: Diagnosis) -> Text:

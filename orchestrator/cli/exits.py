@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import typer
 
 from agents import ModelSetupError, ModelSpecError
+from orchestrator.cli.streams import write_nowhere
 from orchestrator.cli.text import one_line
 from orchestrator.errors import ConfigurationError
 
@@ -34,6 +36,23 @@ def bad_input_exits() -> Iterator[None]:
     except (ConfigurationError, ModelSpecError, ModelSetupError) as error:
         typer.echo(f"orchestrator: {as_typed(str(error))}", err=True)
         raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def unwritten_exits() -> Iterator[None]:
+    """Turn a standard output that cannot be written, as on a full disk, into one sentence and exit status 1.
+
+    One that nobody reads is left to Typer, which says nothing.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        with suppress(OSError, ValueError):  # a stream in memory
+            write_nowhere(sys.stdout.fileno())  # or its buffer fails again at exit
+        typer.echo(f"orchestrator: the result cannot be written: {error.strerror or error}", err=True)
+        raise typer.Exit(FAILED) from None
 
 
 def as_typed(message: str) -> str:

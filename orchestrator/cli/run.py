@@ -10,7 +10,7 @@ from orchestrator.budget import Budget
 from orchestrator.cli.arguments import number, text, whole_number
 from orchestrator.cli.consoles import can_draw, logs_on, progress_console, result_console
 from orchestrator.cli.document import as_json
-from orchestrator.cli.exits import FAILED, bad_input_exits
+from orchestrator.cli.exits import FAILED, bad_input_exits, unwritten_exits
 from orchestrator.cli.follow import follow, interrupted_before
 from orchestrator.cli.interruption import unless_interrupted
 from orchestrator.cli.progress import progress
@@ -68,7 +68,8 @@ def run(
             max_retries=max_retries, call_timeout=call_timeout, step_timeout=step_timeout, budget=budget
         )
         state = _run(task, model, settings, lines_only=json)
-    _report(state, json=json)
+    with unwritten_exits():
+        _report(state, json=json)
     if state["status"] != "success":
         raise typer.Exit(FAILED)
 

@@ -29,7 +29,7 @@ class Source:
             self.begun = True
             yield 1
             async with asyncio.timeout(WAIT_S):
-                while not self.stopped:
+                while not self.stopped:  # noqa: ASYNC110 - another thread says so
                     await asyncio.sleep(0.01)
         finally:
             self.left.set()

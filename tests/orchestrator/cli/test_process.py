@@ -48,6 +48,38 @@ def test_a_character_that_the_terminal_cannot_write_is_a_question_mark_and_the_e
     assert (running.returncode, stdout) == (0, b"Result\na ? wave\n")
 
 
+def test_a_run_whose_progress_nobody_reads_any_more_goes_on_and_hands_over_its_result(process, chat):
+    served = chat(plans=[plan("first step", "second step")])
+
+    running = process(*RUN, "--json", env=served.environment)
+    running.stderr.readline()
+    running.stderr.close()
+    document = json.loads(running.stdout.read())
+
+    assert (running.wait(FINISH_S), document["status"], len(document["results"])) == (0, "success", 2)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_progress_that_cannot_be_written_does_not_end_the_run(process, chat):
+    with open("/dev/full", "wb") as full:
+        running = process(*RUN, "--json", env=chat().environment, stderr=full)
+        stdout, _ = running.communicate(timeout=FINISH_S)
+
+    assert (running.returncode, json.loads(stdout)["status"]) == (0, "success")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("command", [RUN, (*RUN, "--json"), ("doctor", "--json")])
+def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(process, chat, command):
+    with open("/dev/full", "wb") as full:
+        running = process(*command, env=chat().environment, stdout=full)
+        _, stderr = running.communicate(timeout=FINISH_S)
+
+    assert running.returncode == 1
+    assert stderr.splitlines()[-1] == b"orchestrator: the result cannot be written: No space left on device"
+    assert b"Traceback" not in stderr
+
+
 class TestOnATerminal:
     @pytest.fixture
     def terminal(self):
@@ -131,6 +163,35 @@ class TestOnATerminal:
         assert sent.rindex("\x1b[?25l") < sent.rindex("\x1b[?25h") < sent.index("(cancelled): ")
         assert "a finished result" in sent
         assert "Traceback" not in sent
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="terminals do not hang up there")
+    def test_a_terminal_that_hangs_up_ends_the_run_and_the_result_is_in_its_file(
+        self, process, chat, terminal, tmp_path
+    ):
+        asked, over = threading.Event(), threading.Event()
+
+        def slow():
+            asked.set()
+            over.wait(FINISH_S)
+            return "late"
+
+        served = chat(plans=[plan("first step", "second step")], steps=["a finished result", slow])
+        ours, theirs = terminal
+        file = tmp_path / "result.json"
+        with file.open("wb") as result:
+            running = process(*RUN, "--json", env=served.environment, stdout=result, stderr=theirs)
+        os.close(theirs)
+        assert asked.wait(FINISH_S)
+        # What the system does at a hang-up: nothing can be written any more, and the signal comes.
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), ours)
+        running.send_signal(signal.SIGHUP)
+        running.wait(FINISH_S)
+        over.set()
+        document = json.loads(file.read_bytes())
+
+        assert document["failure"]["kind"] == "cancelled"
+        assert document["results"][0]["result"] == "a finished result"
 
 
 def read_all(terminal):
