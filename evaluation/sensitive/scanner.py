@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from evaluation.sensitive import assignments, contact, national, payment, tokens
 from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject
 from evaluation.sensitive.spans import Span, without_overlaps
-
 
 _UNREADABLE: Final = rf"\\u00[2-7]|{LOOKALIKE_BYTES}"
 """What the triggers cannot read in a JSON text."""
