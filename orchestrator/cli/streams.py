@@ -19,7 +19,7 @@ def accept_any_text() -> None:
     nobody reads it any more: progress that is not seen is not worth the run.
     """
     sys.stdout = sys.stdout or _nowhere()
-    sys.stderr = sys.stderr or _nowhere()
+    sys.stderr = _while_read(sys.stderr) if sys.stderr else _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
