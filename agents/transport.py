@@ -148,7 +148,7 @@ class TransportRetry:
         """Refuse bounds that make no sense.
 
         Raises:
-            ValueError: ``max_attempts`` below 1, or a negative time.
+            ValueError: ``max_attempts`` below 1, or a time that is no number of seconds of at least 0.
         """
         if (
             isinstance(self.max_attempts, bool)
@@ -156,7 +156,7 @@ class TransportRetry:
             or self.max_attempts < 1
         ):
             raise ValueError(f"max_attempts is {self.max_attempts!r}; give a whole number of at least 1")
-        if self.initial_seconds < 0 or self.max_seconds < 0:
+        if not (_is_time(self.initial_seconds) and _is_time(self.max_seconds)):
             raise ValueError(
                 f"initial_seconds is {self.initial_seconds!r} and max_seconds is {self.max_seconds!r}; "
                 "give seconds of at least 0"
@@ -186,6 +186,10 @@ class TransportRetry:
     def _wait(self) -> _Wait:
         backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
         return _Wait(backoff, self.max_seconds)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def _report(state: RetryCallState) -> None:

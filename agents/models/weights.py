@@ -10,6 +10,7 @@ In this order:
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import logging
@@ -87,8 +88,7 @@ def weights_at(path: str | Path, origin: Origin = "path", named_by: str = "the p
     """
     try:
         resolved = Path(path).expanduser().resolve()
-        with resolved.open("rb") as file:
-            magic = file.read(len(_MAGIC))
+        magic = _first_bytes(resolved)
         size = resolved.stat().st_size
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such user, a NUL
         reason = getattr(error, "strerror", None) or str(error)
@@ -102,6 +102,13 @@ def weights_at(path: str | Path, origin: Origin = "path", named_by: str = "the p
             "give a file in llama.cpp's GGUF format"
         )
     return Weights(resolved, origin, size)
+
+
+def _first_bytes(path: Path) -> bytes:
+    if path.is_fifo():  # opening it would wait for somebody to write into it
+        raise OSError(errno.EINVAL, "it is a pipe")
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC))
 
 
 def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:

@@ -220,8 +220,19 @@ def test_a_number_of_attempts_that_makes_no_sense_is_refused(attempts):
         TransportRetry(max_attempts=attempts)
 
 
-@pytest.mark.parametrize("times", [{"initial_seconds": -1}, {"max_seconds": -0.1}])
-def test_a_negative_time_is_refused(times):
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"initial_seconds": -1},
+        {"max_seconds": -0.1},
+        {"initial_seconds": float("nan")},
+        {"max_seconds": float("nan")},
+        {"initial_seconds": "1"},
+        {"max_seconds": None},
+        {"max_seconds": True},
+    ],
+)
+def test_what_is_no_time_is_refused(times):
     with pytest.raises(ValueError, match="seconds of at least 0"):
         TransportRetry(**times)
 

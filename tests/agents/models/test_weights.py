@@ -1,4 +1,5 @@
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -65,6 +66,14 @@ def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> 
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelSetupError, match="does not begin with the bytes GGUF"):
+        weights_at(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipe has a path here")
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    os.mkfifo(path)
+    with pytest.raises(ModelSetupError, match="it is a pipe"):
         weights_at(path)
 
 
