@@ -113,10 +113,10 @@ _INHERITED: Final = ("args", "arguments", "agent", "target", "kind")
 
 
 def _pattern(item: JsonObject) -> ActionPattern:
-    name, args, rule = item["name"], item.get("args"), item.get("arguments")
+    args, rule = item.get("args"), item.get("arguments")
     agent, target, kind = item.get("agent"), item.get("target"), item.get("kind")
     return ActionPattern(
-        name if isinstance(name, str) else str(name),
+        str(item["name"]),
         args if isinstance(args, dict) else None,
         None if rule is None else ArgumentRule.model_validate(rule),
         agent if isinstance(agent, str) else None,

@@ -37,9 +37,9 @@ _NO_SHARE: Final = {
     "trajectory_f1": _NO_F1,
     "trajectory_alignment": "no action was observed and none required",
 }
-_FORBIDDEN: Final = "forbidden actions were done"
-_FAILED: Final = "calls ended in an error"
-_UNREADABLE: Final = "calls have arguments that are no JSON object"
+_FORBIDDEN: Final = "forbidden actions"
+_FAILED: Final = "calls that ended in an error"
+_UNREADABLE: Final = "calls whose arguments are no JSON object"
 _VERDICT: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Thresholds that stand for the verdict of mode ``precision_recall``."""
 
@@ -221,7 +221,7 @@ def _rule_checks(match: TrajectoryMatch, rules: TrajectoryRules) -> list[Check]:
 
 
 def _none_of(metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str) -> Check:
-    reason = f"{len(names)} {what}" + (f": {listed(names)}" if names else "")
+    reason = f"{what}: {len(names)} ({listed(names)})" if names else f"{what}: none"
     return check("trajectory", metric, not names, severity, reason, len(names), 0)
 
 

@@ -43,6 +43,13 @@ def test_a_difference_says_where_and_what():
     ]
 
 
+def test_a_value_that_is_on_one_side_only_is_shown():
+    assert found({"a": 1}, {}) == [Difference("/a", "missing", 1, None)]
+    assert found({}, {"a": 1}) == [Difference("/a", "unexpected", None, 1)]
+    assert found({"a": [1]}, {"a": [1, 2]}) == [Difference("/a/1", "unexpected", None, 2)]
+    assert found({"a": [1, 2]}, {"a": [1]}) == [Difference("/a/1", "missing", 2, None)]
+
+
 @pytest.mark.parametrize(
     ("expected", "observed", "match", "where"),
     [

@@ -72,9 +72,17 @@ def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
     assert sum(place >= 0 for place in held) == size // 2
 
 
+def test_what_is_free_stays_free_when_others_move():
+    assert assign([0b0011, 0b0001, 0b1000], [0, 1, 2], [], 4) == [1, 0, 3]
+
+
+def test_every_candidates_holder_is_asked_to_move():
+    assert assign([0b101, 0b010, 0b011], [0, 1, 2], [], 3) == [2, 1, 0]
+
+
 def test_a_search_of_too_many_steps_is_undecided():
     chain = [*[0b11 << index for index in range(9)], 0b1]  # each step moves to make room for the last one
 
-    assert sorted(assign(chain, range(10), [], 10)) == list(range(10))
-    with pytest.raises(UndecidedError, match="too many steps"):
-        assign(chain, range(10), [], 10, most_steps=5)
+    assert assign(chain, range(10), [], 10, most_steps=9) == [*range(1, 10), 0]
+    with pytest.raises(UndecidedError, match=r"^the assignment takes too many steps of search$"):
+        assign(chain, range(10), [], 10, most_steps=8)

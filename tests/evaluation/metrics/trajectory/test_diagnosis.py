@@ -69,6 +69,28 @@ def test_who_acted_towards_whom_and_how_are_named_without_a_slash():
     assert pairs([seen("a", {"x": 2}, agent="ann", target="bob")], wanted) == [(0, 0, "kind"), (0, 0, "/x")]
 
 
+def test_the_wrong_agent_is_shown_beside_the_right_one():
+    found = match([seen("a", agent="eve")], [step("a", agent="ann")]).argument_mismatches
+
+    assert found == (ArgumentMismatch("a", 0, 0, "agent", "different", "ann", "eve"),)
+
+
+def test_a_step_that_takes_any_arguments_is_missed_for_who_acted_alone():
+    found = match([seen("a", {"x": 1}, agent="eve")], [step("a", agent="ann")]).argument_mismatches
+
+    assert [one.path for one in found] == ["agent"]
+
+
+def test_steps_after_one_that_has_no_counterpart_are_compared_too():
+    assert pairs([seen("b", {"x": 2})], ["a", step("b", {"x": 1})]) == [(1, 0, "/x")]
+
+
+def test_a_path_of_two_hundred_characters_is_whole():
+    (one,) = match([seen("a", {"k" * 199: 1})], [step("a", {})]).argument_mismatches
+
+    assert one.path == "/" + "k" * 199
+
+
 def test_unreadable_arguments_are_told_as_such():
     found = match([seen("a", args_error="no JSON")], [step("a", {"x": 1})]).argument_mismatches
 

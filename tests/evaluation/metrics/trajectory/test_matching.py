@@ -129,6 +129,40 @@ def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, wanted, r
     assert (actual, wanted) == before
 
 
+@pytest.mark.parametrize(
+    ("actual", "wanted", "agrees"),
+    [
+        ("xaba", "aab", False),
+        ("xaba", "aba", True),
+        ("xaba", "abb", False),
+        ("xabab", "abb", True),
+        ("ba", "ab", False),
+    ],
+)
+def test_in_order_goes_on_where_it_stopped(actual, wanted, agrees):
+    assert match([*actual], [*wanted], "in_order").agrees is agrees
+
+
+@pytest.mark.parametrize(
+    ("wanted", "agrees"),
+    [
+        ({}, True),
+        ({"agent": "ann"}, True),
+        ({"agent": "eve"}, False),
+        ({"target": "bob"}, True),
+        ({"target": "eve"}, False),
+        ({"kind": "handoff"}, True),
+        ({"kind": "tool"}, False),
+        ({"agent": "ann", "target": "eve"}, False),
+        ({"target": "bob", "kind": "tool"}, False),
+    ],
+)
+def test_who_acted_towards_whom_and_how_has_to_be_as_expected(wanted, agrees):
+    action = seen("a", agent="ann", target="bob", kind="handoff")
+
+    assert match([action], [step("a", **wanted)], "exact").agrees is agrees
+
+
 def test_f1_is_the_harmonic_mean():
     found = match(["a", "x"], ["a"], "precision_recall")
 
@@ -209,6 +243,9 @@ def test_agreement_is_told_in_one_sentence():
         (["b", "a"], ["a", "b"], "exact", "out of order a"),
         ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; with other arguments a"),
         ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
+        ([], [*"abcde"], "in_order", "missing a, b, c, d, e"),
+        ([], [*"abcdef"], "in_order", "missing a, b, c, d, e and 1 more"),
+        ([], ["a" * 59 + "\n"], "in_order", f"missing '{'a' * 59}\\n'"),
         ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
         ([], ["a" * 61], "in_order", f"missing '{'a' * 60}'..."),
         ([], ["a" * 60], "in_order", f"missing {'a' * 60}"),
@@ -235,6 +272,16 @@ def test_arguments_are_copied_for_a_callers_function():
     assert match([action], [wanted], arguments={"match": "custom", "function": "f"}, functions={"f": greedy})
     assert action.args == {"list": [1]}
     assert wanted.patterns[0].args == {"x": {"y": 1}}
+
+
+def test_a_callers_function_sees_the_arguments_as_they_are():
+    wanted, actual = {"x": {"y": [1, {"z": None}]}}, {"x": {"y": [2, {"z": True}], "w": "text"}}
+    custom = {"match": "custom", "function": "same"}
+
+    def same(one, other):
+        return (one, other) == (wanted, actual) and one["x"]["y"] is not wanted["x"]["y"]
+
+    assert match([seen("a", actual)], [step("a", wanted)], arguments=custom, functions={"same": same}).agrees
 
 
 def test_a_callers_function_is_asked_once_about_a_pair():
@@ -361,6 +408,19 @@ def test_an_action_of_the_state_is_read_with_all_it_says():
         "transfer", {"x": 1}, None, "ann", "bob", "handoff", True
     )
     assert not observed_action({**action, "error": None}).failed
+    assert observed_action({**action, "args": None, "args_error": "no JSON"})[1:3] == (None, "no JSON")
+
+
+def test_an_alternative_with_no_alternatives_is_itself():
+    assert expected_step({"any_of": [{"name": "a", "any_of": []}, {"name": "b", "any_of": None}]}) == either(
+        step("a"), step("b")
+    )
+
+
+def test_a_step_says_who_towards_whom_and_how():
+    read = expected_step({"name": "a", "agent": "ann", "target": "bob", "kind": "handoff"})
+
+    assert read == step("a", agent="ann", target="bob", kind="handoff")
 
 
 def test_a_step_can_be_sent_to_another_process():

@@ -178,6 +178,7 @@ def test_a_threshold_without_an_expectation_is_missing_data():
     found = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
 
     assert brief(found) == [("missing_data", "trajectory_recall", None, "warning")]
+    assert "no expected trajectory was given" in found.checks[0]["reason"]
     assert found.unscored["recall"]["status"] == "missing_data"
     assert found.unscored["precision"]["status"] == "not_applicable"
 
@@ -187,7 +188,7 @@ def test_forbidden_actions_need_no_expectation():
 
     assert found.facts == {"forbidden_actions": ["drop"]}
     assert brief(found) == [("trajectory", "forbidden_actions", False, "critical")]
-    assert found.checks[0]["reason"] == "1 forbidden actions were done: drop"
+    assert found.checks[0]["reason"] == "forbidden actions: 1 (drop)"
 
 
 def test_failed_calls_that_are_failures_need_no_expectation():
@@ -212,7 +213,7 @@ def test_rules_that_hold_are_checks_that_pass():
 
     assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
     assert all(one["passed"] for one in found.checks)
-    assert found.checks[1]["reason"] == "0 forbidden actions were done"
+    assert found.checks[1]["reason"] == "forbidden actions: none"
 
 
 def test_a_failed_call_that_counts_is_told_and_not_checked():
@@ -231,6 +232,21 @@ def test_unreadable_arguments_are_a_finding_even_where_any_fit():
     ]
 
 
+def test_what_is_not_allowed_is_counted_against_none():
+    checks = scores(
+        ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
+        None,
+        forbidden_tools=["drop"],
+        failed_calls="fail",
+    ).checks
+
+    assert [(one["observed"], one["limit"], one["reason"]) for one in checks] == [
+        (2, 0, "forbidden actions: 2 (drop, drop)"),
+        (1, 0, "calls that ended in an error: 1 (a)"),
+        (1, 0, "calls whose arguments are no JSON object: 1 (b)"),
+    ]
+
+
 # Errors
 
 
@@ -245,6 +261,9 @@ def test_an_unsupported_mode_is_an_error():
     assert {one["status"] for one in found.unscored.values()} == {"error"}
     assert set(found.unscored) == METRICS
     assert brief(found)[0] == ("metric_error", "trajectory", None, "warning")
+    assert error == f"trajectory_match_mode: {found.checks[0]['reason']}"
+    assert {one["reason"] for one in found.unscored.values()} == {found.checks[0]["reason"]}
+    assert found.facts == {"forbidden_actions": ["a"]}
     assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "trajectory_recall"]
 
 
@@ -272,3 +291,5 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
         ("metric_error", "trajectory", None, "warning"),
         ("missing_data", "trajectory_recall", None, "warning"),
     ]
+    assert found.checks[0]["reason"] == f"The trajectory could not be compared: {problem}."
+    assert problem in found.checks[1]["reason"]
