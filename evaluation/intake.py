@@ -51,7 +51,7 @@ def take_in(given: object) -> Accepted | Refused:
     """
     value = _plain(given)
     plain = _copied(value)
-    if plain is _NO_JSON or _depth(plain) > MAX_DEPTH:
+    if plain is _NO_JSON:
         return _not_json(value)
     try:
         return _checked(_case(plain), cast("dict[str, object]", plain))
@@ -66,21 +66,24 @@ def _checked(case: EvaluationCase, plain: dict[str, object]) -> Accepted | Refus
 
 
 def _copied(value: object) -> object:
-    """Copy a value by way of its JSON text; ``_NO_JSON`` where it cannot be written so."""
+    """Copy a value by way of its JSON text; ``_NO_JSON`` where it cannot be, or is nested too deep."""
     try:
-        copy: object = from_json(to_json(value, inf_nan_mode="null"))
+        text = to_json(value, inf_nan_mode="null")
+        copy: object = from_json(text)
     except (ValueError, RecursionError):
         return _rewritten(value)
-    # This writer is several times as fast as the strict one, and takes dates and sets too.
-    return copy if copy == value else _rewritten(value)
+    if copy != value:  # this writer is several times as fast as the strict one, and takes dates and sets too
+        return _rewritten(value)
+    return _NO_JSON if text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(copy) > MAX_DEPTH else copy
 
 
 def _rewritten(value: object) -> object:
     try:
         text = json.dumps(value, allow_nan=False)
-        return json.loads(_without_surrogates(text) if "\\ud" in text else text)
+        copy: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
     except (TypeError, ValueError, RecursionError):
         return _NO_JSON
+    return copy if _depth(copy) <= MAX_DEPTH else _NO_JSON
 
 
 def _case(plain: object) -> EvaluationCase:

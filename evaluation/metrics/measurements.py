@@ -70,12 +70,15 @@ def _entries(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
 def _of_group(group: str, values: JsonObject, known: Known) -> dict[str, object]:
     prefix, sources = GROUP_PREFIXES.get(group, ""), values.get("sources")
     quantities: Container[object] = sources if isinstance(sources, Mapping) else ()
-    named = {name if name in quantities or known(name) else f"{prefix}{name}": name for name in values}
-    return {
-        metric: values[name]
-        for metric, name in named.items()
-        if values[name] is not None and (name in quantities or known(metric))
-    }
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        if value is None:
+            continue
+        if name in quantities or known(name):
+            found[name] = value
+        elif prefix and known(f"{prefix}{name}"):
+            found[f"{prefix}{name}"] = value
+    return found
 
 
 def _kind(value: object) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from evaluation.findings import Check, Unscored, group, missing_data, not_applicable
 from evaluation.injected import Price
@@ -38,8 +37,7 @@ OPERATIONAL_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.from
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """One value and where it comes from."""
 
     value: float

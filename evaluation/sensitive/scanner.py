@@ -32,9 +32,8 @@ class _Family:
 
 
 _FAMILIES: Final = (
-    _Family(*tokens.DETECTORS, in_json=_UNREADABLE),
+    _Family(*tokens.DETECTORS, *payment.DETECTORS, *national.DETECTORS, in_json=_UNREADABLE),
     _Family(*assignments.DETECTORS),
-    _Family(*payment.DETECTORS, *national.DETECTORS),
     _Family(*contact.DETECTORS),
 )
 """Searched one after the other: one automaton for all has more states than are ever built."""
