@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from contextlib import suppress
 import pytest
 
 from orchestrator import LangGraphOrchestrator, RunStarted
+from orchestrator.cli import run as run_command
 from orchestrator.cli.follow import follow
 from orchestrator.cli.interruption import end_on_ctrl_c, unless_interrupted
 from tests.fakes.executor import FakeExecutor
@@ -118,26 +118,16 @@ def test_a_process_that_is_asked_to_end_prints_what_was_done_and_no_traceback(pr
     assert "Traceback" not in stdout + stderr
 
 
-def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, tmp_path):
-    # A pipe in place of the weights: once its only byte is gone, the command waits for the next one.
-    weights = tmp_path / "weights.gguf"
-    os.mkfifo(weights)
-    pipe = os.open(weights, os.O_RDWR)
-    os.write(pipe, b"G")
-    thread = threading.Thread(target=interrupt_when_read, args=[pipe])
-    thread.start()
-    ended = cli("run", "the task", "--model", f"gguf:{weights}", "--max-retries", "4", "--json")
-    thread.join()
-    os.close(pipe)
+def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, monkeypatch):
+    def interrupted_build(*_given, **_more):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(FINISH_S)
+
+    monkeypatch.setattr(run_command, "build_orchestrator", interrupted_build)
+    ended = cli("run", "the task", "--model", "gguf:weights.gguf", "--max-retries", "4", "--json")
 
     state = json.loads(ended.stdout)
     assert (ended.exit_code, state["failure"]["kind"], state["max_retries"]) == (1, "cancelled", 4)
-
-
-def interrupt_when_read(pipe):
-    while select.select([pipe], [], [], 0)[0]:
-        time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)
 
 
 MODULE = ("-m", "orchestrator")
