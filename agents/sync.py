@@ -92,12 +92,12 @@ def _cancel_of_current_task() -> Callable[[], None]:
 
 
 def _end(loop: asyncio.AbstractEventLoop) -> None:
+    loop.set_exception_handler(_report)
     try:
         if left := loop.run_until_complete(_wind_up()):
             names = ", ".join(sorted(_name(task) for task in left))
             _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
     finally:
-        loop.set_exception_handler(_report)
         loop.close()
 
 
@@ -131,6 +131,6 @@ def _name(task: asyncio.Task[object]) -> str:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """What a closed loop still has to say, but for tasks that were left behind: those were named."""
-    if "task" not in context:
+    """What a loop still says at its end, but for tasks that are left behind, and the generators they are in."""
+    if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
         loop.default_exception_handler(context)

@@ -92,6 +92,25 @@ def test_a_task_left_behind_is_named_in_one_warning_and_nothing_follows(caplog):
     assert "calls_agent > never_ends" in record.getMessage()
 
 
+def test_a_generator_that_a_task_left_behind_is_in_is_not_reported_beside_it(caplog):
+    kept = []
+
+    async def numbers():
+        await never_ends()
+        yield 1
+
+    async def reads() -> None:
+        async for _ in numbers():
+            pass
+
+    async def main() -> None:
+        kept.append(await _beside(reads))
+
+    run_loop(main)
+    [record] = caplog.records
+    assert record.getMessage().endswith("reads")
+
+
 def test_a_task_that_is_still_running_has_time_to_tidy_up(caplog):
     tidied = threading.Event()
 
