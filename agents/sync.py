@@ -131,6 +131,6 @@ def _name(task: asyncio.Task[object]) -> str:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """What a loop still says at its end, but for tasks that are left behind, and the generators they are in."""
+    """What a loop says at its end, but for tasks that are left behind, and the generators they are in."""
     if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
         loop.default_exception_handler(context)
