@@ -1,7 +1,7 @@
 r"""Runs a second that one process evaluates, without a judge; and what the parts and the peers take.
 
 Synthetic runs from a fixed seed: six tool calls with nested arguments, an output and a reference of 40
-words, expected trajectory, thresholds, content rules, a baseline. One run in four has one argument changed.
+words, expected trajectory, thresholds. One run in four has one argument changed.
 The fast path, the matching of trajectories alone, the graph against one of as many idle nodes, and the
 memory of a stream; beside agentevals, DeepEval, ADK and pydantic-evals where they are installed.
 
@@ -72,7 +72,9 @@ Job = Callable[[], int]
 
 SEED: Final = 20_240_607
 DISTINCT: Final = 500
-"""Cases that are there; longer rows go through them again, the memory row makes new ones."""
+"""Runs that the peers and the matching go through, again and again."""
+MOST_FRESH: Final = 5_000
+"""New runs that a sample of ours has at most; a longer one goes through them again."""
 CALLS: Final = 6
 WORDS: Final = 40
 CHANGED: Final = 9
@@ -89,6 +91,8 @@ BUSY: Final = 1.15
 """Wall over CPU time of rows that only compute, above which others were using the machine."""
 
 MANY: Final = "evaluate_many, one process"
+RICH: Final = "  with content rules, plan, baseline"
+PERSONAL: Final = "  with personal data in each run"
 ONE: Final = "evaluate, case by case"
 TWO: Final = "evaluate_many, two processes"
 GRAPH: Final = "graph, invoke"
@@ -132,6 +136,11 @@ def made() -> list[Run]:
     return list(islice(runs(SEED), DISTINCT))
 
 
+def fresh(count: int) -> list[Run]:
+    """Make runs that were not evaluated before: what is fast on known texts only does not look fast."""
+    return list(islice(_FRESH, min(count, MOST_FRESH)))
+
+
 def runs(seed: int) -> Iterator[Run]:
     """Yield new runs without end, the same for the same seed."""
     source = random.Random(seed)
@@ -139,6 +148,9 @@ def runs(seed: int) -> Iterator[Run]:
     while True:
         yield _run(index, source)
         index += 1
+
+
+_FRESH: Final = runs(SEED + 1)
 
 
 def _run(index: int, source: random.Random) -> Run:
@@ -163,10 +175,7 @@ def _call(source: random.Random) -> Json:
         "name": source.choice(_TOOLS),
         "args": {
             "order_id": f"W{source.randrange(10**7):07d}",
-            "items": [
-                {"sku": f"{source.randrange(10**5):05d}", "quantity": source.randrange(1, 9)}
-                for _ in range(2)
-            ],
+            "items": [{"sku": f"{source.randrange(10**5):05d}", "quantity": source.randrange(1, 9)}],
             "gift": source.random() < 0.5,
             "address": {
                 "city": source.choice(("Oslo", "Lyon", "Graz")),
@@ -190,33 +199,20 @@ def _case(
     index: int, source: random.Random, sides: tuple[list[Json], list[Json]], texts: tuple[str, str]
 ) -> Json:
     (calls, expected), (output, reference) = sides, texts
-    recorded = [
-        {**call, "result": {"status": "ok", "total": round(source.random() * 99, 2)}, "latency_ms": 40.0}
-        for call in calls
-    ]
     return {
         "input": "change of an order",
         "case_id": f"case-{index}",
         "agent_run": {
             "input": "Please change my order and send me the receipt.",
             "final_output": output,
-            "tool_calls": recorded,
-            "plan": [call["name"] for call in expected],
+            "tool_calls": calls,
             "latency_ms": 800.0 + source.random() * 400,
             "input_tokens": source.randrange(200, 900),
             "output_tokens": source.randrange(40, 90),
-            "model_calls": CALLS + 1,
-            "retries": 0,
             "cost_usd": 0.01,
         },
-        "run_metadata": {"model": "synthetic", "prompt_version": "v3", "environment": "benchmark"},
         "reference_output": reference,
-        "keywords": ["order", "receipt", "trip"],
-        "forbidden_content": [{"text": "I am not able"}, {"pattern": r"(?i)error \d{3}"}],
-        "output_length": {"min_words": 5, "max_words": 200},
         "expected_trajectory": expected,
-        "trajectory_match_mode": "in_order",
-        "trajectory": {"forbidden_tools": ["delete_account"]},
         "thresholds": {
             "token_f1": 0.4,
             "rouge_1": 0.4,
@@ -225,8 +221,32 @@ def _case(
             "cost_usd": {"max": 0.05, "severity": "warning"},
             "trajectory_recall": 0.5,
         },
+    }
+
+
+def rich(run: Run) -> Json:
+    """The same with what else a contract and a record can hold."""
+    recorded = run.case["agent_run"]
+    assert isinstance(recorded, dict)
+    results = [{**call, "result": {"status": "ok", "total": 12.5}, "latency_ms": 40.0} for call in run.calls]
+    return {
+        **run.case,
+        "agent_run": {**recorded, "tool_calls": results, "plan": [call["name"] for call in run.expected]},
+        "run_metadata": {"model": "synthetic", "prompt_version": "v3", "environment": "benchmark"},
+        "keywords": ["order", "receipt", "trip"],
+        "forbidden_content": [{"text": "I am not able"}, {"pattern": r"(?i)error \d{3}"}],
+        "output_length": {"min_words": 5, "max_words": 200},
+        "trajectory": {"forbidden_tools": ["delete_account"]},
         "baseline_metrics": {"latency_ms": 1000.0, "total_tokens": 700, "token_f1": 0.7, "rouge_1": 0.7},
     }
+
+
+def personal(run: Run) -> Json:
+    """The same with what has to be found and taken out of the report."""
+    recorded = run.case["agent_run"]
+    assert isinstance(recorded, dict)
+    asked = f"I am jane.{run.case['case_id']}@example.org, +1 415 555 2671. Please change my order."
+    return {**run.case, "agent_run": {**recorded, "input": asked}, "audit": {"personal_data": "info"}}
 
 
 # The fast path and the graph.
@@ -240,12 +260,23 @@ def _as_made(run: Run, report: EvaluationReport) -> bool:
     return report.metrics.trajectory["passed"] is run.agrees
 
 
-def many(count: int, processes: int = 1) -> Job:
+def many(count: int, processes: int = 1, form: Callable[[Run], Json] = lambda run: run.case) -> Job:
+    given = fresh(count)
+    cases = [form(run) for run in given]
+
     def job() -> int:
-        reports = evaluate_many((run.case for run in _repeated(count)), processes=processes)
-        return sum(map(_as_made, _repeated(count), reports))
+        reports = evaluate_many(islice(cycle(cases), count), processes=processes)
+        return sum(map(_as_made, cycle(given), reports))
 
     return job
+
+
+def many_rich(count: int) -> Job:
+    return many(count, form=rich)
+
+
+def many_personal(count: int) -> Job:
+    return many(count, form=personal)
 
 
 def two_processes(count: int) -> Job:
@@ -253,19 +284,21 @@ def two_processes(count: int) -> Job:
 
 
 def case_by_case(count: int) -> Job:
-    return lambda: sum(_as_made(run, evaluate(run.case)) for run in _repeated(count))
+    given = fresh(count)
+    return lambda: sum(_as_made(run, evaluate(run.case)) for run in islice(cycle(given), count))
 
 
 def graph(count: int) -> Job:
     from evaluation import build_evaluation_graph
 
     compiled = build_evaluation_graph()
+    given = fresh(count)
 
     def job() -> int:
-        states = (compiled.invoke(run.case) for run in _repeated(count))  # type: ignore[arg-type]
+        states = (compiled.invoke(run.case) for run in given)  # type: ignore[arg-type]
         return sum(
             state["trajectory_metrics"]["passed"] is run.agrees
-            for run, state in zip(_repeated(count), states, strict=True)
+            for run, state in zip(given, states, strict=True)
         )
 
     return job
@@ -287,9 +320,8 @@ def idle_graph(count: int) -> Job:
     compiled = builder.compile()
 
     def job() -> int:
-        return sum(
-            len(compiled.invoke({**blank_state(), "input": run.output})) > 0 for run in _repeated(count)
-        )
+        states = (compiled.invoke({**blank_state(), "input": run.output}) for run in _repeated(count))
+        return sum(len(state) > 0 for state in states)
 
     return job
 
@@ -526,6 +558,8 @@ MATCHED: Final[tuple[tuple[MatchMode, str, int], ...]] = (
 )
 OURS: Final = (
     Subject(MANY, many, 2_000),
+    Subject(RICH, many_rich, 2_000),
+    Subject(PERSONAL, many_personal, 1_000),
     Subject(ONE, case_by_case, 2_000),
     Subject(GRAPH, graph, 150),
     Subject(IDLE, idle_graph, 150),
@@ -567,21 +601,21 @@ class Sample:
 Samples = dict[str, list[Sample]]
 
 
-def measure(jobs: dict[str, tuple[Subject, Job]], repeats: int) -> Samples:
-    samples: Samples = {}
-    names = list(jobs)
+def measure(subjects: Sequence[Subject], repeats: int) -> Samples:
+    samples: Samples = {subject.name: [] for subject in subjects}
     gc.collect()
     gc.freeze()
     for repeat in range(repeats):
-        shift = repeat % len(names)
-        for name in (*names[shift:], *names[:shift]):
-            samples.setdefault(name, []).append(sample(*jobs[name]))
+        shift = repeat % len(subjects)
+        for subject in (*subjects[shift:], *subjects[:shift]):
+            samples[subject.name].append(sample(subject))
         print(f"\rrepeat {repeat + 1} of {repeats}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return samples
 
 
-def sample(subject: Subject, job: Job) -> Sample:
+def sample(subject: Subject) -> Sample:
+    job = subject.prepare(subject.runs)
     gc.collect()
     wall, cpu = time.perf_counter(), _cpu()
     as_made = job()
@@ -601,20 +635,19 @@ def _cpu() -> float:
     return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
-def prepared(subjects: Sequence[Subject]) -> dict[str, tuple[Subject, Job]]:
-    """Build each row and run it once: imports, caches, first-use costs are not counted."""
-    jobs = {}
+def usable(subjects: Sequence[Subject]) -> list[Subject]:
+    """Run each row once, so that imports, caches, first-use costs are not counted; leave out what fails."""
+    found = []
     for subject in subjects:
         try:
-            job = subject.prepare(subject.runs)
-            job()
+            sample(subject)
         except Exception as error:
             if not subject.module:
                 raise
             print(f"{subject.name:41}left out: {type(error).__name__}: {str(error)[:120]}")
         else:
-            jobs[subject.name] = (subject, job)
-    return jobs
+            found.append(subject)
+    return found
 
 
 def median(samples: Sequence[Sample]) -> Sample:
@@ -660,7 +693,7 @@ def peaks(sizes: Sequence[int]) -> dict[int, float]:
 
 
 def stream(sizes: Sequence[int]) -> None:
-    reports = evaluate_many(run.case for run in runs(SEED + 1))
+    reports = evaluate_many(run.case for run in runs(SEED + 2))
     before = 0
     for size in sorted(sizes):
         deque(islice(reports, size - before), maxlen=0)
@@ -739,8 +772,7 @@ def _verdicts(what: str, values: Sequence[tuple[str, bool]]) -> None:
 
 def parallel(repeats: int) -> None:
     """One process and two on the same batch; the start of the processes counts."""
-    jobs = prepared([Subject(MANY, many, TWO_PROCESSES.runs), TWO_PROCESSES])
-    samples = measure(jobs, repeats)
+    samples = measure([Subject(MANY, many, TWO_PROCESSES.runs), TWO_PROCESSES], repeats)
     print(f"\n{f'A batch of {TWO_PROCESSES.runs:,}':41}{'wall a second':>14}{'best':>10}{'us CPU':>10}")
     for name, own in samples.items():
         walls = [one.wall for one in own]
@@ -794,7 +826,7 @@ def main() -> None:
         return
 
     environment()
-    samples = measure(prepared([*OURS, *(peer for peer in PEERS if peer.installed)]), options.repeats)
+    samples = measure(usable([*OURS, *(peer for peer in PEERS if peer.installed)]), options.repeats)
     table(samples)
     for peer in PEERS:
         if not peer.installed:
