@@ -15,7 +15,7 @@ from evaluation.rules import MATCH_MODES, Severity
 from evaluation.sensitive.json_values import Find, found_in, json_text
 from evaluation.sensitive.literals import Literals
 from evaluation.sensitive.recognized import searching
-from evaluation.sensitive.scanner import find, may_hold
+from evaluation.sensitive.scanner import find
 from evaluation.sensitive.spans import Recognizer
 from evaluation.state import EvaluationState
 from evaluation.status import STRICTNESS
@@ -85,6 +85,10 @@ def _type_of(value: object) -> str:
     return "object" if isinstance(value, Mapping) else "array"
 
 
+def _holds_any(report: object) -> bool:
+    return next(found_in(report), None) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Redactor:
     """Takes out of a report what its run held of credentials and personal data, wherever it stands by now.
@@ -116,8 +120,7 @@ class Redactor:
         """
         if not self.needed:
             return report
-        text = json_text(report)
-        held = self.literals.occur(text) or self.search is not find or may_hold(text)
+        held = self.literals.occur(json_text(report)) or self.search is not find or _holds_any(report)
         return cast("T", self._cleaned(report, cache(self.clean_text))) if held else report
 
     def clean_text(self, text: str) -> str:
