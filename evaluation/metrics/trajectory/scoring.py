@@ -82,7 +82,7 @@ def score_trajectory(  # noqa: PLR0917
     unscored = _unscored(match, values, bounds) if None in values.values() else {}
     checks = (
         *_verdict(match, bounds),
-        *_rule_checks(match, rules),
+        *_rule_checks(_of_match(match), rules),
         *_bound_checks(values, unscored, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
@@ -108,14 +108,14 @@ def _unsupported(
 ) -> TrajectoryScores:
     problem = f"the match mode {shown(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
     unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
-    facts = _facts(actual, rules)
+    seen = _of_actions(actual, rules)
     checks = (
         check("metric_error", "trajectory", None, "warning", problem),
-        *_rule_checks(facts, rules),
+        *_rule_checks(seen, rules),
         *_bound_checks({}, unscored, bounds),
     )
     return TrajectoryScores(
-        {}, _asked(facts, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
+        {}, _asked(seen, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
     )
 
 
@@ -124,28 +124,33 @@ def _nothing_expected(
 ) -> TrajectoryScores:
     reason = "no expected trajectory was given"
     unscored = {name: _without(reason, name in bounds) for name in TRAJECTORY_METRICS}
-    facts = _facts(actual, rules)
-    checks = (*_rule_checks(facts, rules), *_bound_checks({}, unscored, bounds))
-    return TrajectoryScores({}, _asked(facts, rules), _local(unscored), checks)
+    seen = _of_actions(actual, rules)
+    checks = (*_rule_checks(seen, rules), *_bound_checks({}, unscored, bounds))
+    return TrajectoryScores({}, _asked(seen, rules), _local(unscored), checks)
 
 
-def _facts(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> TrajectoryMatch:
+class _Seen(NamedTuple):
     """What the rules ask for whatever is expected."""
+
+    forbidden: Sequence[str]
+    failed: Sequence[str]
+    unreadable: Sequence[str]
+
+
+def _of_match(match: TrajectoryMatch) -> _Seen:
+    return _Seen(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
+
+
+def _of_actions(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> _Seen:
     selected = select(actual, (), rules)
-    return TrajectoryMatch(
-        "any_order",
-        None,
-        forbidden_actions=selected.forbidden,
-        failed_calls=selected.failed,
-        unreadable_arguments=selected.unreadable,
-    )
+    return _Seen(selected.forbidden, selected.failed, selected.unreadable)
 
 
-def _asked(facts: TrajectoryMatch, rules: TrajectoryRules) -> JsonObject:
+def _asked(seen: _Seen, rules: TrajectoryRules) -> JsonObject:
     asked = {
-        "forbidden_actions": (facts.forbidden_actions, bool(rules.forbidden_tools)),
-        "failed_calls": (facts.failed_calls, rules.failed_calls == "fail"),
-        "unreadable_arguments": (facts.unreadable_arguments, bool(facts.unreadable_arguments)),
+        "forbidden_actions": (seen.forbidden, bool(rules.forbidden_tools)),
+        "failed_calls": (seen.failed, rules.failed_calls == "fail"),
+        "unreadable_arguments": (seen.unreadable, bool(seen.unreadable)),
     }
     return {name: list(names) for name, (names, wanted) in asked.items() if wanted}
 
@@ -209,14 +214,14 @@ def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[C
     return [check("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)]
 
 
-def _rule_checks(match: TrajectoryMatch, rules: TrajectoryRules) -> list[Check]:
+def _rule_checks(seen: _Seen, rules: TrajectoryRules) -> list[Check]:
     found = []
     if rules.forbidden_tools:
-        found.append(_none_of("forbidden_actions", match.forbidden_actions, "critical", _FORBIDDEN))
+        found.append(_none_of("forbidden_actions", seen.forbidden, "critical", _FORBIDDEN))
     if rules.failed_calls == "fail":
-        found.append(_none_of("failed_calls", match.failed_calls, "critical", _FAILED))
-    if match.unreadable_arguments:
-        found.append(_none_of("unreadable_arguments", match.unreadable_arguments, "warning", _UNREADABLE))
+        found.append(_none_of("failed_calls", seen.failed, "critical", _FAILED))
+    if seen.unreadable:
+        found.append(_none_of("unreadable_arguments", seen.unreadable, "warning", _UNREADABLE))
     return found
 
 

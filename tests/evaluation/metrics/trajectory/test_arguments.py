@@ -140,6 +140,10 @@ def test_a_tolerance_is_for_numbers_only(wrong):
         (2**53, 2**53 + 2, 1, False),
         (2**60 + 2, 2**60, 1, False),
         (-1.5, -1.0, 0.5, True),
+        (1.0, 1.0 + 2 * 2**-52, 2**-52, True),
+        (1.0, 1.0 + 3 * 2**-52, 2**-52, False),
+        (2**1024, 2.0**1023, 2.0**1023, True),
+        (2**1024 + 1, 2.0**1023, 2.0**1023, False),
     ],
 )
 def test_numbers_are_within_a_tolerance_whatever_their_size(expected, observed, tolerance, close):

@@ -4,19 +4,19 @@ import pytest
 
 from evaluation.metrics.trajectory import TRAJECTORY_METRICS, score_trajectory
 from evaluation.rules import TrajectoryRules
-from tests.evaluation.metrics.trajectory.builders import seen, step
+from tests.evaluation.metrics.trajectory.builders import NOTHING, seen, step
 
 NO_F1 = "precision or recall has no value"
 METRICS = {"score", "precision", "recall", "f1", "alignment"}
 
 
-def scores(actual, wanted, mode="in_order", bounds=None, **rules):
+def scores(actual, wanted, mode="in_order", bounds=None, functions=NOTHING, **rules):
     return score_trajectory(
         [seen(one) if isinstance(one, str) else one for one in actual],
         None if wanted is None else [step(one) if isinstance(one, str) else one for one in wanted],
         mode,
         TrajectoryRules.model_validate(rules),
-        {},
+        functions,
         bounds or {},
     )
 
@@ -263,7 +263,7 @@ def test_an_unsupported_mode_is_an_error():
     assert brief(found)[0] == ("metric_error", "trajectory", None, "warning")
     assert error == f"trajectory_match_mode: {found.checks[0]['reason']}"
     assert {one["reason"] for one in found.unscored.values()} == {found.checks[0]["reason"]}
-    assert found.facts == {"forbidden_actions": ["a"]}
+    assert (found.scored, found.facts) == ({}, {"forbidden_actions": ["a"]})
     assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "trajectory_recall"]
 
 
@@ -273,6 +273,15 @@ def test_an_unsupported_mode_is_an_error_without_an_expectation_too():
 
 def test_a_long_mode_is_cut():
     assert len(scores(["a"], ["a"], "x" * 10_000).errors[0]) < 300
+
+
+def test_a_callers_function_is_found_by_its_name():
+    custom = {"match": "custom", "function": "yes"}
+    calls, steps = [seen("a", {"x": 1})], [step("a", {"x": 2})]
+
+    found = scores(calls, steps, arguments=custom, functions={"yes": lambda one, other: True})
+
+    assert found.scored["score"] == 1.0
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
