@@ -2,17 +2,19 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
+from agents.models.weights import find_weights
 from orchestrator import LangGraphOrchestrator, RunStarted
-from orchestrator.cli import run as run_command
 from orchestrator.cli.follow import follow
 from orchestrator.cli.interruption import end_on_ctrl_c, unless_interrupted
 from tests.fakes.executor import FakeExecutor
@@ -118,16 +120,42 @@ def test_a_process_that_is_asked_to_end_prints_what_was_done_and_no_traceback(pr
     assert "Traceback" not in stdout + stderr
 
 
-def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, monkeypatch):
-    def interrupted_build(*_given, **_more):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(FINISH_S)
+@pytest.fixture
+def unserved_weights(tmp_path):
+    """Weights that no server of this process has loaded."""
+    pytest.importorskip("xllamacpp")
+    if (found := find_weights()) is None:
+        pytest.skip("no weights are on this machine")
+    path = tmp_path / "weights.gguf"
+    try:
+        os.link(found.path, path)
+    except OSError:  # on another file system
+        shutil.copyfile(found.path, path)
+    return path
 
-    monkeypatch.setattr(run_command, "build_orchestrator", interrupted_build)
-    ended = cli("run", "the task", "--model", "gguf:weights.gguf", "--max-retries", "4", "--json")
+
+def children():
+    """The processes that the main thread has started."""
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+def interrupt_after_start_of_a_child(before):
+    deadline = time.monotonic() + FINISH_S
+    while children() <= before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the model's process in /proc")
+def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, unserved_weights):
+    thread = threading.Thread(target=interrupt_after_start_of_a_child, args=[children()])
+    thread.start()
+    ended = cli("run", "the task", "--model", f"gguf:{unserved_weights}", "--max-retries", "4", "--json")
+    thread.join()
 
     state = json.loads(ended.stdout)
     assert (ended.exit_code, state["failure"]["kind"], state["max_retries"]) == (1, "cancelled", 4)
+    assert state["usage"]["model_calls"] == 0
 
 
 MODULE = ("-m", "orchestrator")
