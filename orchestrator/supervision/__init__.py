@@ -1,0 +1,1 @@
+"""Five-phase supervision of a step: COMMIT, EXECUTE, POST, RECONCILE, SUPERVISE."""
