@@ -6,9 +6,11 @@ from functools import partial
 from typing import TypeAlias, Unpack
 
 from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from evaluation.direct import Direct
 from evaluation.injected import Injected, Options
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
@@ -20,14 +22,22 @@ from evaluation.state import EvaluationState
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
 
 
+def _waits(name: str, injected: Injected) -> bool:
+    """Say whether a node may wait for somebody: an embedder is often a service."""
+    return name == "score_response_quality" and injected.embedder is not None
+
+
 def build_evaluation_graph(
     judge: Judge | AsyncJudge | None = None,
+    *,
+    checkpointer: BaseCheckpointSaver[str] | bool | None = None,
     **options: Unpack[Options],
 ) -> EvaluationGraph:
     """Compile the evaluation graph.
 
     Args:
         judge: Who scores what no program can; without one, what needs a judge ends as ``needs_review``.
+        checkpointer: Where states are kept; False: nowhere, not even with a graph around this one.
         options: What else is plugged in; see ``injected.Injected``.
 
     Returns:
@@ -38,24 +48,26 @@ def build_evaluation_graph(
     # refused there, where a channel a field would drop them without a word.
     graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]
     graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
-    graph.add_node("prepare_evaluation", partial(prepare_evaluation, injected=injected), input_schema=dict)
+    first = Direct(partial(prepare_evaluation, injected=injected))
+    graph.add_node("prepare_evaluation", first, input_schema=dict)
     judging = RunnableLambda(
         partial(run_rubric_judge, injected=injected), partial(arun_rubric_judge, injected=injected)
     )
     graph.add_node("run_rubric_judge", judging)
     for name, node in NODES.items():
-        graph.add_node(name, partial(node, injected=injected))
+        bound = partial(node, injected=injected)
+        graph.add_node(name, bound if _waits(name, injected) else Direct(bound))
 
     graph.add_edge(START, "prepare_evaluation")
-    graph.add_conditional_edges("prepare_evaluation", after_preparation)
+    graph.add_conditional_edges("prepare_evaluation", Direct(after_preparation))
     graph.add_edge("score_response_quality", "score_operational_metrics")
     graph.add_edge("score_operational_metrics", "evaluate_trajectory")
     graph.add_edge("evaluate_trajectory", "audit_requirements")
     graph.add_edge("audit_requirements", "decide_judge_need")
-    graph.add_conditional_edges("decide_judge_need", after_decision)
+    graph.add_conditional_edges("decide_judge_need", Direct(after_decision))
     graph.add_edge("run_rubric_judge", "validate_judge_result")
     graph.add_edge("validate_judge_result", "detect_regressions_and_anomalies")
     graph.add_edge("detect_regressions_and_anomalies", "decide_evaluation_status")
     graph.add_edge("decide_evaluation_status", "finalize_report")
     graph.add_edge("finalize_report", END)
-    return graph.compile(name="evaluation")
+    return graph.compile(checkpointer, name="evaluation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Mapping
 from typing import Final, Protocol
 
@@ -58,8 +59,12 @@ def conclude(given: object, injected: Injected) -> EvaluationState:
 
 
 async def aconclude(given: object, injected: Injected) -> EvaluationState:
-    """Run one case through the nodes without blocking the loop while a judge answers."""
-    state = _measured(given, injected)
+    """Run one case through the nodes without blocking the loop while a judge or an embedder answers."""
+    state = (
+        _measured(given, injected)
+        if injected.embedder is None
+        else await to_thread(_measured, given, injected)
+    )
     if _asks(state):
         state = {**state, **await arun_rubric_judge(state, injected)}
     return _concluded(state, injected)
@@ -72,6 +77,12 @@ def _measured(given: object, injected: Injected) -> EvaluationState:
     for node in MEASURING.values():
         state = {**state, **node(state, injected)}
     return state
+
+
+async def _ameasured(given: object, injected: Injected) -> EvaluationState:
+    """Measure on the loop, unless an embedder is asked: that one may wait for somebody."""
+    waits = injected.embedder is not None
+    return await to_thread(_measured, given, injected) if waits else _measured(given, injected)
 
 
 def _asks(state: EvaluationState) -> bool:

@@ -1,10 +1,13 @@
 """The graph: the document's nodes and edges, and its drawing."""
 
+import threading
 from itertools import pairwise
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 
-from evaluation import build_evaluation_graph
+from evaluation import EvaluationState, aevaluate, build_evaluation_graph
 from evaluation.testing import ScriptedJudge
 
 NODES = (
@@ -61,3 +64,62 @@ def test_a_malformed_answer_goes_on_to_the_rest():
 @pytest.mark.parametrize("case", [{}, {"agent_run": None}, {"unknown": 1, **CASE}])
 def test_an_invalid_case_goes_straight_to_the_report(case):
     assert path(case) == ["prepare_evaluation", "finalize_report"]
+
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+async def test_an_awaited_graph_computes_on_the_loop():
+    threads = []
+    functions = {"any": lambda expected, actual: threads.append(threading.get_ident()) or True}
+    case = {**CASE, "expected_trajectory": [{"name": "a", "args": {"b": 1}}]}
+    case["trajectory"] = {"arguments": {"match": "custom", "function": "any"}}
+    case["agent_run"] = {"tool_calls": [{"name": "a", "args": {"b": 2}}]}
+
+    await build_evaluation_graph(argument_functions=functions).ainvoke(case)
+
+    assert set(threads) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("graph", [True, False])
+async def test_an_embedder_is_never_waited_for_on_the_loop(graph):
+    embedder = RecordingEmbedder()
+    case = {"agent_run": {"final_output": "a"}, "reference_output": "b"}
+
+    if graph:
+        await build_evaluation_graph(embedder=embedder).ainvoke(case)
+    else:
+        await aevaluate(case, embedder=embedder)
+
+    assert embedder.threads
+    assert threading.get_ident() not in embedder.threads
+
+
+class RecordingEmbedder:
+    def __init__(self):
+        self.threads = set()
+
+    def embed_documents(self, texts):
+        self.threads.add(threading.get_ident())
+        return [[1.0] for _ in texts]
+
+
+def test_a_checkpointer_keeps_the_state():
+    graph = build_evaluation_graph(checkpointer=InMemorySaver())
+
+    state = graph.invoke(CASE, THREAD)
+
+    assert graph.get_state(THREAD).values["evaluation_report"] == state["evaluation_report"]
+
+
+@pytest.mark.parametrize(("checkpointer", "kept"), [(None, True), (False, False)])
+def test_false_keeps_nothing_with_the_graph_around(checkpointer, kept):
+    around = StateGraph(EvaluationState, input_schema=dict)
+    around.add_node("evaluation", build_evaluation_graph(checkpointer=checkpointer), input_schema=dict)
+    around.add_edge(START, "evaluation")
+    saver = InMemorySaver()
+
+    around.compile(saver).invoke(CASE, THREAD)
+
+    spaces = {found.config["configurable"]["checkpoint_ns"] for found in saver.list(THREAD)}
+    assert (len(spaces) > 1) is kept
