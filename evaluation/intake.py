@@ -10,20 +10,20 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
 from evaluation.contracts import EvaluationCase
 from evaluation.metadata import conflicts
+from evaluation.sensitive.json_values import json_text
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that a case may have."""
 MAX_PROBLEMS: Final = 50
 """Problems that are listed; what is beyond is counted."""
 _NESTING: Final = (dict, list)
-_NO_JSON: Final = object()
 _MAX_BITS: Final = 4096
 _PATH_PARTS: Final = 12
 _PATH_PART: Final = 60
@@ -35,6 +35,8 @@ class Accepted:
 
     case: EvaluationCase
     plain: dict[str, object]
+    text: bytes
+    """The same as JSON in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +52,47 @@ def take_in(given: object) -> Accepted | Refused:
     What is accepted shares nothing with what was given.
     """
     value = _plain(given)
-    plain = _copied(value)
-    if plain is _NO_JSON:
+    copy = _copied(value)
+    if copy is None:
         return _not_json(value)
     try:
-        return _checked(_case(plain), cast("dict[str, object]", plain))
+        return _checked(_case(copy.plain), copy)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         return Refused(_bounded([f"{_path(part['loc'])}: {part['msg']}" for part in found]))
 
 
-def _checked(case: EvaluationCase, plain: dict[str, object]) -> Accepted | Refused:
+def _checked(case: EvaluationCase, copy: _Copy) -> Accepted | Refused:
+    plain = cast("dict[str, object]", copy.plain)
     twice = conflicts(plain)
-    return Refused(_bounded(twice)) if twice else Accepted(case, plain)
+    return Refused(_bounded(twice)) if twice else Accepted(case, plain, copy.text)
 
 
-def _copied(value: object) -> object:
-    """Copy a value by way of its JSON text; ``_NO_JSON`` where it cannot be, or is nested too deep."""
+class _Copy(NamedTuple):
+    plain: object
+    text: bytes
+
+
+def _copied(value: object) -> _Copy | None:
+    """Copy a value by way of its JSON text; None where it cannot be, or is nested too deep."""
     try:
         text = to_json(value, inf_nan_mode="null")
-        copy: object = from_json(text)
+        plain: object = from_json(text, cache_strings="keys")
     except (ValueError, RecursionError):
         return _rewritten(value)
-    if copy != value:  # this writer is several times as fast as the strict one, and takes dates and sets too
+    if plain != value:  # this writer is several times as fast as the strict one, and takes dates and sets too
         return _rewritten(value)
-    return _NO_JSON if text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(copy) > MAX_DEPTH else copy
+    deep = text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(plain) > MAX_DEPTH
+    return None if deep else _Copy(plain, text)
 
 
-def _rewritten(value: object) -> object:
+def _rewritten(value: object) -> _Copy | None:
     try:
         text = json.dumps(value, allow_nan=False)
-        copy: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
+        plain: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
     except (TypeError, ValueError, RecursionError):
-        return _NO_JSON
-    return copy if _depth(copy) <= MAX_DEPTH else _NO_JSON
+        return None
+    return _Copy(plain, json_text(plain)) if _depth(plain) <= MAX_DEPTH else None
 
 
 def _case(plain: object) -> EvaluationCase:

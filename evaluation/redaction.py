@@ -16,7 +16,7 @@ from evaluation.sensitive.json_values import Find, found_in, json_text
 from evaluation.sensitive.literals import Literals
 from evaluation.sensitive.recognized import searching
 from evaluation.sensitive.scanner import find
-from evaluation.sensitive.spans import Recognizer
+from evaluation.sensitive.spans import Recognizer, Span
 from evaluation.state import EvaluationState
 from evaluation.status import STRICTNESS
 from evaluation.values import JsonObject
@@ -53,7 +53,12 @@ def redacted(text: str, search: Find = find) -> str:
     return "".join([*pieces, text[end:]]) if pieces else text
 
 
-def excerpt(value: object, limit: int = 80) -> JsonObject:
+def nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
+    """Find nothing: the search in a text that is known to hold nothing sensitive."""
+    return ()
+
+
+def excerpt(value: object, limit: int = 80, search: Find = find) -> JsonObject:
     """Quote a JSON value so that it can be recognised and does not tell what it should not.
 
     Returns:
@@ -64,7 +69,7 @@ def excerpt(value: object, limit: int = 80) -> JsonObject:
     """
     text = value if isinstance(value, str) else json_text(value).decode("utf-8", "replace")
     data = text.encode("utf-8", "surrogatepass")
-    shown = redacted(text[: limit + _MARGIN])
+    shown = redacted(text[: limit + _MARGIN], search)
     return {
         "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
         "type": _type_of(value),

@@ -47,6 +47,8 @@ class EvaluationState(TypedDict, total=False):
     baseline_metrics: JsonObject | None
     contract: JsonObject
     """The rest of the contract: content, trajectory, audit, drift and judge rules."""
+    may_be_sensitive: bool
+    """Whether the case may hold a credential or personal data; False is certain for the built-in search."""
     response_metrics: JsonObject
     operational_metrics: JsonObject
     trajectory_metrics: JsonObject

@@ -43,6 +43,8 @@ def _audited(state: EvaluationState, injected: Injected) -> Audited:
 
 
 def _exposed(state: EvaluationState, audit: JsonObject, injected: Injected) -> list[AuditFinding]:
+    if not (state.get("may_be_sensitive", True) or injected.recognizers):
+        return []
     reactions = {
         "credential": audit.get("credentials", _DEFAULT.credentials),
         "personal": audit.get("personal_data", _DEFAULT.personal_data),

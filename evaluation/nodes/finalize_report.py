@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from evaluation.checks import groups_of
 from evaluation.findings import group
 from evaluation.injected import Injected
-from evaluation.redaction import Redactor, excerpt
+from evaluation.redaction import Redactor, excerpt, nothing
 from evaluation.state import EvaluationState
 from evaluation.status import STATUS
 from evaluation.values import JsonObject
@@ -17,6 +18,8 @@ SCHEMA_VERSION: Final = 1
 _QUOTED: Final = 3
 """Reasons that a summary quotes."""
 _NOTHING: Final = "No action needed."
+_LATER: Final = ("errors", "judge_result")
+"""The fields that hold what came from outside after the case was searched."""
 _SOURCES: Final = (
     "input",
     "case_id",
@@ -26,8 +29,7 @@ _SOURCES: Final = (
     "thresholds",
     "rubric",
     "baseline_metrics",
-    "errors",
-    "judge_result",
+    *_LATER,
 )
 """The fields that hold what came from outside."""
 
@@ -36,15 +38,20 @@ Quote = Callable[[object], object]
 
 def finalize_report(state: EvaluationState, injected: Injected) -> EvaluationState:
     """Put the report together; whatever it quotes is redacted here, and nowhere else."""
-    quote: Quote = _raw if injected.include_raw else excerpt
+    harmless = not (state.get("may_be_sensitive", True) or injected.recognizers)
+    quote: Quote = _raw if injected.include_raw else _harmless if harmless else excerpt
     told: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
         "evaluation_report": report_of(state, quote),
     }
-    if injected.include_raw:
+    sources = [value for name in (_LATER if harmless else _SOURCES) if (value := state.get(name))]
+    if injected.include_raw or not sources:
         return told
-    return Redactor.of([state.get(name) for name in _SOURCES], injected.recognizers).clean(told)
+    return Redactor.of(sources, injected.recognizers).clean(told)
+
+
+_harmless: Quote = partial(excerpt, search=nothing)
 
 
 def report_of(state: EvaluationState, quote: Quote) -> JsonObject:

@@ -14,6 +14,7 @@ from evaluation.metadata import merged
 from evaluation.metrics.registry import direction_of
 from evaluation.rules import Threshold
 from evaluation.runs import AgentRun, ToolCall
+from evaluation.sensitive.scanner import may_hold
 from evaluation.state import Action, EvaluationState
 from evaluation.values import JsonObject
 
@@ -36,6 +37,7 @@ def blank_state() -> EvaluationState:
         "rubric": None,
         "baseline_metrics": None,
         "contract": {},
+        "may_be_sensitive": True,
         "response_metrics": {},
         "operational_metrics": {},
         "trajectory_metrics": {},
@@ -83,6 +85,7 @@ def _laid_out(taken: Accepted) -> EvaluationState:
         "rubric": _object(plain["rubric"]) if case.rubric else None,
         "baseline_metrics": _object(plain["baseline_metrics"]) if case.baseline_metrics is not None else None,
         "contract": {name: plain[name] for name in _CONTRACT if plain.get(name) is not None},
+        "may_be_sensitive": may_hold(taken.text),
     }
 
 

@@ -20,11 +20,13 @@ from evaluation.metrics.response import (
 from evaluation.metrics.response_checks import (
     default_checks,
     keyword_checks,
+    length_bounds,
     length_checks,
     threshold_checks,
 )
 from evaluation.metrics.semantic import semantic_similarity
-from evaluation.metrics.text import tokens
+from evaluation.metrics.text import missing_keywords, tokens
+from evaluation.metrics.thresholds import limits
 from evaluation.rules import LengthBounds
 from evaluation.state import EvaluationState
 from evaluation.values import JsonObject
@@ -68,7 +70,8 @@ def score_response_quality(state: EvaluationState, injected: Injected) -> Evalua
         "required_content": content_score(required) if required else not_applicable(_NO_RULES),
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
-    return {"response_metrics": _grouped(scores, [*_checks(case, scores), *required, *forbidden])}
+    checks = [*_checks(case, scores), *required, *forbidden]
+    return {"response_metrics": _grouped(scores, checks, _facts(case, scores))}
 
 
 def _case(state: EvaluationState) -> _Case:
@@ -141,7 +144,16 @@ def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[Check]:
         yield from length_checks(case.lengths, scores)
 
 
-def _grouped(scores: dict[str, Score], checks: list[Check]) -> JsonObject:
+def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
+    """Lay the bounds beside the values, and what is missing of the keywords."""
+    lengths = {} if case.lengths is None else length_bounds(case.lengths)
+    found = limits({**case.thresholds, **lengths})
+    if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
+        return found
+    return {**found, "missing_keywords": missing_keywords(case.output, tokens(case.output), case.keywords)}
+
+
+def _grouped(scores: dict[str, Score], checks: list[Check], facts: JsonObject) -> JsonObject:
     scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
-    return group(scored, unscored, checks)
+    return group(scored, unscored, checks, facts)

@@ -10,8 +10,8 @@ from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject
 from evaluation.sensitive.spans import Span, without_overlaps
 
-_UNREADABLE: Final = rf"\\u00[2-7]|{LOOKALIKE_BYTES}"
-"""What the triggers cannot read in a JSON text."""
+_UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}"
+"""What the triggers cannot read in a JSON text: letters as numbers, JSON in a text in JSON, lookalikes."""
 
 
 class _Family:
