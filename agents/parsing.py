@@ -53,7 +53,7 @@ def read_plan(text: str) -> list[str] | Unreadable:
         The steps in order, each stripped and not empty (no step where the reply lists none), or
         why no list could be found.
     """
-    document = _unquoted(without_thoughts(text))
+    document = unquoted(without_thoughts(text))
     steps = _json_steps(document)
     if steps is None:
         steps = listed(document)
@@ -75,9 +75,9 @@ def read_verdict(text: str) -> Verdict | Unreadable:
         The verdict, or why none could be read.
     """
     answer = without_thoughts(text)
-    if _cut_within_object(text, answer):
+    if cut_within_object(text, answer):
         return Unreadable(text, "a JSON object is cut in two")
-    document = _unquoted(answer)
+    document = unquoted(answer)
     found, beside = [], []
     at = 0
     for span in containers(document):
@@ -103,7 +103,7 @@ def _agreed(text: str, found: list[Verdict], beside: str) -> Verdict | Unreadabl
     return found[-1]
 
 
-def _cut_within_object(text: str, answer: str) -> bool:
+def cut_within_object(text: str, answer: str) -> bool:
     """Whether the end of a thought that never began stands inside an object, so that it is no such end."""
     if _THOUGHT_START.match(text) or len(answer) == len(text.strip()):
         return False
@@ -233,7 +233,7 @@ def _described(texts: Sequence[str]) -> str | None:
     return said if said is not None else next((text for text in texts if not text.strip()), None)
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
     """A JSON document that was sent as a JSON string."""
     value = load(text) if text[:1] == '"' else None
     return value if isinstance(value, str) else text
