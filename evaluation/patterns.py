@@ -19,7 +19,8 @@ from evaluation.errors import ContractError
 MAX_STEPS: Final = 1_000_000_000
 """Greatest product of a text's bytes and a program's instructions: 17 s at worst, and mostly far less."""
 _CACHED: Final = 256
-_SHOWN: Final = 80
+MAX_SHOWN: Final = 80
+"""Characters of a rule that a sentence quotes."""
 _quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
 _ACCEPTED: Final = (
     "accepted is the syntax of RE2 (https://github.com/google/re2/wiki/Syntax): no lookahead or lookbehind, "
@@ -70,7 +71,7 @@ def _compiled(pattern: str) -> _Program:
 def _refusal(pattern: str, error: Exception) -> str:
     cause = error.args[0] if error.args else ""
     said = cause.decode(errors="replace") if isinstance(cause, bytes) else str(cause)
-    return f"the pattern {shown(pattern)} cannot be used ({said[:_SHOWN]}); {_ACCEPTED}"
+    return f"the pattern {shown(pattern)} cannot be used ({said[:MAX_SHOWN]}); {_ACCEPTED}"
 
 
 def _bytes(text: str) -> bytes:
@@ -152,9 +153,9 @@ def _refuse(uri: str) -> NoReturn:
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= 2 * _SHOWN else f"{text[: 2 * _SHOWN]}…"
+    return text if len(text) <= 2 * MAX_SHOWN else f"{text[: 2 * MAX_SHOWN]}…"
 
 
-def shown(text: str) -> str:
-    """Quote at most 80 characters of a rule, on one line."""
-    return _quoted(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+def shown(text: str, limit: int = MAX_SHOWN) -> str:
+    """Quote at most ``limit`` characters of a rule, on one line."""
+    return _quoted(text if len(text) <= limit else f"{text[:limit]}…")

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from evaluation.findings import AuditFinding, FindingKind
-from evaluation.metrics.content import Said, found_in
+from evaluation.metrics.content import Said, described, found_in
 from evaluation.metrics.hosts import hosts_in, is_within
 from evaluation.metrics.retention import retention_problem
 from evaluation.redaction import excerpt
@@ -98,7 +98,8 @@ def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "requir
     if found is None:
         yield _Breach("the text is too long for this rule", where, texts.texts[0], "metric_error")
     elif found == (demand == "forbidden"):
-        yield _Breach(f"{demand} content is {'' if found else 'not '}there", where, texts.texts[-1])
+        reason = f"{demand} content ({described(rule)}) is {'' if found else 'not '}there"
+        yield _Breach(reason, where, texts.texts[-1])
 
 
 def _retention(days: float, audited: Audited) -> Iterator[_Breach]:

@@ -11,11 +11,13 @@ from typing import Final, Literal, NoReturn
 from evaluation.findings import Check, Unscored, check, missing_data, unscored_error
 from evaluation.metrics.numerals import states_number
 from evaluation.metrics.text import plain
-from evaluation.patterns import pattern_found, schema_problem, shown
+from evaluation.patterns import MAX_SHOWN, pattern_found, schema_problem, shown
 from evaluation.rules import ContentRule, Severity
 from evaluation.values import JsonObject
 
 Demand = Literal["required_content", "forbidden_content"]
+_LONG: Final = 500
+"""Characters of a text or pattern that are shown to whoever has to meet it."""
 _PLACES: Final = {"final_output": "the final output", "assistant_messages": "the assistant's messages"}
 
 
@@ -138,7 +140,7 @@ def content_checks(demand: Demand, rules: Sequence[JsonObject], said: Said) -> l
 
 def _checked(demand: Demand, index: int, rule: ContentRule, said: Said) -> Check:
     texts = said.where(rule.where)
-    name = f"{demand}[{index}] ({_described(rule)})"
+    name = f"{demand}[{index}] ({described(rule)})"
     if not texts.texts:
         return _open("missing_data", demand, f"{name} cannot be judged: the run has no final output", rule)
     found = found_in(rule, texts)
@@ -146,7 +148,8 @@ def _checked(demand: Demand, index: int, rule: ContentRule, said: Said) -> Check
         return _open("metric_error", demand, f"{name} cannot be judged: the text is too long for it", rule)
     passed = found == (demand == "required_content")
     reason = f"{name} is {'' if found else 'not '}found in {_PLACES[rule.where]}"
-    return check("response", demand, passed, rule.severity, reason)
+    seen = "found" if found else _lacking(rule, texts)
+    return check("response", demand, passed, rule.severity, reason, seen, _looked_for(rule))
 
 
 def _open(
@@ -157,11 +160,26 @@ def _open(
     return check(kind, demand, None, severity, reason)
 
 
-def _described(rule: ContentRule) -> str:
+def _lacking(rule: ContentRule, texts: Texts) -> str:
+    """Say how a rule is not met; of JSON, by the place in the schema."""
+    if rule.json_schema is None:
+        return "not found"
+    problem = schema_problem(rule.json_schema, texts.values[0]) if texts.values else None
+    return "no JSON" if problem is None else f"JSON in which {problem}"
+
+
+def _looked_for(rule: ContentRule) -> str:
+    """Describe a rule at length, for whoever has to meet it."""
+    where = "" if rule.where == "final_output" else f" in {_PLACES[rule.where]}"
+    return f"{described(rule, _LONG)}{where}"
+
+
+def described(rule: ContentRule, limit: int = MAX_SHOWN) -> str:
+    """Name what a rule looks for, in at most ``limit`` characters of it."""
     if rule.text is not None:
-        return f"text {shown(rule.text)}"
+        return f"text {shown(rule.text, limit)}"
     if rule.pattern is not None:
-        return f"pattern {shown(rule.pattern)}"
+        return f"pattern {shown(rule.pattern, limit)}"
     if rule.number is not None:
         return f"number {rule.number!r}{f' +/- {rule.tolerance!r}' if rule.tolerance else ''}"
     return "json_schema"

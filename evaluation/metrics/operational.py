@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from evaluation.findings import Check, Unscored, group, missing_data, not_applicable
 from evaluation.injected import Price
-from evaluation.metrics.thresholds import bound_check, limit_name, unanswered
+from evaluation.metrics.thresholds import bound_check, limits, unanswered
 from evaluation.state import Action
 from evaluation.values import JsonObject
 
@@ -65,7 +65,7 @@ def operational(
     found = quantities(metadata, actions, prices)
     checks = [_judged(metric, bound, found) for metric, bound in bounds.items()]
     values: dict[str, object] = {name: quantity.value for name, quantity in found.items()}
-    facts = {**_limits(bounds), "sources": _sources(found, bounds)}
+    facts = {**limits(bounds), "sources": _sources(found, bounds)}
     return group(values, _absent(found, bounds), checks, facts)
 
 
@@ -150,14 +150,6 @@ def _judged(metric: str, bound: JsonObject, found: Mapping[str, Quantity]) -> Ch
     if metric not in found:
         return unanswered(metric, bound, "the run does not record it")
     return bound_check("operational", metric, found[metric].value, bound, "warning")
-
-
-def _limits(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
-    limits = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
-    least = {
-        limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
-    }
-    return {**limits, **least}
 
 
 def _absent(found: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:

@@ -29,15 +29,23 @@ def _against(metric: str, bound: JsonObject, score: Score) -> Check:
     return bound_check("response", metric, float(score), bound, "critical")
 
 
-def length_checks(bounds: LengthBounds, scores: Mapping[str, Score]) -> Iterator[Check]:
+def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
+    """Write the bounds on the lengths as normalised thresholds."""
+    given = {
+        "characters": {"min": lengths.min_characters, "max": lengths.max_characters},
+        "words": {"min": lengths.min_words, "max": lengths.max_words},
+    }
+    known = {
+        metric: {side: limit for side, limit in bound.items() if limit is not None}
+        for metric, bound in given.items()
+    }
+    return {metric: bound for metric, bound in known.items() if bound}
+
+
+def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[Check]:
     """Compare the lengths with their bounds."""
-    for metric, low, high in (
-        ("characters", bounds.min_characters, bounds.max_characters),
-        ("words", bounds.min_words, bounds.max_words),
-    ):
-        bound = {name: limit for name, limit in (("min", low), ("max", high)) if limit is not None}
-        if bound:
-            yield _against(metric, bound, scores[metric])
+    for metric, bound in length_bounds(lengths).items():
+        yield _against(metric, bound, scores[metric])
 
 
 def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[Check]:

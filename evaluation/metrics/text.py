@@ -82,8 +82,13 @@ def keyword_coverage(output: str, words: Sequence[str], keywords: Sequence[str])
     ``words`` are those of ``output``. Symbols that set a keyword apart (C++, 50 %) have to be there too;
     spelling and inflection are exact.
     """
+    return (len(keywords) - len(missing_keywords(output, words, keywords))) / len(keywords)
+
+
+def missing_keywords(output: str, words: Sequence[str], keywords: Sequence[str]) -> list[str]:
+    """List the keywords that ``keyword_coverage`` does not find."""
     text, line = plain(output), f" {' '.join(words)} "
-    return sum(_covered(*_wanted(keyword), text, line) for keyword in keywords) / len(keywords)
+    return [keyword for keyword in keywords if not _covered(*_wanted(keyword), text, line)]
 
 
 @lru_cache(1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from evaluation.findings import Check, FindingKind, check
@@ -31,6 +32,15 @@ def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity =
     limit = bound.get("max", bound.get("min"))
     text = f"{metric} has a threshold and no value: {reason}"
     return check("missing_data", metric, None, _severity(bound, severity), text, None, limit, _owner(bound))
+
+
+def limits(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
+    """Name the bounds of metrics, to stand beside their values."""
+    most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
+    least = {
+        limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
+    }
+    return {**most, **least}
 
 
 def limit_name(metric: str, side: str = "limit") -> str:

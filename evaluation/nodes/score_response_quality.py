@@ -147,7 +147,7 @@ def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[Check]:
 def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
     """Lay the bounds beside the values, and what is missing of the keywords."""
     lengths = {} if case.lengths is None else length_bounds(case.lengths)
-    found = limits({**case.thresholds, **lengths})
+    found = {**limits(case.thresholds), **limits(lengths)}
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
         return found
     return {**found, "missing_keywords": missing_keywords(case.output, tokens(case.output), case.keywords)}

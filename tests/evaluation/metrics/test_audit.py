@@ -104,7 +104,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "kind": "policy",
         "severity": "warning",
         "metric": "audit",
-        "reason": "rule: forbidden content is there",
+        "reason": 'rule: forbidden content (text "transit") is there',
         "where": "agent_run.final_output",
         "evidence": {
             "sha256": one["evidence"]["sha256"],

@@ -13,6 +13,8 @@ from evaluation.metrics.content import (
 from evaluation.metrics.numerals import MAX_NUMBERS
 
 AGE = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
+WRONG_AGE = '"#/properties/age/type" is not fulfilled'
+SAID_ANYWHERE = {"text": "a", "where": "assistant_messages"}
 
 FOUND = [
     ({"text": "in transit"}, "Order is IN\n transit.", True),
@@ -74,6 +76,30 @@ def test_a_reason_names_the_rule_and_quotes_nothing_of_the_output(rule, shown):
     (check,) = content_checks("required_content", [rule], Said("secret words"))
 
     assert check["reason"] == shown
+
+
+@pytest.mark.parametrize(
+    ("rule", "said", "expected", "observed"),
+    [
+        ({"text": "refund"}, "x", 'text "refund"', "not found"),
+        ({"text": "r" * 200}, "x", f'text "{"r" * 200}"', "not found"),
+        (SAID_ANYWHERE, "x", 'text "a" in the assistant\'s messages', "not found"),
+        ({"number": 2.5}, "2.5", "number 2.5", "found"),
+        ({"json_schema": AGE}, "x", "json_schema", "no JSON"),
+        ({"json_schema": AGE}, '{"age": "5"}', "json_schema", f"JSON in which {WRONG_AGE}"),
+        ({"json_schema": AGE}, '{"age": 5}', "json_schema", "found"),
+    ],
+)
+def test_a_check_says_what_was_looked_for_and_what_was_seen(rule, said, expected, observed):
+    (check,) = content_checks("required_content", [rule], Said(said))
+
+    assert (check["limit"], check["observed"]) == (expected, observed)
+
+
+def test_what_was_looked_for_is_shown_with_at_most_500_characters():
+    (check,) = content_checks("required_content", [{"pattern": "x" * 5000}], Said("y"))
+
+    assert len(check["limit"]) < 520
 
 
 def test_a_reason_quotes_at_most_80_characters_of_a_rule():

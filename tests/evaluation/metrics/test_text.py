@@ -11,6 +11,7 @@ from evaluation.metrics.text import (
     exact_match,
     keyword_coverage,
     levenshtein_similarity,
+    missing_keywords,
     normalized_exact_match,
     plain,
     steps,
@@ -166,6 +167,10 @@ def test_a_keyword_is_covered_by_its_words_in_a_row_and_its_symbols(keyword, out
 
 def test_keyword_coverage_is_a_share():
     assert keyword_coverage("a b", ["a", "b"], ["a", "b", "c", "d"]) == 0.5
+
+
+def test_missing_are_the_keywords_that_are_not_covered():
+    assert missing_keywords("a b", ["a", "b"], ["a", "C++", "b", "d"]) == ["C++", "d"]
 
 
 def test_case_is_kept_where_it_matters():

@@ -270,6 +270,36 @@ def test_meaning_is_compared_by_an_injected_embedder():
 # Missing output
 
 
+@pytest.mark.parametrize(
+    ("contract", "bounds"),
+    [
+        ({"output_length": {"min_words": 2, "max_words": 9}}, {"words_minimum": 2, "words_limit": 9}),
+        ({"output_length": {"max_characters": 99}}, {"characters_limit": 99}),
+        ({"thresholds": {"words": {"max": 9}}}, {"words_limit": 9.0}),
+        (
+            {"thresholds": {"words": 9}, "output_length": {"min_words": 2}},
+            {"words_minimum": 2, "words_limit": 9},
+        ),
+        ({"keywords": ["transit"]}, {}),
+    ],
+)
+def test_the_bounds_on_a_value_stand_beside_it(contract, bounds):
+    found = said(REFERENCE, **contract)
+
+    assert {name: found[name] for name in found if name.endswith(("_limit", "_minimum"))} == bounds
+
+
+def test_the_keywords_that_are_missing_are_named():
+    assert said(REFERENCE, keywords=["transit", "refund", "12345"])["missing_keywords"] == ["refund"]
+
+
+@pytest.mark.parametrize(
+    "found", [silent(keywords=["a"]), said("a", keywords=[" "]), said("a", reference_output="b")]
+)
+def test_of_keywords_that_were_not_looked_for_none_is_missing(found):
+    assert "missing_keywords" not in found
+
+
 def test_without_an_output_what_is_asked_is_missing():
     found = silent(
         reference_output=REFERENCE, output_length={"max_words": 3}, forbidden_content=[{"text": "a"}]
