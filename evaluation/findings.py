@@ -77,31 +77,31 @@ def check(  # noqa: PLR0917
     owner: str | None = None,
 ) -> Check:
     """Make a check; ``reason`` is a sentence that says what was compared."""
-    return Check(
-        kind=kind,
-        metric=metric,
-        passed=passed,
-        severity=severity,
-        observed=observed,
-        limit=limit,
-        reason=reason,
-        owner=owner,
-    )
+    return {
+        "kind": kind,
+        "metric": metric,
+        "passed": passed,
+        "severity": severity,
+        "observed": observed,
+        "limit": limit,
+        "reason": reason,
+        "owner": owner,
+    }
 
 
 def not_applicable(reason: str) -> Unscored:
     """Nothing was asked of this metric."""
-    return Unscored(status="not_applicable", reason=reason)
+    return {"status": "not_applicable", "reason": reason}
 
 
 def missing_data(reason: str) -> Unscored:
     """Something was asked, and the run does not say."""
-    return Unscored(status="missing_data", reason=reason)
+    return {"status": "missing_data", "reason": reason}
 
 
 def unscored_error(reason: str) -> Unscored:
     """The metric could not be computed."""
-    return Unscored(status="error", reason=reason)
+    return {"status": "error", "reason": reason}
 
 
 def group(
@@ -142,16 +142,18 @@ def outcome_of(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeS
     return next((status for status in ("error", "missing_data") if status in found), "not_applicable")
 
 
+_NONE: Final[Mapping[OutcomeStatus, int]] = dict.fromkeys(OUTCOME_STATUSES, 0)
+
+
 def _passed(checks: Sequence[Check]) -> bool | None:
-    answers = [found["passed"] for found in checks]
+    answers = {found["passed"] for found in checks}
     if False in answers:
         return False
     return None if None in answers or not answers else True
 
 
 def _counts(scored: JsonObject, unscored: Mapping[str, Unscored]) -> dict[OutcomeStatus, int]:
-    counts = dict.fromkeys(OUTCOME_STATUSES, 0)
-    counts["scored"] = len(scored)
+    counts: dict[OutcomeStatus, int] = {**_NONE, "scored": len(scored)}
     for reason in unscored.values():
         counts[reason["status"]] += 1
     return counts

@@ -11,7 +11,7 @@ from evaluation.values import JsonObject
 def places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield what describes the run, with the path of its place."""
     run = _object(plain.get("agent_run"))
-    yield "agent_run", {name: run[name] for name in MEASURES if run.get(name) is not None}
+    yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
     yield "agent_run.metadata", _object(run.get("metadata"))
     yield "run_metadata", _object(plain.get("run_metadata"))
 

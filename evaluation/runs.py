@@ -86,4 +86,4 @@ class AgentRun(Measured):
         return self
 
 
-MEASURES: Final = tuple(Measured.model_fields)
+MEASURES: Final = frozenset(Measured.model_fields)

@@ -125,7 +125,7 @@ def stuck_actions(actions: Sequence[Action], stuck_after: int) -> list[tuple[Act
 
 
 def _same(one: Action, after: Action) -> bool:
-    if (one["name"], one["agent"]) != (after["name"], after["agent"]) or one["args"] != after["args"]:
+    if one["name"] != after["name"] or one["agent"] != after["agent"] or one["args"] != after["args"]:
         return False
     # True equals 1 in Python, and not in JSON.
     return json.dumps(one["args"], sort_keys=True) == json.dumps(after["args"], sort_keys=True)
@@ -136,7 +136,7 @@ def _bounded(
 ) -> Iterable[Check]:
     for metric, bound in bounds.items():
         value = scored.get(metric)
-        if isinstance(value, int | float):
+        if isinstance(value, (int, float)):
             yield bound_check("collaboration", metric, value, bound, "critical")
         else:
             known = unscored.get(metric, missing_data("no action was recorded"))

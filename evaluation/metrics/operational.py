@@ -100,11 +100,11 @@ def _numbers(metadata: JsonObject) -> Iterable[tuple[str, float]]:
     resources = metadata.get("resources")
     for name in QUANTITIES:
         value = metadata.get(name)
-        if isinstance(value, int | float):
+        if isinstance(value, (int, float)):
             yield name, value
     if isinstance(resources, Mapping):
         for name, value in resources.items():
-            if name not in OPERATIONAL_METRICS and isinstance(value, int | float):
+            if name not in OPERATIONAL_METRICS and isinstance(value, (int, float)):
                 yield str(name), value
 
 
@@ -173,4 +173,5 @@ def _names(value: object) -> frozenset[str]:
 
 
 def _floats(value: object) -> list[float]:
-    return [float(part) for part in value if isinstance(part, int | float)] if isinstance(value, list) else []
+    numbers = value if isinstance(value, list) else ()
+    return [float(part) for part in numbers if isinstance(part, (int, float))]

@@ -22,6 +22,11 @@ DIRECTIONS: Final[Mapping[str, Direction]] = {
     **COLLABORATION_METRICS,
     **JUDGE_METRICS,
 }
+_GROUPS: Final[Mapping[str, Group]] = {
+    **dict.fromkeys(RESPONSE_METRICS, "response"),
+    **dict.fromkeys(JUDGE_METRICS, "judge"),
+    **dict.fromkeys((*TRAJECTORY_METRICS, *COLLABORATION_METRICS), "trajectory"),
+}
 
 
 def direction_of(metric: str) -> Direction:
@@ -31,12 +36,7 @@ def direction_of(metric: str) -> Direction:
 
 def group_of(metric: str) -> Group:
     """Say which group judges a threshold; a name that nothing else knows is a custom resource."""
-    if metric in RESPONSE_METRICS:
-        return "response"
-    if metric in JUDGE_METRICS:
-        return "judge"
-    of_actions = metric in TRAJECTORY_METRICS or metric in COLLABORATION_METRICS
-    return "trajectory" if of_actions else "operational"
+    return _GROUPS.get(metric, "operational")
 
 
 def bounds_of(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:

@@ -20,11 +20,10 @@ def bound_check(kind: FindingKind, metric: str, value: float, bound: JsonObject,
     low, high = _number(bound.get("min")), _number(bound.get("max"))
     below, above = low is not None and value < low, high is not None and value > high
     limit = low if below else high if high is not None else low
-    word = "is below the minimum" if below else "exceeds the limit" if above else "is within"
-    reason = f"{metric}: {value:g} {word} {_shown(low, high) if not below and not above else f'{limit:g}'}"
-    return check(
-        kind, metric, not below and not above, _severity(bound, severity), reason, value, limit, _owner(bound)
-    )
+    passed = not below and not above
+    word = "is within" if passed else "is below the minimum" if below else "exceeds the limit"
+    reason = f"{metric}: {value:g} {word} {_shown(low, high) if passed else f'{limit:g}'}"
+    return check(kind, metric, passed, _severity(bound, severity), reason, value, limit, _owner(bound))
 
 
 def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity = "warning") -> Check:
@@ -45,8 +44,10 @@ def limits(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
 
 def limit_name(metric: str, side: str = "limit") -> str:
     """Name the limit of a metric, the unit last: latency_ms gives latency_limit_ms."""
-    unit = next((unit for unit in _UNITS if metric.endswith(unit)), "")
-    return f"{metric.removesuffix(unit)}_{side}{unit}"
+    for unit in _UNITS:
+        if metric.endswith(unit):
+            return f"{metric.removesuffix(unit)}_{side}{unit}"
+    return f"{metric}_{side}"
 
 
 def _shown(low: float | None, high: float | None) -> str:
@@ -54,7 +55,7 @@ def _shown(low: float | None, high: float | None) -> str:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def _severity(bound: JsonObject, default: Severity) -> Severity:

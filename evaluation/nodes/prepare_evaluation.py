@@ -84,7 +84,9 @@ def _laid_out(taken: Accepted) -> EvaluationState:
         "thresholds": {name: _bound(name, given) for name, given in case.thresholds.items()},
         "rubric": _object(plain["rubric"]) if case.rubric else None,
         "baseline_metrics": _object(plain["baseline_metrics"]) if case.baseline_metrics is not None else None,
-        "contract": {name: plain[name] for name in _CONTRACT if plain.get(name) is not None},
+        "contract": {
+            name: value for name, value in plain.items() if name in _CONTRACT and value is not None
+        },
         "may_be_sensitive": may_hold(taken.text),
     }
 
@@ -143,7 +145,7 @@ def _expected(action: object) -> JsonObject:
 def _bound(metric: str, given: Threshold | float | bool) -> JsonObject:
     """Write a threshold out; a bare number is a minimum or a maximum by the metric's direction."""
     if isinstance(given, Threshold):
-        return given.model_dump(exclude_none=True)
+        return {name: value for name, value in given if value is not None}
     return {"min" if direction_of(metric) == "higher" else "max": float(given)}
 
 

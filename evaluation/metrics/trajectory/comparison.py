@@ -53,9 +53,9 @@ class Comparison:
             return False
         if pattern.args is None:
             return True
-        if not self._only_equality or pattern.arguments is not None:
-            return self._fits_rule(pattern, observed, pattern.args, self.rule(pattern))
-        return _same_arguments(pattern, observed)
+        if self._only_equality and pattern.arguments is None:
+            return _same_arguments(pattern, observed)
+        return self._fits_rule(pattern, observed, pattern.args, self.rule(pattern))
 
     def rule(self, pattern: ActionPattern) -> ArgumentRule:
         """Return the rule for the arguments: the pattern's own, else the tool's, else that for all tools."""
@@ -120,7 +120,7 @@ def _same_arguments(pattern: ActionPattern, observed: ObservedAction) -> bool:
     actual = observed.args
     if actual is None:
         actual = _NO_ARGUMENTS
-    return pattern.args == actual and (pattern.written == written(actual) or equal(pattern.args, actual))
+    return pattern.written == written(actual) or equal(pattern.args, actual)
 
 
 def arguments_of(observed: ObservedAction) -> JsonObject:
