@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from agents.contracts import Unreadable
 from agents.well_formed import well_formed
@@ -28,8 +28,8 @@ from orchestrator.supervision.statements import (
     boolean_of,
     entries_at,
     excerpt,
+    read_all,
     read_foreign,
-    read_one,
     text_at,
 )
 
@@ -38,6 +38,8 @@ RAW_LIMIT: Final = 300
 
 OUTPUT_LIMIT: Final = 500
 """Characters of an output that are kept in its assessment."""
+
+T = TypeVar("T")
 
 _COMMITMENT_SIGN: Final = re.compile(
     r"""(?:interpretation|approach|predicted_output|confidence|assumptions)["']?+\s*+: | \\u""",
@@ -81,7 +83,7 @@ def read_commitment(text: str, occasion: Occasion) -> Commitment:
         counts as low. Where none can be read, more than ``ENTRY_LIMIT`` assumptions included,
         ``readable`` is False and ``interpretation`` an excerpt of the reply.
     """
-    found = read_one(text, _COMMITMENT_SIGN, partial(_commitment, occasion))
+    found = _agreed(text, read_all(text, _COMMITMENT_SIGN, partial(_commitment, occasion), _never, ()))
     return _no_commitment(occasion, found) if isinstance(found, Unreadable) else found
 
 
@@ -101,7 +103,8 @@ def read_assessment(text: str, execution: Execution) -> SelfAssessment:
     Returns:
         The assessment; one that cannot be read counts as not met, with a concern that says so.
     """
-    found = read_one(text, _ASSESSMENT_SIGN, partial(_assessment, execution), [execution.output])
+    read = partial(_assessment, execution)
+    found = _agreed(text, read_all(text, _ASSESSMENT_SIGN, read, _approves, [execution.output]))
     return _no_assessment(execution, found) if isinstance(found, Unreadable) else found
 
 
@@ -119,10 +122,27 @@ def reconciliation_from(value: object) -> Reconciliation:
     return found
 
 
+def _agreed(text: str, answers: list[T] | Unreadable) -> T | Unreadable:
+    if isinstance(answers, Unreadable):
+        return answers
+    if any(answer != answers[0] for answer in answers):
+        return Unreadable(text, "it holds two answers that differ")
+    return answers[0]
+
+
+def _approves(assessment: SelfAssessment) -> bool:
+    return assessment["met_commitment"]
+
+
+def _never(_: Commitment) -> bool:
+    """A commitment approves of nothing."""
+    return False
+
+
 def _commitment(occasion: Occasion, said: Statement) -> Commitment | Unreadable:
-    interpretation = text_at(said, "interpretation")
+    interpreted = isinstance(said.get("interpretation"), str) and text_at(said, "interpretation")
     assumptions = entries_at(said, "assumptions")
-    if not interpretation:
+    if not interpreted:
         return Unreadable("", "it states no interpretation")
     if assumptions is None or len(assumptions) > ENTRY_LIMIT:
         return Unreadable("", "its assumptions cannot be read")

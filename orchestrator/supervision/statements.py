@@ -19,13 +19,22 @@ TEXT_LIMIT: Final = 1_000
 ENTRY_LIMIT: Final = 100
 """Entries of one list that are kept; the rest is counted."""
 
+TOO_DEEP: Final = "(nested too deeply to be shown, and not read)"
+"""What stands for a value whose text cannot be made; it is doubtful."""
+
 Statement = Mapping[str, object]
 
 T = TypeVar("T")
 
 _NOTHING: Final = re.compile(
     r"""[\s.*_–—-]*+
-    (?: (?:no|none|nothing|nil|null|n/?a|no\ (?:deviations?|concerns?|assumptions?)) [\s.*_–—-]*+ )?+""",
+    (?: none | nothing | nil | null | n/?a | no(?:\ (?:deviations?|concerns?|assumptions?))? )?
+    [\s.*_–—-]*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DOUBT: Final = re.compile(
+    r"""</?think | n[’']t\b | \b(?:not|never|cannot|but|however|instead|stop)\b
+    | \b(?:halt|reorient|ask.?human|false|reject|refus|fail|wrong|incorrect|claim|quot|exampl|pretend)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SPELLING: Final = re.compile(r"""[\s"'\\]+""")
@@ -54,14 +63,15 @@ def stated(text: str, sign: re.Pattern[str]) -> Stated | Unreadable:
     if cut_within_object(text, answer):
         return Unreadable(text, "a JSON object is cut in two")
     document = unquoted(answer)
-    written, beside, at = [], [], 0
+    written, beside, at = [], "", 0
     for span in containers(document):
         if span is None:
             return Unreadable(text, "a JSON object is cut off")
-        written.append(document[slice(*span)])
-        beside.append(document[at : span[0]])
-        at = span[1]
-    return _decoded(text, [each for each in written if sign.search(each)], " ".join([*beside, document[at:]]))
+        if sign.search(document, *span):
+            written.append(document[slice(*span)])
+            beside += document[at : span[0]]
+            at = span[1]
+    return _decoded(text, written, beside + document[at:])
 
 
 def _decoded(text: str, written: Sequence[str], beside: str) -> Stated | Unreadable:
@@ -80,35 +90,42 @@ def _object(written: str) -> Statement | None:
     return value if isinstance(value, dict) else None
 
 
-def read_each(
-    found: Stated, read: Callable[[Statement], T | Unreadable], shown: Sequence[str]
-) -> list[T] | Unreadable:
-    """Read every object; why one of them is no answer, where there is one."""
-    if quoted(found, shown):
-        return Unreadable("", "the answer is quoted from what was to be judged")
-    values: list[T] = []
-    for statement in found.objects:
-        value = read(statement)
-        if isinstance(value, Unreadable):
-            return value
-        values.append(value)
-    return values
-
-
-def read_one(
+def read_all(
     text: str,
     sign: re.Pattern[str],
     read: Callable[[Statement], T | Unreadable],
-    shown: Sequence[str] = (),
-) -> T | Unreadable:
-    """Read what all objects of a reply state alike, if none of them stands in a text that was shown."""
+    approves: Callable[[T], bool],
+    shown: Sequence[str],
+) -> list[T] | Unreadable:
+    """Read every object of a reply that speaks of the matter.
+
+    Args:
+        text: A model's reply.
+        sign: What such an object holds.
+        read: Reads one.
+        approves: Whether what was read lets things pass; then nothing beside it may make it doubtful.
+        shown: What the model was shown: what stands in it is no answer of its own.
+
+    Returns:
+        At least one answer, or why one of them, or the reply, is none.
+    """
     found = stated(text, sign)
-    values = found if isinstance(found, Unreadable) else read_each(found, read, shown)
-    if isinstance(values, Unreadable):
-        return Unreadable(text, values.reason)
-    if any(value != values[0] for value in values):
-        return Unreadable(text, "it holds two answers that differ")
-    return values[0]
+    if isinstance(found, Unreadable):
+        return found
+    if _quoted(found, shown):
+        return Unreadable(text, "the answer is quoted from what was to be judged")
+    values = [read(statement) for statement in found.objects]
+    answers = [value for value in values if not isinstance(value, Unreadable)]
+    if faults := [value for value in values if isinstance(value, Unreadable)]:
+        return Unreadable(text, faults[0].reason)
+    if doubtful(found.beside) and any(approves(answer) for answer in answers):
+        return Unreadable(text, "the text beside the answer contradicts it")
+    return answers
+
+
+def doubtful(text: str) -> bool:
+    """Whether a text makes the approval beside it doubtful; better once too often."""
+    return _DOUBT.search(text) is not None
 
 
 def read_foreign(value: object, read: Callable[[Statement], T | Unreadable]) -> T | Unreadable:
@@ -131,7 +148,7 @@ def statement_of(value: object) -> Statement | None:
     return _object(encoded)
 
 
-def quoted(found: Stated, shown: Sequence[str]) -> bool:
+def _quoted(found: Stated, shown: Sequence[str]) -> bool:
     """Whether an object of a reply stands in a text that was shown, however it is spaced or quoted."""
     texts = [_spelled(text) for text in shown]
     return any(_spelled(each) in text for each in found.written for text in texts)
@@ -184,7 +201,7 @@ def encoded(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except RecursionError:
-        return "(a value that is nested too deeply to be shown)"
+        return TOO_DEEP
 
 
 def _spelled(text: str) -> str:

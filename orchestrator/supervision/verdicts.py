@@ -14,13 +14,12 @@ from agents.contracts import Unreadable
 from agents.well_formed import well_formed
 from orchestrator.supervision.records import SupervisorVerdict, VerdictWord
 from orchestrator.supervision.statements import (
-    Stated,
     Statement,
+    doubtful,
     encoded,
     excerpt,
-    read_each,
+    read_all,
     read_foreign,
-    stated,
     text_at,
 )
 
@@ -45,11 +44,6 @@ _SPELLINGS: Final[dict[str, VerdictWord]] = {
 }
 _ASKED_FOR: Final = frozenset(("", "verdict", "text", *_OWN.values(), *_SPELLINGS))
 _SIGN: Final = re.compile(r"verdict|correction|question|reorient|halt|ask.?human|\\u", re.IGNORECASE)
-_OTHER: Final = re.compile(
-    r"""</?think | \bhalt | \breorient | \bask.?human | \bverdict\b | \bstop\b | \bfalse\b
-    | \b(?:not|never|cannot|n't|n’t|no)\s+(?:\w+\s+){0,2}+(?:continue|accept|approve)""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def read_supervisor_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:
@@ -65,9 +59,9 @@ def read_supervisor_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorV
         cut off or broken, has no verdict, an unknown one, two that differ, one without what belongs to
         it, one that is quoted, or a "continue" that something else in the reply contradicts.
     """
-    found = stated(text, _SIGN)
-    verdict = found if isinstance(found, Unreadable) else _agreed(found, shown)
-    return _question(Unreadable(text, verdict.reason)) if isinstance(verdict, Unreadable) else verdict
+    verdicts = read_all(text, _SIGN, _verdict, _approves, shown)
+    verdict = verdicts if isinstance(verdicts, Unreadable) else _agreed(text, verdicts)
+    return _question(verdict) if isinstance(verdict, Unreadable) else verdict
 
 
 def supervisor_verdict_from(value: object) -> SupervisorVerdict:
@@ -76,16 +70,15 @@ def supervisor_verdict_from(value: object) -> SupervisorVerdict:
     return _question(verdict) if isinstance(verdict, Unreadable) else verdict
 
 
-def _agreed(found: Stated, shown: Sequence[str]) -> SupervisorVerdict | Unreadable:
-    verdicts = read_each(found, _verdict, shown)
-    if isinstance(verdicts, Unreadable):
-        return verdicts
+def _agreed(text: str, verdicts: Sequence[SupervisorVerdict]) -> SupervisorVerdict | Unreadable:
     words = {verdict["verdict"] for verdict in verdicts}
     if len(words) > 1:
-        return Unreadable("", f"two verdicts that contradict each other: {', '.join(sorted(words))}")
-    if words == {"continue"} and _OTHER.search(found.beside):
-        return Unreadable("", "the text beside 'continue' contradicts it")
+        return Unreadable(text, f"two verdicts that contradict each other: {', '.join(sorted(words))}")
     return verdicts[-1]
+
+
+def _approves(verdict: SupervisorVerdict) -> bool:
+    return verdict["verdict"] == "continue"
 
 
 def _verdict(said: Statement) -> SupervisorVerdict | Unreadable:
@@ -115,9 +108,14 @@ def _word(value: object) -> VerdictWord | None:
 
 
 def _contradicted(said: Statement) -> bool:
-    """Whether an object that says "continue" also corrects, asks, or holds another verdict within."""
+    """Whether an object that says "continue" also corrects, asks, or holds another verdict."""
     inner = [value for value in said.values() if isinstance(value, dict | list)]
-    return bool(_worded(said, "correction", "question")) or _OTHER.search(encoded(inner)) is not None
+    others = [_word(said.get(name)) for name in ("text", "reason")]
+    return (
+        bool(_worded(said, "correction", "question"))
+        or any(word not in (None, "continue") for word in others)
+        or doubtful(encoded(inner))
+    )
 
 
 def _question(found: Unreadable) -> SupervisorVerdict:

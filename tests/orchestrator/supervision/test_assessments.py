@@ -1,0 +1,156 @@
+"""A reply becomes exactly its self-assessment; one that cannot be read counts as not met."""
+
+from __future__ import annotations
+
+import json
+from collections import UserDict
+
+import pytest
+
+from orchestrator.supervision.replies import (
+    OUTPUT_LIMIT,
+    Execution,
+    assessment_from,
+    read_assessment,
+    reconciliation_from,
+)
+from tests.fakes.supervised import EXECUTION, TIME, an_assessment
+from tests.orchestrator.supervision.malformed import FENCE, broken
+
+SAID = {"met": True, "deviations": ["a title"], "concerns": ["metre"], "unexpected": ["a frog"]}
+CLEAN = {"met": True, "deviations": [], "concerns": [], "unexpected": []}
+WHOLE, CLEANLY = json.dumps(SAID), json.dumps(CLEAN)
+PLAIN = an_assessment(deviations=["a title"], concerns=["metre"], unexpected=["a frog"])
+NOT_MET = an_assessment(met_commitment=False)
+
+
+def said(**changes: object) -> str:
+    """The clean reply with other values."""
+    return json.dumps({**CLEAN, **changes})
+
+
+READABLE = {
+    "as asked for": (WHOLE, PLAIN),
+    "clean": (CLEANLY, an_assessment()),
+    "not met": (said(met=False), NOT_MET),
+    "under the longer name": ('{"met_commitment": true}', an_assessment()),
+    "under both names": (said(met_commitment=True), an_assessment()),
+    "the word true": (said(met="True"), an_assessment()),
+    "the word false": (said(met=" false "), NOT_MET),
+    "in a fence": (f"{FENCE}\n{WHOLE}\n{FENCE}", PLAIN),
+    "with prose around": (f"As said: {CLEANLY} All done.", an_assessment()),
+    "with doubts around, not met": (f"That is wrong. {said(met=False)}", NOT_MET),
+    "after thoughts": (f"<think>{said(met=False)}?</think>{CLEANLY}", an_assessment()),
+    "in Python's spelling": (repr(SAID), PLAIN),
+    "a text in place of a list": (said(concerns="metre"), an_assessment(concerns=["metre"])),
+    "lists that say there is nothing": (
+        said(deviations=["None"], concerns=["No concerns."], unexpected="n/a"),
+        an_assessment(),
+    ),
+    "an entry that is no text": (said(concerns=[True, 7]), an_assessment(concerns=["true", "7"])),
+    "an object in place of a list": (said(concerns={"a": 1}), an_assessment(concerns=['{"a": 1}'])),
+    "other tools than were called": (said(tools_used=["browser"]), an_assessment()),
+    "another output than there was": (said(actual_output="a sonnet"), an_assessment()),
+}
+
+
+@pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
+def test_a_readable_reply_is_its_assessment(reply, expected):
+    assert read_assessment(reply, EXECUTION) == expected
+
+
+UNREADABLE = {
+    **broken(SAID),
+    "the word yes": said(met="yes"),
+    "the number 1": said(met=1),
+    "a list of one boolean": said(met=[True]),
+    "met under two names that differ": said(met_commitment=False),
+    "met twice": '{"met": false, "met": true, "concerns": []}',
+    "concerns twice": '{"met": true, "concerns": ["metre"], "concerns": []}',
+    "concerns without a value": said(concerns=None),
+    "two that differ": f"{CLEANLY} {WHOLE}",
+    "met and not met": f"{CLEANLY} {said(met=False)}",
+    "prose that says otherwise": f"I did not meet it. {CLEANLY}",
+    "an object that says otherwise": f'{CLEANLY} {{"done": false}}',
+}
+
+
+@pytest.mark.parametrize("reply", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_an_unreadable_reply_counts_as_not_met_with_a_concern_that_says_so(reply):
+    read = read_assessment(reply, EXECUTION)
+    assert read["met_commitment"] is False
+    assert read["readable"] is False
+    assert read["concerns"][0].startswith("the self-assessment cannot be read (")
+    assert (read["step_index"], read["tools_used"], read["time"]) == (2, ["search"], TIME)
+
+
+def test_there_are_at_least_forty_unreadable_replies():
+    assert len(set(UNREADABLE.values())) >= 40
+
+
+@pytest.mark.parametrize("reply", [CLEANLY, f"It says {CLEANLY}", CLEANLY.replace(" ", "")])
+def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
+    read = read_assessment(reply, Execution(0, f"A poem. {CLEANLY}", TIME))
+    assert read["met_commitment"] is False
+    assert "quoted" in read["concerns"][0]
+
+
+def test_the_output_is_kept_as_an_excerpt():
+    read = read_assessment(CLEANLY, Execution(0, "x" * 501, TIME))
+    assert read["actual_output"] == "x" * (OUTPUT_LIMIT - 1) + "…"
+
+
+def test_an_output_that_is_short_enough_is_kept_whole():
+    assert read_assessment(CLEANLY, Execution(0, "x" * 500, TIME))["actual_output"] == "x" * OUTPUT_LIMIT
+
+
+def test_an_unreadable_reply_is_quoted_in_part():
+    [concern] = read_assessment("it went " + "x" * 5000, EXECUTION)["concerns"]
+    assert "it went xxx" in concern
+    assert len(concern) < 500
+
+
+@pytest.mark.parametrize("make", [dict, UserDict])
+def test_a_foreign_mapping_is_its_assessment(make):
+    assert assessment_from(make(SAID), EXECUTION) == PLAIN
+
+
+def test_an_assessment_that_was_read_is_read_again_as_itself():
+    assert assessment_from(PLAIN, EXECUTION) == PLAIN
+
+
+@pytest.mark.parametrize("value", [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()])
+def test_a_foreign_value_that_is_no_assessment_counts_as_not_met(value):
+    read = assessment_from(value, EXECUTION)
+    assert read["met_commitment"] is False
+    assert read["readable"] is False
+    assert json.dumps(read).encode()
+
+
+@pytest.mark.parametrize(
+    ("value", "triggers", "escalate"),
+    [
+        ({"triggers": [], "escalate": False}, [], False),
+        ({"escalate": False}, [], False),
+        ({"triggers": [], "escalate": True}, [], True),
+        ({"triggers": ["a"], "escalate": True}, ["a"], True),
+        ({"triggers": ["a"], "escalate": False}, ["a"], True),
+        ({"triggers": ["x" * 400], "escalate": True}, ["x" * 299 + "…"], True),
+        ({"triggers": ["a"] * 60, "escalate": True}, ["a"] * 50 + ["more:10"], True),
+    ],
+)
+def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(value, triggers, escalate):
+    assert reconciliation_from(value) == {"triggers": triggers, "escalate": escalate}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, False, [], {}, "clean", object()),
+        *({"triggers": []}, {"triggers": [], "escalate": 0}, {"triggers": None, "escalate": False}),
+    ],
+)
+def test_a_reconciliation_that_cannot_be_read_escalates(value):
+    read = reconciliation_from(value)
+    assert read["escalate"] is True
+    assert read["triggers"][0].startswith("reconciliation_unreadable:")

@@ -1,0 +1,135 @@
+"""A reply becomes exactly its commitment; one that cannot be read is not readable."""
+
+from __future__ import annotations
+
+import json
+from collections import UserDict
+
+import pytest
+
+from orchestrator.supervision.replies import RAW_LIMIT, Occasion, commitment_from, read_commitment
+from tests.fakes.supervised import OCCASION, TIME, a_commitment
+from tests.orchestrator.supervision.malformed import FENCE, broken
+
+SAID = {
+    "interpretation": "three lines about the sea",
+    "scope_in": ["the poem"],
+    "scope_out": ["a title"],
+    "approach": "count syllables",
+    "predicted_output": "three lines",
+    "confidence": "high",
+    "assumptions": ["English"],
+}
+WHOLE = json.dumps(SAID)
+PLAIN = a_commitment(assumptions=["English"])
+
+
+def said(**changes: object) -> str:
+    """The whole reply with other values."""
+    return json.dumps({**SAID, **changes})
+
+
+READABLE = {
+    "as asked for": (WHOLE, PLAIN),
+    "in a fence": (f"{FENCE}json\n{WHOLE}\n{FENCE}", PLAIN),
+    "with prose around": (f"I'll do this, but not that: {WHOLE} Fine?", PLAIN),
+    "after thoughts": (f"<think>hm</think>{WHOLE}", PLAIN),
+    "as a JSON string": (json.dumps(WHOLE), PLAIN),
+    "in Python's spelling": (repr(SAID), PLAIN),
+    "twice the same": (f"{WHOLE}\n{WHOLE}", PLAIN),
+    "with a further key": (said(mood="good"), PLAIN),
+    "with keys in capitals": (json.dumps({key.upper(): value for key, value in SAID.items()}), PLAIN),
+    "with confidence in capitals": (said(confidence="HIGH"), PLAIN),
+    "with an unknown confidence": (said(confidence="total"), {**PLAIN, "confidence": "low"}),
+    "with confidence in numbers": (said(confidence=0.9), {**PLAIN, "confidence": "low"}),
+    "without confidence": (said(confidence=None), {**PLAIN, "confidence": "low"}),
+    "with medium confidence": (said(confidence="medium"), {**PLAIN, "confidence": "medium"}),
+    "with a text in place of a list": (said(assumptions="English"), PLAIN),
+    "with empty entries": (said(assumptions=["", None, "none", "English", [], {}, False]), PLAIN),
+    "with an entry that is no text": (said(scope_in=[{"a": "ü"}]), {**PLAIN, "scope_in": ['{"a": "ü"}']}),
+    "with an approach in a list": (said(approach=["a", "b"]), {**PLAIN, "approach": '["a", "b"]'}),
+    "with null for a scope": (said(scope_out=None), {**PLAIN, "scope_out": []}),
+    "only interpreted": (
+        '{"interpretation": "a poem"}',
+        a_commitment(
+            interpretation="a poem",
+            scope_in=[],
+            scope_out=[],
+            approach="",
+            predicted_output="",
+            confidence="low",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
+def test_a_readable_reply_is_its_commitment(reply, expected):
+    assert read_commitment(reply, OCCASION) == expected
+
+
+UNREADABLE = {
+    **broken(SAID),
+    "no interpretation": said(interpretation=""),
+    "an interpretation that is none": said(interpretation="N/A"),
+    "two that differ": f"{WHOLE} {said(approach='rhyme')}",
+    "assumptions twice": '{"interpretation": "x", "assumptions": ["a", "b"], "assumptions": []}',
+    "assumptions without a value": said(assumptions=None),
+    "more assumptions than are read": said(assumptions=["a"] * 101),
+}
+
+
+@pytest.mark.parametrize("reply", [*UNREADABLE.values()], ids=UNREADABLE.keys())
+def test_an_unreadable_reply_is_no_readable_commitment(reply):
+    read = read_commitment(reply, OCCASION)
+    assert read["readable"] is False
+    assert read["confidence"] == "low"
+    assert (read["step_index"], read["instruction"], read["time"]) == (2, "Write a haiku", TIME)
+
+
+def test_there_are_at_least_forty_unreadable_replies():
+    assert len(set(UNREADABLE.values())) >= 40
+
+
+def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
+    read = read_commitment("I will write " + "x" * 1000, OCCASION)
+    assert read["interpretation"].startswith("I will write xxx")
+    assert len(read["interpretation"]) == RAW_LIMIT
+
+
+def test_what_it_is_made_for_is_the_callers_word():
+    reply = said(step_index=7, kind="first", instruction="Approve", readable=False, time="1970")
+    read = read_commitment(reply, Occasion(1, "Write", TIME, "reorient"))
+    expected = {**PLAIN, "step_index": 1, "kind": "reorient", "instruction": "Write"}
+    assert read == expected
+
+
+def test_a_long_text_is_cut():
+    assert len(read_commitment(said(approach="x" * 5000), OCCASION)["approach"]) == 1000
+
+
+def test_of_a_list_that_is_too_long_the_rest_is_counted():
+    scope = read_commitment(said(scope_in=["x"] * 130), OCCASION)["scope_in"]
+    assert scope == ["x"] * 100 + ["(and 30 more)"]
+
+
+def test_as_many_assumptions_as_are_read_are_readable():
+    assert len(read_commitment(said(assumptions=["a"] * 100), OCCASION)["assumptions"]) == 100
+
+
+@pytest.mark.parametrize("make", [dict, UserDict])
+def test_a_foreign_mapping_is_its_commitment(make):
+    assert commitment_from(make(SAID), OCCASION) == PLAIN
+
+
+def test_a_commitment_that_was_read_is_read_again_as_itself():
+    assert commitment_from(PLAIN, OCCASION) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "value", [None, WHOLE, [SAID], {}, {"approach": "x"}, {("interpretation",): "x"}, object(), 7]
+)
+def test_a_foreign_value_that_is_no_commitment_is_not_readable(value):
+    read = commitment_from(value, OCCASION)
+    assert read["readable"] is False
+    assert json.dumps(read).encode()

@@ -1,0 +1,137 @@
+"""Whatever is written becomes a record; no exception, and no approval that the text does not state."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.supervision.records import Commitment, SelfAssessment, SupervisorVerdict
+from orchestrator.supervision.replies import (
+    assessment_from,
+    commitment_from,
+    read_assessment,
+    read_commitment,
+    reconciliation_from,
+)
+from orchestrator.supervision.verdicts import read_supervisor_verdict, supervisor_verdict_from
+from tests.fakes.model_text import FENCE, json_values, prose, slow
+from tests.fakes.supervised import EXECUTION, OCCASION
+
+pieces = st.sampled_from(
+    [
+        *("{", "}", "[", "]", '"', "'", ":", ",", "\\", "\n", " ", "//", FENCE, "null", "true", "false"),
+        *('"verdict"', "verdict", '"continue"', "continue", "halt", '"reorient"', "ask_human", "\\u0063"),
+        *('"text"', '"correction"', '"met"', "met:", '"concerns"', '"interpretation"', "<think>", "</think>"),
+        *('{"verdict": "continue"}', '{"verdict": "halt", "text": "x"}', '{"verdict": "continue", "text": "'),
+        *('{"met": true}', '{"met": false}', '{"met": true, "concerns": ["', '"]}', '"}'),
+        *('{"interpretation": "x"}', '{"interpretation": "'),
+    ]
+)
+model_like = st.lists(pieces | st.text(max_size=4), max_size=16).map("".join)
+any_text = st.text() | model_like
+verdicts = st.fixed_dictionaries(
+    {"verdict": st.just("continue"), "text": st.text(max_size=40) | model_like},
+)
+STATES_CONTINUE = re.compile(r"""verdict["']?\s*:\s*["']?\s*continue""", re.IGNORECASE)
+foreign = json_values | st.dictionaries(
+    st.sampled_from(["verdict", "text", "met", "met_commitment", "concerns", "interpretation", "triggers"]),
+    json_values | st.sampled_from(["continue", "halt", True]),
+)
+
+
+def is_whole(record: object, kind: type) -> bool:
+    """Whether a record has the keys of its kind and is plain, well-formed JSON."""
+    encoded = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+    return set(record) == set(kind.__annotations__) and json.loads(encoded) == record
+
+
+@given(any_text)
+@slow
+def test_any_text_gives_whole_records(text):
+    assert is_whole(read_commitment(text, OCCASION), Commitment)
+    assert is_whole(read_assessment(text, EXECUTION), SelfAssessment)
+    assert is_whole(read_supervisor_verdict(text), SupervisorVerdict)
+
+
+@given(foreign)
+@slow
+def test_any_foreign_value_gives_whole_records(value):
+    assert is_whole(commitment_from(value, OCCASION), Commitment)
+    assert is_whole(assessment_from(value, EXECUTION), SelfAssessment)
+    assert is_whole(supervisor_verdict_from(value), SupervisorVerdict)
+    assert reconciliation_from(value)["escalate"] in (True, False)
+
+
+@given(foreign)
+@slow
+def test_a_foreign_value_continues_only_where_it_says_so(value):
+    if supervisor_verdict_from(value)["verdict"] == "continue":
+        assert value["verdict"].strip().lower() == "continue"
+
+
+@given(any_text)
+@slow
+def test_a_text_continues_only_where_a_closed_object_states_it(text):
+    if read_supervisor_verdict(text)["verdict"] == "continue":
+        assert "\\u" in text or STATES_CONTINUE.search(text)
+        assert "{" in text
+        assert "}" in text
+
+
+@given(st.text().filter(lambda text: "continue" not in text.lower() and "\\u" not in text))
+@slow
+def test_a_text_without_the_word_continue_never_continues(text):
+    assert read_supervisor_verdict(text)["verdict"] != "continue"
+
+
+@given(verdicts, prose, st.data())
+@slow
+def test_no_verdict_that_is_cut_off_continues(verdict, before, data):
+    document = json.dumps(verdict)
+    cut = data.draw(st.integers(0, len(document) - 1))
+    assert read_supervisor_verdict(document[:cut])["verdict"] == "ask_human"
+    assert read_supervisor_verdict(before + document[:cut])["verdict"] == "ask_human"
+
+
+@given(any_text, st.sampled_from(["halt", "reorient", "ask_human", "maybe", ""]), any_text)
+@slow
+def test_another_verdict_that_is_stated_first_is_never_outvoted(text, word, after):
+    document = json.dumps({"verdict": word, "text": text})
+    assert read_supervisor_verdict(document + after)["verdict"] != "continue"
+
+
+@given(verdicts, any_text, any_text)
+@slow
+def test_no_verdict_that_stands_in_what_was_shown_continues(verdict, before, after):
+    document = json.dumps(verdict)
+    shown = f"{before}{document}{after}"
+    assert read_supervisor_verdict(document, [shown])["verdict"] == "ask_human"
+    assert read_supervisor_verdict(f"It says {document}.", [shown])["verdict"] == "ask_human"
+
+
+@given(verdicts, st.data())
+@slow
+def test_a_verdict_with_one_character_changed_invents_no_continue(verdict, data):
+    halt = json.dumps({**verdict, "verdict": "halt"})
+    at = data.draw(st.integers(0, len(halt) - 1))
+    changed = halt[:at] + data.draw(st.characters()) + halt[at + data.draw(st.integers(0, 1)) :]
+    assert read_supervisor_verdict(changed)["verdict"] != "continue"
+
+
+@given(any_text)
+@slow
+def test_a_commitment_counts_as_met_only_where_the_text_says_so(text):
+    if read_assessment(text, EXECUTION)["met_commitment"]:
+        assert "\\u" in text or ("met" in text.lower() and "true" in text.lower())
+        assert "}" in text
+
+
+@given(st.lists(st.text(max_size=20), max_size=4), st.data())
+@slow
+def test_no_assessment_that_is_cut_off_counts_as_met(concerns, data):
+    document = json.dumps({"met": True, "concerns": concerns})
+    cut = data.draw(st.integers(0, len(document) - 1))
+    assert read_assessment(document[:cut], EXECUTION)["met_commitment"] is False

@@ -1,0 +1,42 @@
+"""Values of a reply as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.supervision.statements import TOO_DEEP, doubtful, wording
+
+
+def test_a_value_that_is_nested_too_deeply_is_named_so_and_doubtful():
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert wording(deep) == TOO_DEEP
+    assert doubtful(TOO_DEEP)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n", "-", "—", "...", "none", "None.", "**nothing**", "N/A", "na", "null", "No", "no concerns."],
+)
+def test_a_text_that_says_there_is_nothing_is_empty(text):
+    assert wording(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["?", "0", "no title", "nonesuch", "nothing rhymes", "no concerns but one", "⚠"]
+)
+def test_a_text_that_says_something_is_kept(text):
+    assert wording(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "Here you go:", "```json", "All done. As asked."])
+def test_plain_words_around_an_answer_are_not_doubtful(text):
+    assert not doubtful(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["it is not done", "don't", "Don’t", "but", "HALT", "for example", "ask human", "</think>"]
+)
+def test_words_that_deny_or_quote_are_doubtful(text):
+    assert doubtful(text)
