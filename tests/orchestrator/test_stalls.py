@@ -1,0 +1,256 @@
+"""When executing a step again leads nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.stalls import StallRules, stalled
+from orchestrator.state import NO_USAGE, StepRecord, ToolCallRecord
+
+OUTPUT = StallRules(same_tool_call=None, no_improvement=None)
+CALL = StallRules(same_output=None, no_improvement=None)
+SCORE = StallRules(same_output=None, same_tool_call=None)
+NEVER = StallRules(same_output=None, same_tool_call=None, no_improvement=None)
+
+
+def call(name="search", args=None, result="found"):
+    return ToolCallRecord(name=name, args=args, result=result, error=None, latency_ms=1.0)
+
+
+def scored(score):
+    """A report of ten checks, of which as many tenths passed; None: none was answered."""
+    passed = [None] if score is None else [at < round(score * 10) for at in range(10)]
+    return {"metrics": {"response": {"checks": [{"passed": one} for one in passed]}}, "alerts": []}
+
+
+def record(result="out", *, calls=(), score=None, step_index=0, replan=0, error=None) -> StepRecord:
+    return StepRecord(
+        step_index=step_index,
+        step="do",
+        attempt=1,
+        result=result,
+        status="failed",
+        verdict=None,
+        report=scored(score),
+        warnings=[],
+        supervision=None,
+        tool_calls=list(calls),
+        usage=NO_USAGE,
+        judge_usage=None,
+        model=None,
+        transport_retries=0,
+        replan=replan,
+        started_at="2026-01-01T10:00:00+00:00",
+        error=error,
+    )
+
+
+def outputs(*results):
+    return [record(result) for result in results]
+
+
+def scores(*values):
+    return [record(score=value) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("results", "times", "is_stalled"),
+    [
+        ("a", 2, False),
+        ("aa", 2, True),
+        ("ab", 2, False),
+        ("aba", 2, False),
+        ("baa", 2, True),
+        ("aab", 2, False),
+        ("aa", 3, False),
+        ("aaa", 3, True),
+        ("abaa", 3, False),
+        ("aa", None, False),
+    ],
+)
+def test_the_same_output_in_a_row(results, times, is_stalled):
+    rules = StallRules(same_output=times, same_tool_call=None, no_improvement=None)
+    told = f"the last {times} executions gave the same output"
+
+    assert stalled(outputs(*results), rules) == (told if is_stalled else None)
+
+
+def test_outputs_that_differ_in_any_character_are_not_the_same():
+    assert stalled(outputs("a", "a "), OUTPUT) is None
+
+
+def test_no_output_twice_is_the_same_output():
+    assert stalled(outputs("", ""), OUTPUT)
+
+
+def test_executions_that_ended_in_an_error_gave_no_output():
+    assert stalled([record("", error="ValueError"), record("", error="ValueError")], OUTPUT) is None
+
+
+@pytest.mark.parametrize(
+    ("executions", "times", "is_stalled"),
+    [
+        ([[{"q": 1}, {"q": 1}]], 3, False),
+        ([[{"q": 1}, {"q": 1}, {"q": 1}]], 3, True),
+        ([[{"q": 1}], [{"q": 1}], [{"q": 1}]], 3, True),
+        ([[{"q": 1}], [{"q": 2}], [{"q": 1}]], 3, False),
+        ([[{"q": 1}, {"q": 2}], [{"q": 1}, {"q": 2}], [{"q": 3}, {"q": 1}]], 3, True),
+        ([[{"q": 1}], [], [{"q": 1}]], 2, True),
+        ([[{"a": 1, "b": 2}, {"b": 2, "a": 1}]], 2, True),
+        ([[{"q": 1}, {"q": True}]], 2, False),
+        ([[{"q": 1}, {"q": "1"}]], 2, False),
+        ([[None, None]], 2, True),
+        ([["x", "x"]], 2, True),
+        ([[{"q": 1}] * 9], None, False),
+    ],
+)
+def test_the_same_tool_call(executions, times, is_stalled):
+    rules = StallRules(same_output=None, same_tool_call=times, no_improvement=None)
+    records = [record(calls=[call(args=args) for args in execution]) for execution in executions]
+    told = f"the tool 'search' was called {times} times with the same arguments"
+
+    assert stalled(records, rules) == (told if is_stalled else None)
+
+
+def test_calls_of_different_tools_are_not_the_same():
+    assert stalled([record(calls=[call("a"), call("b"), call("a"), call("b")])], CALL) is None
+
+
+def test_the_same_call_counts_whatever_it_answered():
+    assert stalled([record(calls=[call(result=text) for text in "abc"])], CALL)
+
+
+def test_arguments_too_deep_to_be_compared_stall_nothing():
+    def nested():
+        args = {}
+        for _ in range(100_000):
+            args = {"in": args}
+        return args
+
+    assert stalled([record(calls=[call(args=nested()) for _ in range(3)])], CALL) is None
+
+
+def test_a_long_name_of_a_tool_is_cut():
+    assert len(stalled([record(calls=[call("x" * 5000)] * 3)], CALL)) < 150
+
+
+@pytest.mark.parametrize(
+    ("values", "times", "is_stalled"),
+    [
+        ((0.5, 0.5), 3, False),
+        ((0.5, 0.5, 0.5), 3, True),
+        ((0.5, 0.4, 0.5), 3, True),
+        ((0.5, 0.4, 0.6), 3, False),
+        ((0.5, 0.6, 0.6), 3, False),
+        ((0.5, 0.6, 0.6, 0.6), 3, True),
+        ((0.6, 0.2, 0.3, 0.4), 3, True),
+        ((0.1, 0.2, 0.3, 0.4), 3, False),
+        ((0.0, 0.0), 2, True),
+        ((0.0, 0.1), 2, False),
+        ((0.5, None, 0.5), 3, False),
+        ((0.5, 0.5, None), 3, False),
+        ((None, 0.5, 0.5), 3, False),
+        ((None, 0.5, 0.5, 0.5), 3, True),
+        ((None, None, None), 3, False),
+        ((0.5,) * 9, None, False),
+    ],
+)
+def test_no_improvement_of_the_score(values, times, is_stalled):
+    rules = StallRules(same_output=None, same_tool_call=None, no_improvement=times)
+
+    assert (stalled(scores(*values), rules) is not None) is is_stalled
+
+
+def test_a_score_that_stays_is_told():
+    told = "over the last 3 executions the best score of the report stayed at 0.5 of 1"
+
+    assert stalled(scores(0.5, 0.4, 0.5), SCORE) == told
+
+
+def test_an_execution_without_a_report_has_no_score():
+    records = [*scores(0.5, 0.5), {**record(), "report": None}]
+
+    assert stalled(records, SCORE) is None
+
+
+def test_only_the_step_of_the_last_execution_counts():
+    records = [record("a", step_index=0), record("a", step_index=1)]
+
+    assert stalled(records, OUTPUT) is None
+
+
+def test_executions_before_a_new_plan_do_not_count():
+    assert stalled([record("a", replan=0), record("a", replan=1)], OUTPUT) is None
+
+
+def test_nothing_executed_is_not_stalled():
+    assert stalled([], StallRules()) is None
+
+
+def test_by_default_two_same_outputs_stall():
+    assert stalled(outputs("a", "a"), StallRules())
+
+
+def test_the_first_rule_that_holds_is_told():
+    records = [record("a", calls=[call()], score=0.5) for _ in range(3)]
+
+    assert "same output" in stalled(records, StallRules())
+    assert "tool" in stalled(records, StallRules(same_output=None))
+    assert "score" in stalled(records, StallRules(same_output=None, same_tool_call=None))
+
+
+@pytest.mark.parametrize("name", ["same_output", "same_tool_call", "no_improvement"])
+@pytest.mark.parametrize("value", [1, 0, -1, 2.0, "2", True, False])
+def test_a_rule_that_is_not_accepted_is_refused(name, value):
+    with pytest.raises(ConfigurationError) as raised:
+        StallRules(**{name: value})
+
+    assert str(raised.value) == f"{name} is {value!r}; give a whole number of at least 2, or None for no rule"
+
+
+def test_rules_are_frozen():
+    with pytest.raises(FrozenInstanceError):
+        StallRules().same_output = 5
+
+
+histories = st.lists(
+    st.builds(
+        record,
+        result=st.sampled_from("ab"),
+        calls=st.lists(st.builds(call, args=st.sampled_from([{"q": 1}, {"q": 2}, None])), max_size=2),
+        score=st.none() | st.sampled_from([0.0, 0.5, 1.0]),
+        step_index=st.integers(0, 1),
+    ),
+    max_size=8,
+)
+
+
+@given(histories)
+def test_without_a_rule_nothing_stalls(records):
+    assert stalled(records, NEVER) is None
+
+
+@given(histories)
+def test_a_stricter_bound_stalls_no_later(records):
+    if stalled(records, StallRules(3, 4, 4)):
+        assert stalled(records, StallRules(2, 3, 3))
+
+
+@given(histories)
+def test_executions_of_other_steps_change_nothing(records):
+    last = records[-1]["step_index"] if records else 0
+    own = [one for one in records if one["step_index"] == last]
+
+    assert stalled(records, StallRules()) == stalled(own, StallRules())
+
+
+@given(st.integers(1, 11))
+def test_what_gets_better_each_time_never_stalls(times):
+    records = [record(str(at), score=at / 10) for at in range(times)]
+
+    assert stalled(records, StallRules()) is None
