@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.budget import Budget, ModelPrice
     from orchestrator.engine import LangGraphOrchestrator
-    from orchestrator.errors import BudgetExceededError, ConfigurationError, DrawingError, OrchestratorError
+    from orchestrator.errors import (
+        BudgetExceededError,
+        ConfigurationError,
+        ContractFunctionError,
+        DrawingError,
+        OrchestratorError,
+        ResumeError,
+    )
     from orchestrator.events import (
         Event,
         Planned,
+        Replanned,
         RunFinished,
+        RunPaused,
+        RunResumed,
         RunStarted,
         StepExecuted,
         StepJudged,
@@ -22,28 +32,56 @@ if TYPE_CHECKING:
         StepStarted,
     )
     from orchestrator.retry import RetryPolicy
-    from orchestrator.state import Failure, OrchestratorState, StepRecord, ToolCallRecord, Usage
+    from orchestrator.stalls import StallRules
+    from orchestrator.state import (
+        Failure,
+        JudgeCalls,
+        OrchestratorState,
+        Question,
+        Retries,
+        StepRecord,
+        ToolCallRecord,
+        Usage,
+    )
+    from orchestrator.supervision.agents import ModelSupervisor
+    from orchestrator.supervision.policy import SupervisionPolicy
+    from orchestrator.supervision.ports import Supervisor
+    from orchestrator.supervision.records import HumanAnswer, SupervisionRecord
 else:
     _HOMES = {
         "Budget": "budget",
         "BudgetExceededError": "errors",
         "ConfigurationError": "errors",
+        "ContractFunctionError": "errors",
         "DrawingError": "errors",
         "Event": "events",
         "Failure": "state",
+        "HumanAnswer": "supervision.records",
+        "JudgeCalls": "state",
         "LangGraphOrchestrator": "engine",
         "ModelPrice": "budget",
+        "ModelSupervisor": "supervision.agents",
         "OrchestratorError": "errors",
         "OrchestratorState": "state",
         "Planned": "events",
+        "Question": "state",
+        "Replanned": "events",
+        "ResumeError": "errors",
+        "Retries": "state",
         "RetryPolicy": "retry",
         "RunFinished": "events",
+        "RunPaused": "events",
+        "RunResumed": "events",
         "RunStarted": "events",
+        "StallRules": "stalls",
         "StepExecuted": "events",
         "StepJudged": "events",
         "StepRecord": "state",
         "StepRetried": "events",
         "StepStarted": "events",
+        "SupervisionPolicy": "supervision.policy",
+        "SupervisionRecord": "supervision.records",
+        "Supervisor": "supervision.ports",
         "ToolCallRecord": "state",
         "Usage": "state",
     }
@@ -63,22 +101,36 @@ __all__ = [
     "Budget",
     "BudgetExceededError",
     "ConfigurationError",
+    "ContractFunctionError",
     "DrawingError",
     "Event",
     "Failure",
+    "HumanAnswer",
+    "JudgeCalls",
     "LangGraphOrchestrator",
     "ModelPrice",
+    "ModelSupervisor",
     "OrchestratorError",
     "OrchestratorState",
     "Planned",
+    "Question",
+    "Replanned",
+    "ResumeError",
+    "Retries",
     "RetryPolicy",
     "RunFinished",
+    "RunPaused",
+    "RunResumed",
     "RunStarted",
+    "StallRules",
     "StepExecuted",
     "StepJudged",
     "StepRecord",
     "StepRetried",
     "StepStarted",
+    "SupervisionPolicy",
+    "SupervisionRecord",
+    "Supervisor",
     "ToolCallRecord",
     "Usage",
 ]

@@ -15,6 +15,7 @@ from agents.transport import TransportRetry, is_transient
 from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.foreign_values import text_of
 from orchestrator.methods import AgentMethod
+from orchestrator.nesting import durability_of_their_own
 from orchestrator.recorder import UsageRecorder, recording
 from orchestrator.run_context import RunContext, TimeBound
 from orchestrator.state import FailureKind, ToolCallRecord, Usage
@@ -27,10 +28,19 @@ _GRACE_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a call used, whether it succeeded or not."""
+    """What a call used, whether it succeeded or not.
+
+    Attributes:
+        usage: Model calls, tokens, cost and time.
+        tool_calls: In the order of their starts.
+        model: The model that was called, if any.
+        transport_retries: Calls that were made again after a passing fault.
+    """
 
     usage: Usage
     tool_calls: list[ToolCallRecord]
+    model: str | None = None
+    transport_retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +91,15 @@ async def call_agent(
         spent_before: What the run has spent so far.
         step_index: Of the step that the call belongs to, for the bound on a step's time.
     """
-    recorder = UsageRecorder(run.gate(spent_before), run.budget.prices)
+    recorder = run.recorder(spent_before, step_index)
     bound = run.time_left(step_index)
-    with recording(recorder):
+    with recording(recorder), durability_of_their_own():
         task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
     in_time = await _ended_in_time(task, run, bound)
     error = _own_error(task, run) if in_time else None
-    spent = Spent(recorder.usage(), recorder.tool_calls())
+    usage = recorder.usage()
+    repeated = max(recorder.repeats, usage["failed_model_calls"])
+    spent = Spent(usage, recorder.tool_calls(), recorder.model(), repeated)
     ended_well = in_time and error is None and recorder.refused is None
     if run.cancelled is not None and not ended_well:
         return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", passing=False)
@@ -156,6 +168,7 @@ async def _retried(
     async def call() -> T:
         if first:
             raise first.pop()
+        recorder.repeats += 1
         return await method(*args)
 
     # Only now, since a controller costs more than an instant call: it begins with the fault just seen.

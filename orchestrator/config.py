@@ -6,17 +6,25 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
+from evaluation import AsyncJudge, Judge
 from orchestrator.budget import Budget
 from orchestrator.errors import ConfigurationError
 from orchestrator.foreign_values import read_text, shown
 from orchestrator.methods import chosen_method, compressing_method, corrects
+from orchestrator.modes import ModeFunction
 from orchestrator.ports import InvokableCompressor, RunnableCompressor
 from orchestrator.retry import RetryPolicy
+from orchestrator.run_context import utc_now
+from orchestrator.supervision.policy import SupervisionPolicy
+from orchestrator.supervision.records import SupervisionMode
 
-NODES_PER_EXECUTION: Final = 2
-"""Executor and monitor."""
+NODES_PER_EXECUTION: Final = 4
+"""Executor and monitor; where a person is asked about a verdict, the question and the answer."""
+NODES_WHEN_SUPERVISED: Final = 8
+"""Besides: commit, post, reconcile and supervise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,11 @@ class Settings:
         step_timeout: Seconds for a step with all its attempts and their judging; None is no bound.
         retry_policy: What follows from a judged execution.
         budget: What a run may spend.
+        supervision: How each step is supervised: one mode, or a function of a step's text and index.
+        supervision_policy: The bounds of supervision.
+        max_parallel_steps: How many steps run at once, of a plan that says which do not need each other.
+        human: Whether a person can be asked: there is a checkpointer, and the policy says so.
+        clock: Gives the time, in UTC, for time stamps and for deadlines of answers.
 
     Raises:
         ConfigurationError: A value that is not accepted.
@@ -41,6 +54,11 @@ class Settings:
     step_timeout: float | None = None
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
     budget: Budget = field(default_factory=Budget)
+    supervision: SupervisionMode | ModeFunction = "none"
+    supervision_policy: SupervisionPolicy = field(default_factory=SupervisionPolicy)
+    max_parallel_steps: int = 8
+    human: bool = False
+    clock: Callable[[], datetime] = utc_now
 
     def __post_init__(self) -> None:
         """Refuse values that are not accepted."""
@@ -50,12 +68,28 @@ class Settings:
         _check_seconds("step_timeout", self.step_timeout)
         _check_type("retry_policy", self.retry_policy, RetryPolicy)
         _check_type("budget", self.budget, Budget)
+        _check_type("supervision_policy", self.supervision_policy, SupervisionPolicy)
+        _check_whole("max_parallel_steps", self.max_parallel_steps, 1)
+
+    @property
+    def default_mode(self) -> SupervisionMode:
+        """The mode of every step that no function gives one."""
+        return "none" if callable(self.supervision) else self.supervision
 
     @property
     def recursion_limit(self) -> int:
         """Nodes that a run can visit at most, with one to spare so that the bound is never what ends it."""
-        executions = self.max_plan_steps * (self.max_retries + 1)
-        return 2 + NODES_PER_EXECUTION * executions
+        plans = 1 + self.retry_policy.max_replans
+        nodes = NODES_PER_EXECUTION if self.supervision == "none" else NODES_WHEN_SUPERVISED
+        return 2 + plans * (1 + nodes * self.max_plan_steps * self.executions_per_step)
+
+    @property
+    def executions_per_step(self) -> int:
+        """How often one step is executed at most: first, on retries, and with corrections."""
+        policy = self.supervision_policy
+        corrected = 0 if self.supervision == "none" else policy.max_reorient_attempts
+        answered = policy.max_corrections if self.human else 0
+        return 1 + self.max_retries + corrected + answered
 
 
 def check_task(task: object) -> str:
@@ -104,6 +138,19 @@ def check_agents(planner: object, executor: object, monitor: object) -> None:
     if corrects(executor):
         _check_agent("executor", executor, "correct_step", "step", "output", "feedback", context="context")
     _check_agent("monitor", monitor, "evaluate", "objective", "result")
+
+
+def check_judge(judge: object) -> None:
+    """Refuse a judge that cannot be asked.
+
+    Raises:
+        ConfigurationError: Neither ``judge`` nor ``ajudge``.
+    """
+    if judge is not None and not isinstance(judge, Judge | AsyncJudge):
+        raise ConfigurationError(
+            f"judge is a {type(judge).__name__} with neither judge() nor ajudge(); "
+            "give one that has either, or None for the monitor"
+        )
 
 
 def check_compressor(compressor: object) -> None:

@@ -5,39 +5,47 @@ from __future__ import annotations
 import asyncio
 import copy
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import cast
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.types import Command, Interrupt
 
+from agents.conversation import Model
 from agents.sync import run_sync
+from evaluation import AsyncJudge, Judge
+from orchestrator.assembly import Agents, compiled
 from orchestrator.budget import Budget
 from orchestrator.config import (
     Settings,
     check_agents,
     check_compressor,
     check_hooks,
+    check_judge,
     check_task,
     check_thread_id,
 )
+from orchestrator.contracting import ContractSource
 from orchestrator.drawing import mermaid, png
 from orchestrator.errors import ConfigurationError
-from orchestrator.events import Event, RunFinished, RunStarted
-from orchestrator.graph import Graph, build_graph
+from orchestrator.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
 from orchestrator.hooks import tell
 from orchestrator.judging import failed
-from orchestrator.methods import agent_method, compressor_method, correction_method
-from orchestrator.nodes.executor import ExecutorMethods, executor_node
-from orchestrator.nodes.monitor import monitor_node
+from orchestrator.modes import ModeFunction
 from orchestrator.nodes.node import new_context
-from orchestrator.nodes.planner import planner_node
 from orchestrator.ports import Compressor, Executor, Hook, Monitor, Planner
+from orchestrator.resuming import question_of, resumption
 from orchestrator.retry import RetryPolicy
-from orchestrator.run_context import RunContext
+from orchestrator.run_context import RunContext, utc_now
 from orchestrator.state import OrchestratorState, RunInput, blank_state
 from orchestrator.streaming import blocking
+from orchestrator.supervision.policy import SupervisionPolicy
+from orchestrator.supervision.ports import Supervisor
+from orchestrator.supervision.records import SupervisionMode
 
 
 class LangGraphOrchestrator:
@@ -54,6 +62,15 @@ class LangGraphOrchestrator:
         call_timeout: Seconds that one call of an agent may take; None is no bound.
         step_timeout: Seconds for a step with all its attempts and their judging; None is no bound.
         max_plan_steps: A longer plan is refused.
+        contract: What every step has to fulfil, or a function of a step's text and index that gives it (None:
+            what the planner declared). Without one, the monitor alone says whether the objective is met.
+        judge: Scores what no program can, in place of the monitor.
+        supervision: "none", "llm" or "human", or a function of a step's text and index that says which.
+        supervisor: Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and
+            ``supervise``; None for the monitor's model.
+        supervision_policy: The bounds of supervision, and of a person's answer.
+        max_parallel_steps: How many steps run at once, of a plan that says which do not need each other.
+        clock: Gives the time, with its zone.
         checkpointer: Any LangGraph saver.
         hooks: Are told of every event; what they raise is logged.
 
@@ -77,12 +94,21 @@ class LangGraphOrchestrator:
         call_timeout: float | None = None,
         step_timeout: float | None = None,
         max_plan_steps: int = 1000,
+        contract: ContractSource = None,
+        judge: Judge | AsyncJudge | None = None,
+        supervision: SupervisionMode | ModeFunction = "none",
+        supervisor: Supervisor | Model | None = None,
+        supervision_policy: SupervisionPolicy | None = None,
+        max_parallel_steps: int = 8,
+        clock: Callable[[], datetime] = utc_now,
         checkpointer: BaseCheckpointSaver[str] | None = None,
         hooks: Sequence[Hook] = (),
     ) -> None:
         check_agents(planner, executor, monitor)
         check_compressor(compressor)
         check_hooks(hooks)
+        check_judge(judge)
+        policy = SupervisionPolicy() if supervision_policy is None else supervision_policy
         self.settings = Settings(
             max_retries=max_retries,
             max_plan_steps=max_plan_steps,
@@ -90,10 +116,14 @@ class LangGraphOrchestrator:
             step_timeout=step_timeout,
             retry_policy=RetryPolicy() if retry_policy is None else retry_policy,
             budget=Budget() if budget is None else budget,
+            supervision=supervision,
+            supervision_policy=policy,
+            max_parallel_steps=max_parallel_steps,
+            human=checkpointer is not None and getattr(policy, "human", False),
+            clock=clock,
         )
-        self.graph = _compile(
-            planner, executor, monitor, compressor, self.settings, checkpointer=checkpointer
-        )
+        self._agents = Agents(planner, executor, monitor, compressor, judge, supervisor)
+        self.graph = compiled(self._agents, contract, self.settings, checkpointer)
         self._hooks = tuple(hooks)
         self._running: dict[str, RunContext] = {}
 
@@ -120,12 +150,8 @@ class LangGraphOrchestrator:
 
     async def arun(self, task: str, thread_id: str | None = None) -> OrchestratorState:
         """Like ``run``, without blocking the event loop."""
-        state = blank_state(check_task(task), self.settings.max_retries)
-        async with aclosing(self._observed(task, thread_id, live=bool(self._hooks))) as events:
-            async for event in events:
-                if isinstance(event, RunFinished):
-                    state = event.state
-        return state
+        check_thread_id(thread_id)
+        return await self._ended(self._beginning(check_task(task), thread_id))
 
     def stream(self, task: str, thread_id: str | None = None) -> Iterator[Event]:
         """Run a task and yield its events as they happen, ``RunFinished`` last.
@@ -141,7 +167,49 @@ class LangGraphOrchestrator:
 
     async def astream(self, task: str, thread_id: str | None = None) -> AsyncGenerator[Event, None]:
         """Like ``stream``, without blocking the event loop."""
-        async with aclosing(self._observed(task, thread_id, live=True)) as events:
+        check_thread_id(thread_id)
+        begin = self._beginning(check_task(task), thread_id)
+        async with aclosing(self._observed(begin, live=True)) as events:
+            async for event in events:
+                yield copy.deepcopy(event)
+
+    def resume(self, thread_id: str, answer: object = None) -> OrchestratorState:
+        """Go on with a run that was cut off, or that waits for a person; also from another process.
+
+        Args:
+            thread_id: Names the run in the checkpointer.
+            answer: ``{"answer": "approve"}``, ``{"answer": "correct", "text": "..."}`` or
+                ``{"answer": "deny", "text": "..."}``, optionally with ``answered_by``; anything for a
+                question that an agent or a tool asked by ``interrupt``; None after a crash. Without an
+                answer, a run that waits for one comes back as it is, unless its deadline has passed.
+
+        Returns:
+            The state as ``run`` returns it: the final one, or one with the next ``question``.
+
+        Raises:
+            ResumeError: There is nothing to resume, or the answer is none; nothing has changed.
+            ConfigurationError: There is no checkpointer, or the thread is running already.
+        """
+        check_thread_id(thread_id)
+        return run_sync(lambda: self.aresume(thread_id, answer))
+
+    async def aresume(self, thread_id: str, answer: object = None) -> OrchestratorState:
+        """Like ``resume``, without blocking the event loop."""
+        self._check_resumable(thread_id)
+        return await self._ended(self._resuming(thread_id, answer))
+
+    def stream_resumed(self, thread_id: str, answer: object = None) -> Iterator[Event]:
+        """Go on as ``resume`` does, and yield the events; ``RunFinished`` or ``RunPaused`` is the last."""
+        self._check_resumable(thread_id)
+        return blocking(
+            lambda: self.astream_resumed(thread_id, answer),
+            lambda: self.cancel(thread_id, "the stream was closed"),
+        )
+
+    async def astream_resumed(self, thread_id: str, answer: object = None) -> AsyncGenerator[Event, None]:
+        """Like ``stream_resumed``, without blocking the event loop."""
+        self._check_resumable(thread_id)
+        async with aclosing(self._observed(self._resuming(thread_id, answer), live=True)) as events:
             async for event in events:
                 yield copy.deepcopy(event)
 
@@ -167,49 +235,69 @@ class LangGraphOrchestrator:
         """
         return png(self.graph)
 
-    async def _observed(self, task: str, thread_id: str | None, *, live: bool) -> AsyncGenerator[Event, None]:
-        """A run's events, after the hooks were told of each; only its ends where nobody looks at it live."""
-        task = check_task(task)
+    def _check_resumable(self, thread_id: object) -> None:
         check_thread_id(thread_id)
+        if self.graph.checkpointer is None or thread_id is None:
+            raise ConfigurationError(
+                "resume needs a thread_id and the checkpointer that the run was kept in; "
+                "give LangGraphOrchestrator one"
+            )
+
+    async def _ended(self, begin: _Begin) -> OrchestratorState:
+        """The state in which a run ends or waits."""
+        state: OrchestratorState | None = None
+        async with aclosing(self._observed(begin, live=bool(self._hooks))) as events:
+            async for event in events:
+                if isinstance(event, RunFinished | RunPaused):
+                    state = event.state
+        return cast("OrchestratorState", state)
+
+    async def _observed(self, begin: _Begin, *, live: bool) -> AsyncGenerator[Event, None]:
+        """A run's events, after the hooks were told of each; only its ends where nobody looks at it live."""
         resumable = self.graph.checkpointer is not None
-        run = new_context(thread_id or _new_thread_id(), self.settings, interruptible=resumable)
+        run = new_context(begin.thread_id, self.settings, interruptible=resumable)
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ConfigurationError(
                 f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
             )
         try:
-            async with aclosing(self._events(task, run, live=live)) as events:
+            async with aclosing(self._events(await begin.start(), run, live=live)) as events:
                 async for event in events:
                     await tell(self._hooks, event)
                     yield event
         finally:
             self._running.pop(run.thread_id, None)
 
-    async def _events(self, task: str, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
-        yield RunStarted(thread_id=run.thread_id, task=task)
-        state = blank_state(task, self.settings.max_retries)
+    async def _events(self, start: _Start, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
+        yield start.event
+        state = start.state
+        interrupts: tuple[Interrupt, ...] = ()
         try:
-            async with aclosing(self._chunks(task, run, live=live)) as chunks:
+            async with aclosing(self._chunks(start.input, run, live=live)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, Event):
                         yield chunk
                     else:
+                        interrupts = (*interrupts, *_interrupts(chunk))
                         state = _current(state, chunk)
         except (asyncio.CancelledError, GeneratorExit):
             state = {**state, **failed("cancelled", "whoever ran it stopped waiting for its end")}
             await tell(self._hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
             raise
-        yield RunFinished(thread_id=run.thread_id, status=state["status"], state=state)
+        yield _last(run.thread_id, state, interrupts or start.waiting)
 
     async def _chunks(
-        self, task: str, run: RunContext, *, live: bool
+        self, given: _Input, run: RunContext, *, live: bool
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         """What the graph streams: our events, and its values after each step."""
+        if given == "wait":
+            return
         stream = self.graph.astream(
-            RunInput(task=task, status="planning"),
-            RunnableConfig(configurable={"thread_id": run.thread_id}),
+            given,
+            self._config(run.thread_id),
             context=run,
             stream_mode=["custom", "values"] if live else ["values"],
+            durability=None if self.graph.checkpointer is None else "sync",
         )
         # Closed here, so that nothing of the run goes on once whoever reads it has left.
         async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
@@ -217,31 +305,71 @@ class LangGraphOrchestrator:
                 if isinstance(chunk, Event | dict):
                     yield chunk
 
+    def _beginning(self, task: str, thread_id: str | None) -> _Begin:
+        thread = thread_id or _new_thread_id()
+
+        async def start() -> _Start:
+            state = blank_state(task, self.settings.max_retries)
+            return _Start(
+                RunInput(task=task, status="planning"), RunStarted(thread_id=thread, task=task), state
+            )
+
+        return _Begin(thread, start)
+
+    def _resuming(self, thread_id: str, answer: object) -> _Begin:
+        async def start() -> _Start:
+            snapshot = await self.graph.aget_state(self._config(thread_id))
+            found = resumption(thread_id, snapshot, answer, self.settings.clock())
+            waiting = snapshot.interrupts if found.input == "wait" else ()
+            event = RunResumed(thread_id=thread_id, state=found.state)
+            return _Start(found.input, event, {**found.state, "question": None}, waiting)
+
+        return _Begin(thread_id, start)
+
+    def _config(self, thread_id: str) -> RunnableConfig:
+        return RunnableConfig(
+            configurable={"thread_id": thread_id}, max_concurrency=self.settings.max_parallel_steps
+        )
+
+
+_Input = RunInput | Command[str] | Literal["wait"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a run starts with: the graph's input, the first event, the state before, what waits already."""
+
+    input: _Input
+    event: Event
+    state: OrchestratorState
+    waiting: tuple[Interrupt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    """A run about to begin; ``start`` reads what it begins with, once nothing else runs on the thread."""
+
+    thread_id: str
+    start: Callable[[], Awaitable[_Start]]
+
+
+def _last(thread_id: str, state: OrchestratorState, interrupts: tuple[Interrupt, ...]) -> Event:
+    """How the run came to its end, or to a question."""
+    if state["status"] == "executing" and interrupts:
+        question = question_of(interrupts, state)
+        return RunPaused(thread_id=thread_id, question=question, state={**state, "question": question})
+    return RunFinished(thread_id=thread_id, status=state["status"], state=state)
+
+
+def _interrupts(values: dict[str, object]) -> tuple[Interrupt, ...]:
+    return cast("tuple[Interrupt, ...]", values.get("__interrupt__", ()))
+
 
 def _current(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:
     """The documented fields of what the graph holds; until the plan is made, that is of an earlier run."""
     if values.get("status") == "planning":
         return state
     return cast("OrchestratorState", {name: values.get(name, value) for name, value in state.items()})
-
-
-def _compile(
-    planner: Planner,
-    executor: Executor,
-    monitor: Monitor,
-    compressor: Compressor | None,
-    settings: Settings,
-    *,
-    checkpointer: BaseCheckpointSaver[str] | None,
-) -> Graph:
-    methods = ExecutorMethods(agent_method(executor, "execute_step"), correction_method(executor))
-    graph = build_graph(
-        planner_node(agent_method(planner, "generate_plan"), settings),
-        executor_node(methods, compressor_method(compressor), settings),
-        monitor_node(agent_method(monitor, "evaluate"), settings),
-        checkpointer,
-    )
-    return graph.with_config(recursion_limit=settings.recursion_limit)
 
 
 def _new_thread_id() -> str:

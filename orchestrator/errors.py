@@ -3,6 +3,8 @@
 OrchestratorError
 ├── ConfigurationError      an argument that is not accepted (also a ValueError); nothing has run
 ├── BudgetExceededError     raised into a model call that the budget does not allow
+├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
+├── ResumeError             a run that cannot be resumed as asked (also a ValueError); nothing has changed
 ├── InterruptError          an agent's interrupt that nothing could resume; a run ends with it as its failure
 └── DrawingError            a picture that cannot be drawn on this machine
 """
@@ -20,6 +22,14 @@ class ConfigurationError(OrchestratorError, ValueError):
 
 class BudgetExceededError(OrchestratorError):
     """A model call that the budget does not allow; ends the run, keeping its results."""
+
+
+class ContractFunctionError(OrchestratorError):
+    """The caller's contract function gave no contract; the step fails with it before it is executed."""
+
+
+class ResumeError(OrchestratorError, ValueError):
+    """A thread, an answer or a step that cannot be resumed from; nothing has changed."""
 
 
 class InterruptError(OrchestratorError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.state import OrchestratorState, RunStatus, StepRecord, Usage, VerdictRecord
+from orchestrator.state import OrchestratorState, Question, RunStatus, StepRecord, Usage, VerdictRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +64,30 @@ class StepRetried(Event):
     step_index: int
     attempt: int
     feedback: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replanned(Event):
+    """The rest of the task is planned anew: ``plan`` is the whole, of which ``replaced`` was given up."""
+
+    plan: tuple[str, ...]
+    replaced: tuple[int, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed(Event):
+    """A run goes on; ``state`` is what it goes on from."""
+
+    state: OrchestratorState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPaused(Event):
+    """A run waits for a person; ``state`` is what ``run`` returns, with the question."""
+
+    question: Question
+    state: OrchestratorState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,57 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Send
 
+from orchestrator.branches import branches_of
 from orchestrator.errors import ConfigurationError
 from orchestrator.nodes.node import Node
-from orchestrator.routing import route_after_executor, route_after_monitor, route_after_planner
+from orchestrator.routing import route_after_join, route_after_planner
 from orchestrator.run_context import RunContext
 from orchestrator.state import OrchestratorState, RunInput
+from orchestrator.step_graph import Builder, StepNodes, add_step
 from orchestrator.threaded_saver import awaitable_saver
 
-Graph = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
+Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
+_PARALLEL: Final = "parallel"
 
 
-def build_graph(
-    planner: Node, executor: Node, monitor: Node, checkpointer: BaseCheckpointSaver[str] | None
-) -> Graph:
-    """Compile the graph of the three nodes."""
-    graph = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The nodes of a run.
 
-    graph.add_node("planner_node", planner)
-    graph.add_node("executor_node", executor)
-    graph.add_node("monitor_node", monitor)
+    Attributes:
+        planner: Makes the plan.
+        step: The nodes of each of its steps.
+        branch: Runs one step beside others.
+        join: Puts those together again.
+        replans: Whether the rest may be planned anew.
+    """
+
+    planner: Node
+    step: StepNodes
+    branch: Node
+    join: Node
+    replans: bool
+
+
+def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> Graph:
+    """Compile the graph of a run.
+
+    Raises:
+        ConfigurationError: ``checkpointer`` is no LangGraph saver.
+    """
+    graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
+    replan: dict[Hashable, str] = {"replan": "planner_node"} if nodes.replans else {}
+
+    graph.add_node("planner_node", nodes.planner)
+    add_step(graph, nodes.step, replan)
+    graph.add_node("branch_node", nodes.branch)
+    graph.add_node("join_node", nodes.join)
 
     graph.add_edge(START, "planner_node")
     graph.add_conditional_edges(
-        "planner_node", _on_the_loop(route_after_planner), {"execute": "executor_node", "end": END}
+        "planner_node",
+        _sending(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
+        {**nodes.step.begins, _PARALLEL: "branch_node", "end": END},
     )
+    graph.add_edge("branch_node", "join_node")
     graph.add_conditional_edges(
-        "executor_node", _on_the_loop(route_after_executor), {"judge": "monitor_node", "end": END}
+        "join_node",
+        _sending(route_after_join, "route_after_join"),
+        {_PARALLEL: "branch_node", **replan, "end": END},
     )
-    graph.add_conditional_edges(
-        "monitor_node",
-        _on_the_loop(route_after_monitor),
-        {"next_step": "executor_node", "retry": "executor_node", "end": END},
-    )
+    return graph.compile(checkpointer=_saver(checkpointer), name="plan_execute_monitor")
+
+
+def _saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
     if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
         raise ConfigurationError(
             f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
         )
-    saver = None if checkpointer is None else awaitable_saver(checkpointer)
-    return graph.compile(checkpointer=saver, name="plan_execute_monitor")
+    return None if checkpointer is None else awaitable_saver(checkpointer)
 
 
-def _on_the_loop(route: Callable[[OrchestratorState], str]) -> Callable[[OrchestratorState], Awaitable[str]]:
-    """A route as a coroutine: LangGraph would run a plain function in a thread, at ten times its cost."""
+def _sending(
+    route: Callable[[OrchestratorState], str], name: str
+) -> Callable[[OrchestratorState], Awaitable[str | list[Send]]]:
+    """A route, as a coroutine, that sends every step which can run now its own state."""
 
-    async def routed(state: OrchestratorState) -> str:
-        return route(state)
+    async def routed(state: OrchestratorState) -> str | list[Send]:
+        label = route(state)
+        if label != _PARALLEL:
+            return label
+        return [Send("branch_node", branch) for branch in branches_of(state)]
 
-    routed.__name__ = route.__name__
+    routed.__name__ = name
     return routed

@@ -1,4 +1,4 @@
-"""From the monitor's answer to the next state: pure functions."""
+"""The monitor's answer as a verdict, and a failure as an update: pure functions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,7 @@ from collections.abc import Mapping
 
 from agents.contracts import UNREADABLE_PREFIX
 from orchestrator.foreign_values import plain_text, read_text
-from orchestrator.retry import Outcome, RetryPolicy
-from orchestrator.state import (
-    Failure,
-    FailureKind,
-    OrchestratorState,
-    RecordStatus,
-    StateUpdate,
-    StepRecord,
-    VerdictRecord,
-    with_result,
-)
-
-_STATUS: Mapping[Outcome, RecordStatus] = {
-    "validated": "validated",
-    "refused": "failed",
-    "needs_review": "needs_review",
-}
+from orchestrator.state import Failure, FailureKind, StateUpdate, VerdictRecord
 
 
 def read_verdict(answer: object) -> VerdictRecord | None:
@@ -49,38 +33,6 @@ def no_verdict(reason: str) -> VerdictRecord:
     return VerdictRecord(success=False, feedback=f"The monitor gave no verdict: {reason}")
 
 
-def outcome_of(verdict: VerdictRecord | None) -> Outcome:
-    """How an execution was judged."""
-    if verdict is None:
-        return "needs_review"
-    return "validated" if verdict["success"] else "refused"
-
-
-def settle(
-    state: OrchestratorState, record: StepRecord, outcome: Outcome, policy: RetryPolicy
-) -> StateUpdate:
-    """The update that follows from a judged execution.
-
-    Args:
-        state: Before it.
-        record: The execution, with its verdict.
-        outcome: How it was judged.
-        policy: Decides on what was not validated.
-    """
-    settled: StepRecord = {**record, "status": _STATUS[outcome]}
-    if outcome == "validated":
-        return {"results": [settled], **_advanced(state, record)}
-    attempts = state["attempts"] + 1
-    decision = policy.decide(outcome, attempts, state["max_retries"])
-    update: StateUpdate = {"results": [settled], "attempts": attempts}
-    if decision.again:
-        return update
-    unjudged = outcome == "needs_review" and policy.needs_review == "fail"
-    kind: FailureKind = "needs_review" if unjudged else "attempts_exhausted"
-    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
-    return {**update, **failed(kind, f"{decision.reason}: {feedback}", record["step_index"])}
-
-
 def failed(
     kind: FailureKind, message: str, step_index: int | None = None, error: BaseException | None = None
 ) -> StateUpdate:
@@ -94,14 +46,4 @@ def failed(
             step_index=step_index,
             error_type=plain_text(type(error).__name__) if error is not None else None,
         ),
-    }
-
-
-def _advanced(state: OrchestratorState, record: StepRecord) -> StateUpdate:
-    index = record["step_index"] + 1
-    return {
-        "context": with_result(state["context"], record["step_index"], record["step"], record["result"]),
-        "current_step_index": index,
-        "attempts": 0,
-        "status": "success" if index == len(state["plan"]) else "executing",
     }

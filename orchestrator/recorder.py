@@ -60,9 +60,11 @@ class UsageRecorder(BaseCallbackHandler):
     Args:
         gate: Called before each model call with what was spent so far; raises to prevent it.
         prices: By model name, for the cost.
+        lock: Held while the gate decides; shared by recorders whose gates look at each other.
 
     Attributes:
         refused: What the gate raised, even where the agent swallowed it.
+        repeats: How often the whole call was made again after a passing fault.
     """
 
     raise_error = True
@@ -71,12 +73,15 @@ class UsageRecorder(BaseCallbackHandler):
     ignore_chain = True
     ignore_retriever = True
 
-    def __init__(self, gate: Gate, prices: Mapping[str, ModelPrice]) -> None:
+    def __init__(
+        self, gate: Gate, prices: Mapping[str, ModelPrice], lock: threading.Lock | None = None
+    ) -> None:
         self._gate = gate
         self.refused: BudgetExceededError | None = None
+        self.repeats = 0
         self._prices = prices
         self._log = _Log()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock() if lock is None else lock
         self._started = time.monotonic()
 
     @property
@@ -89,6 +94,17 @@ class UsageRecorder(BaseCallbackHandler):
         with self._lock:
             calls = list(self._log.models.values())
         return _usage(calls, self._prices, 1000 * (time.monotonic() - self._started))
+
+    def under_way(self) -> tuple[Usage, int]:
+        """What the ended calls spent, and how many are under way; for a gate, which holds the lock."""
+        ended = [call for call in self._log.models.values() if call.ended is not None]
+        return _usage(ended, self._prices, 0.0), len(self._log.models) - len(ended)
+
+    def model(self) -> str | None:
+        """The model that was called, several joined by commas; None where none was."""
+        with self._lock:
+            names = dict.fromkeys(call.model for call in self._log.models.values())
+        return ", ".join(names) or None
 
     def tool_calls(self) -> list[ToolCallRecord]:
         """The tool calls so far."""
@@ -154,9 +170,8 @@ class UsageRecorder(BaseCallbackHandler):
     def _begin(self, run_id: UUID, serialized: dict[str, object], metadata: dict[str, object] | None) -> None:
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
         with self._lock:  # held over the gate as well: calls that begin together must see each other
-            ended = [call for call in self._log.models.values() if call.ended is not None]
             try:
-                self._gate(_usage(ended, self._prices, 0.0), len(self._log.models) - len(ended))
+                self._gate(*self.under_way())
             except BudgetExceededError as error:
                 self.refused = error
                 raise

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from agents.transport import TransportRetry
 from orchestrator.budget import Budget
 from orchestrator.errors import BudgetExceededError
-from orchestrator.recorder import Gate
-from orchestrator.state import FailureKind, Usage
+from orchestrator.recorder import UsageRecorder
+from orchestrator.state import NO_USAGE, FailureKind, Usage
 from orchestrator.usage import add_usage
 
 
@@ -29,6 +31,11 @@ class TimeBound:
 UNBOUNDED: Final = TimeBound(None, "timeout", "there is no bound")
 
 
+def utc_now() -> datetime:
+    """Give the time, with its zone."""
+    return datetime.now(UTC)
+
+
 @dataclass(slots=True)
 class RunContext:
     """Handed to the nodes by LangGraph's runtime.
@@ -41,6 +48,7 @@ class RunContext:
         step_timeout: Seconds that one step may take, with all its attempts and their judging.
         interruptible: Whether an agent's interrupt can be answered later, so that it passes to the graph.
         cancelled: The reason, once the run is cancelled.
+        now: Gives the time, in UTC.
     """
 
     thread_id: str
@@ -50,15 +58,33 @@ class RunContext:
     step_timeout: float | None = None
     interruptible: bool = True
     cancelled: str | None = None
+    now: Callable[[], datetime] = utc_now
     _started: float = field(default_factory=time.monotonic)
-    _step: tuple[int, float] | None = None
+    _steps: dict[int, float] = field(default_factory=dict)
+    _parallel: dict[int, list[UsageRecorder]] = field(default_factory=dict)
+    _before: Usage = field(default_factory=lambda: NO_USAGE)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop | None = None
 
     def begin_step(self, step_index: int) -> None:
         """Start the step's clock, unless it runs already."""
-        if self._step is None or self._step[0] != step_index:
-            self._step = (step_index, time.monotonic())
+        self._steps.setdefault(step_index, time.monotonic())
+
+    def begin_parallel(self, step_index: int, spent_before: Usage) -> None:
+        """Let what the step spends count at once for those that run beside it.
+
+        Args:
+            step_index: The step, whose own state counts from nothing.
+            spent_before: By the run, before any of them began.
+        """
+        self._before = spent_before
+        self._parallel.setdefault(step_index, [])
+
+    def end_parallel(self) -> None:
+        """What the parallel steps spent is in the state from now on."""
+        self._before = NO_USAGE
+        self._parallel.clear()
 
     def time_left(self, step_index: int | None) -> TimeBound:
         """The nearest bound for a call that begins now."""
@@ -69,15 +95,28 @@ class RunContext:
             key=lambda bound: float("inf") if bound.seconds is None else bound.seconds,
         )
 
-    def gate(self, spent_before: Usage) -> Gate:
-        """A check that refuses a model call which the budget does not allow."""
+    def recorder(self, spent_before: Usage, step_index: int | None) -> UsageRecorder:
+        """What records a call, and refuses a model call within it which the budget does not allow."""
 
         def check(spent: Usage, running: int) -> None:
-            refused = self.budget.next_call_refused(add_usage(spent_before, spent), running)
+            for beside in self._beside(step_index):
+                other, under_way = beside.under_way()
+                spent, running = add_usage(spent, other), running + under_way
+            before = add_usage(self._before, spent_before)
+            refused = self.budget.next_call_refused(add_usage(before, spent), running)
             if refused is not None:
                 raise BudgetExceededError(refused)
 
-        return check
+        recorder = UsageRecorder(check, self.budget.prices, self._lock)
+        if step_index in self._parallel:
+            self._parallel[step_index].append(recorder)
+        return recorder
+
+    def _beside(self, step_index: int | None) -> Iterator[UsageRecorder]:
+        """The calls of other steps that run in parallel, which the state of this one knows nothing of."""
+        for other, recorders in list(self._parallel.items()):
+            if other != step_index:
+                yield from list(recorders)
 
     def cancel(self, reason: str) -> None:
         """End the run at once; may be called from any thread and from a signal handler."""
@@ -111,6 +150,6 @@ class RunContext:
             left = max(0.0, self.budget.max_seconds - (now - self._started))
             reason = f"max_seconds is {self.budget.max_seconds} and has passed"
             yield TimeBound(left, "budget_exceeded", reason)
-        if self.step_timeout is not None and self._step is not None and self._step[0] == step_index:
-            left = max(0.0, self.step_timeout - (now - self._step[1]))
+        if self.step_timeout is not None and step_index in self._steps:
+            left = max(0.0, self.step_timeout - (now - self._steps[step_index]))
             yield TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed")

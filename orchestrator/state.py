@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add
 from typing import Annotated, Final, Literal, NotRequired, TypedDict
+
+from orchestrator.supervision.records import Commitment, SupervisionMode, SupervisionRecord
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 RunStatus = Literal["planning", "executing", "success", "failed"]
-RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review"]
+RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 FailureKind = Literal[
     "plan_invalid",
     "planner_error",
     "executor_error",
     "compressor_error",
     "monitor_error",
+    "supervisor_error",
+    "supervision_invalid",
+    "contract_error",
+    "evaluation_error",
     "attempts_exhausted",
     "needs_review",
+    "halted",
+    "denied",
     "budget_exceeded",
     "timeout",
     "cancelled",
@@ -58,7 +67,11 @@ class VerdictRecord(TypedDict):
 
 
 class StepRecord(TypedDict):
-    """One execution of one step; settled by the monitor."""
+    """One execution of one step; settled by the monitor, and by whoever supervises.
+
+    ``status`` is "warning" for the best of several failed executions that was kept all the same.
+    ``judge_usage`` is that of the judging and of the supervision. ``replan`` counts the re-plans before it.
+    """
 
     step_index: int
     step: str
@@ -67,11 +80,53 @@ class StepRecord(TypedDict):
     status: RecordStatus
     verdict: VerdictRecord | None
     report: dict[str, Json] | None
+    warnings: list[str]
+    supervision: SupervisionRecord | None
     tool_calls: list[ToolCallRecord]
     usage: Usage
     judge_usage: Usage | None
+    model: str | None
+    transport_retries: int
+    replan: int
     started_at: str
     error: str | None
+
+
+class Retries(TypedDict):
+    """What was done again, by its kind: calls of a server, executions of a step, plans."""
+
+    transport: int
+    semantic: int
+    replans: int
+
+
+class JudgeCalls(TypedDict):
+    """In how many evaluations a judge was asked, and in how many the deterministic checks sufficed."""
+
+    made: int
+    saved: int
+
+
+class Question(TypedDict):
+    """What a person is asked about an execution; ``deadline`` is UTC, as ``asked_at``.
+
+    ``accepts`` are the answers that are taken. After the deadline the answer is ``on_deadline``, whoever
+    resumes the run. ``problem`` says why the answer before was refused.
+    """
+
+    id: str
+    kind: Literal["supervision", "review", "agent"]
+    step_index: int
+    step: str
+    attempt: int
+    text: str
+    output: str
+    findings: list[str]
+    accepts: list[str]
+    asked_at: str
+    deadline: str | None
+    on_deadline: Literal["approve", "deny"]
+    problem: str | None
 
 
 class Failure(TypedDict):
@@ -86,42 +141,93 @@ class Failure(TypedDict):
     error_type: str | None
 
 
+class StepNeeds(TypedDict):
+    """What a planner declared of its steps, by step: what each needs (None: the one before), its contract."""
+
+    needs: list[list[int]] | None
+    contracts: list[dict[str, Json] | None] | None
+    modes: list[SupervisionMode] | None
+
+
+class Underway(TypedDict):
+    """What lies between two nodes.
+
+    The commitment to the execution to come with what it cost, an answer that is not applied yet, why the
+    rest is planned again, and of which step alone this is the state (in a parallel branch).
+    """
+
+    commitment: Commitment | None
+    committing: Usage | None
+    answer: Json
+    replan: str | None
+    branch: int | None
+
+
+class BranchEnd(TypedDict):
+    """How one of several parallel steps ended."""
+
+    step_index: int
+    results: list[StepRecord]
+    usage: Usage
+    retries: Retries
+    judge_calls: JudgeCalls
+    warnings: list[str]
+    status: RunStatus
+    failure: Failure | None
+    replan: str | None
+    attempts: int
+
+
 def settle_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
-    """Reducer of ``results``: append a new execution, or settle the one of the same step and attempt."""
+    """Reducer of ``results``: put an execution in its place, or settle the one of that step and attempt.
+
+    The records are in the order of the plan, those of a step in the order of its executions.
+    """
     settled = list(current)
     for record in new:
-        at = _position(settled, record)
-        if at is None:
-            settled.append(record)
+        at = _place(settled, record)
+        if at > 0 and _key(settled[at - 1]) == _key(record):
+            settled[at - 1] = record
         else:
-            settled[at] = record
+            settled.insert(at, record)
     return settled
 
 
-def _position(records: Sequence[StepRecord], wanted: StepRecord) -> int | None:
-    for at in range(len(records) - 1, -1, -1):
-        record = records[at]
-        if record["step_index"] == wanted["step_index"] and record["attempt"] == wanted["attempt"]:
-            return at
-        if record["step_index"] < wanted["step_index"]:
-            return None
-    return None
+def _key(record: StepRecord) -> tuple[int, int]:
+    return record["step_index"], record["attempt"]
+
+
+def _place(records: Sequence[StepRecord], wanted: StepRecord) -> int:
+    """After the last record that is not later."""
+    at = len(records)
+    while at and _key(records[at - 1]) > _key(wanted):
+        at -= 1
+    return at
 
 
 class OrchestratorState(TypedDict):
     """What every node receives and ``run`` returns.
 
     ``attempts`` counts the failed executions of the current step; ``current_step_index`` moves on
-    when a step is validated, and equals ``len(plan)`` after success.
+    when a step is validated, and equals ``len(plan)`` after success. ``question`` waits for an answer
+    while ``status`` is "executing". ``replaced`` are the steps that a re-plan gave up.
     """
 
     task: str
     plan: list[str]
+    declared: StepNeeds
+    replaced: list[int]
     current_step_index: int
     context: str
     results: Annotated[list[StepRecord], settle_records]
     attempts: int
     max_retries: int
+    retries: Retries
+    judge_calls: JudgeCalls
+    warnings: list[str]
+    question: Question | None
+    underway: Underway
+    branches: Annotated[list[BranchEnd], add]
     status: RunStatus
     failure: Failure | None
     usage: Usage
@@ -139,11 +245,19 @@ class StateUpdate(TypedDict, total=False):
 
     task: str
     plan: list[str]
+    declared: StepNeeds
+    replaced: list[int]
     current_step_index: int
     context: str
     results: list[StepRecord]
     attempts: int
     max_retries: int
+    retries: Retries
+    judge_calls: JudgeCalls
+    warnings: list[str]
+    question: Question | None
+    underway: Underway
+    branches: list[BranchEnd]
     status: RunStatus
     failure: Failure | None
     usage: Usage
@@ -159,6 +273,7 @@ NO_USAGE: Final = Usage(
     cost_usd=None,
     latency_ms=0.0,
 )
+NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None, replan=None, branch=None)
 
 
 def blank_state(task: str, max_retries: int) -> OrchestratorState:
@@ -166,25 +281,20 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
     return OrchestratorState(
         task=task,
         plan=[],
+        declared=StepNeeds(needs=None, contracts=None, modes=None),
+        replaced=[],
         current_step_index=0,
         context="",
         results=[],
         attempts=0,
         max_retries=max_retries,
+        retries=Retries(transport=0, semantic=0, replans=0),
+        judge_calls=JudgeCalls(made=0, saved=0),
+        warnings=[],
+        question=None,
+        underway=NOTHING_UNDERWAY,
+        branches=[],
         status="planning",
         failure=None,
         usage=NO_USAGE,
     )
-
-
-def last_refusal(state: OrchestratorState) -> StepRecord | None:
-    """The latest execution of the current step, if it was refused."""
-    if not state["attempts"] or not state["results"]:
-        return None
-    return state["results"][-1]
-
-
-def with_result(context: str, step_index: int, step: str, result: str) -> str:
-    """The context after a step was validated."""
-    entry = f"Step {step_index + 1}: {step}\nResult: {result}"
-    return f"{context}\n\n{entry}" if context else entry

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from agents import ExecutionAgent, MonitoringAgent
+from agents.testing import ScriptedChatModel
 from evaluation import build_evaluation_graph
-from orchestrator import LangGraphOrchestrator
+from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -24,7 +27,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_program_of_the_readme_runs_as_it_stands(embedded_llm):
-    program, _ = blocks("python")
+    program = blocks("python")[0]
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
@@ -33,8 +36,9 @@ def test_the_program_of_the_readme_runs_as_it_stands(embedded_llm):
     assert done.stdout.splitlines()[0] in ("success", "failed")
 
 
-def test_the_evaluation_of_the_readme_prints_what_it_says():
-    _, program = blocks("python")
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_program_of_the_readme_prints_what_it_says(at):
+    program = blocks("python")[at]
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
@@ -42,7 +46,9 @@ def test_the_evaluation_of_the_readme_prints_what_it_says():
     assert f"```\n{done.stdout}```" in README
 
 
-@pytest.mark.parametrize(("at", "name"), list(enumerate(["quickstart.py", "evaluate_run.py"])))
+@pytest.mark.parametrize(
+    ("at", "name"), list(enumerate(["quickstart.py", "step_contract.py", "evaluate_run.py"]))
+)
 def test_a_program_of_the_readme_is_an_example(at, name):
     assert blocks("python")[at] in (ROOT / "examples" / name).read_text(encoding="utf-8")
 
@@ -50,8 +56,21 @@ def test_a_program_of_the_readme_is_an_example(at, name):
 def test_the_pictures_of_the_graphs_are_what_the_code_draws():
     run = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor()).draw_mermaid()
     evaluation = build_evaluation_graph().get_graph().draw_mermaid()
+    pictures = [picture.strip() for picture in blocks("mermaid")]
 
-    assert [picture.strip() for picture in blocks("mermaid")] == [run.strip(), evaluation.strip()]
+    assert pictures == [run.strip(), supervised().draw_mermaid().strip(), evaluation.strip()]
+
+
+def supervised():
+    model = ScriptedChatModel([])
+    return LangGraphOrchestrator(
+        FakePlanner(),
+        ExecutionAgent(model),
+        MonitoringAgent(model),
+        supervision="llm",
+        retry_policy=RetryPolicy(max_replans=1),
+        checkpointer=InMemorySaver(),
+    )
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(((?!https?:)[^)]+)\)", README))

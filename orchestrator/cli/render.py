@@ -21,12 +21,14 @@ _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "validated": ("✓", "green"),
     "failed": ("✗", "red"),
     "needs_review": ("?", "yellow"),
+    "warning": ("!", "yellow"),
 }
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),
     "failed": ("refused", "yellow"),
     "needs_review": ("not judged", "yellow"),
     "pending_validation": ("pending", "dim"),
+    "warning": ("kept with a warning", "yellow"),
 }
 _FEEDBACK_CHARACTERS: Final = 300
 _TASK_LINES: Final = 2

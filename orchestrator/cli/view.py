@@ -17,7 +17,7 @@ from orchestrator.events import (
 from orchestrator.state import NO_USAGE, RecordStatus, RunStatus, StepRecord, Usage
 from orchestrator.usage import add_usage
 
-StepPhase = Literal["waiting", "running", "judging", "validated", "failed", "needs_review"]
+StepPhase = Literal["waiting", "running", "judging", "validated", "failed", "needs_review", "warning"]
 
 
 @dataclass(frozen=True, slots=True)

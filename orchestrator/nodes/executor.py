@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
 from langgraph.runtime import Runtime
 
 from agents.boundary import boundary_for, fenced
+from orchestrator.asking import unsupervised
 from orchestrator.calling import Raised, Returned, call_agent
 from orchestrator.config import Settings
+from orchestrator.contracting import Contracts
+from orchestrator.current import (
+    correction_of,
+    corrections,
+    current_records,
+    current_step,
+    last_refusal,
+    mode_of,
+)
+from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.foreign_values import read_text
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate, StepRecord, last_refusal
+from orchestrator.settling import with_transport
+from orchestrator.state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.supervision.records import SupervisionMode, SupervisionRecord
 from orchestrator.usage import add_usage
 
 
@@ -30,15 +42,17 @@ class ExecutorMethods:
 
 
 def executor_node(
-    executor: ExecutorMethods, compress: AgentMethod[object] | None, settings: Settings
+    executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
 ) -> Node:
     """The node over one executor and an optional compressor."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
-        index, attempt = state["current_step_index"], state["attempts"] + 1
-        step = state["plan"][index]
+        index, step = current_step(state)
         run.begin_step(index)
+        if (refused := _without_contract(contracts, state)) is not None:
+            return refused
+        attempt = len(current_records(state)) + 1
         runtime.stream_writer(
             StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt)
         )
@@ -52,13 +66,22 @@ def executor_node(
     return node
 
 
+def _without_contract(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:
+    """The failure of a step for which there is no contract to be had, before it costs anything."""
+    try:
+        contracts.of(state)
+    except ContractFunctionError as error:
+        return failed("contract_error", str(error), current_step(state)[0], error)
+    return None
+
+
 async def _compressed(
     compress: AgentMethod[object] | None, state: OrchestratorState, run: RunContext
 ) -> StateUpdate:
     """The shorter context, which replaces what is sent and what is kept."""
     if compress is None or not state["context"]:
         return {}
-    index = state["current_step_index"]
+    index, _ = current_step(state)
     called = await call_agent(
         compress, state["context"], state["task"], run=run, spent_before=state["usage"], step_index=index
     )
@@ -76,38 +99,52 @@ async def _compressed(
 async def _executed(
     executor: ExecutorMethods, state: OrchestratorState, run: RunContext, settings: Settings
 ) -> StateUpdate:
-    started_at = datetime.now(UTC).isoformat()
+    started_at = run.now().isoformat()
     called = await _call(executor, state, run, feedback=settings.retry_policy.feedback)
     usage = add_usage(state["usage"], called.spent.usage)
-    record = _record(state, called, started_at)
+    record = _record(state, called, started_at, mode_of(state, settings.default_mode))
+    update: StateUpdate = {
+        "results": [record],
+        "usage": usage,
+        "retries": with_transport(state["retries"], record["transport_retries"]),
+        "underway": {**state["underway"], "commitment": None, "committing": None},
+    }
     if isinstance(called, Raised):
         failure = failed(called.kind or "executor_error", called.message, record["step_index"], called.error)
     elif record["error"] is not None:
         failure = failed("executor_error", record["error"], record["step_index"])
     elif reason := run.budget.exceeded(usage):
-        return {
-            "results": [record],
-            "usage": usage,
-            **failed("budget_exceeded", reason, record["step_index"]),
-        }
+        return {**update, **failed("budget_exceeded", reason, record["step_index"])}
     else:
-        return {"results": [record], "usage": usage}
-    return {"results": [record], "usage": usage, "attempts": state["attempts"] + 1, **failure}
+        return update
+    return {**update, "attempts": state["attempts"] + 1, **failure}
 
 
 async def _call(
     executor: ExecutorMethods, state: OrchestratorState, run: RunContext, *, feedback: bool
 ) -> Returned[object] | Raised:
-    index, context = state["current_step_index"], state["context"]
-    refused = last_refusal(state) if feedback else None
+    context, (index, step) = state["context"], current_step(state)
+    instruction = instructed(step, corrections(current_records(state)))
+    refused = last_refusal(state)
     args: tuple[str, ...]
-    method, args = executor.execute, (state["plan"][index],)
-    if refused is not None and executor.correct is not None:
+    method, args = executor.execute, (instruction,)
+    if refused is None or not (feedback or correction_of(refused)):
+        pass
+    elif executor.correct is not None:
         method, args = executor.correct, (*args, refused["result"], _reason(refused))
-    elif refused is not None:
+    else:
         context = correction_context(context, refused)
     return await call_agent(
         partial(method, context=context), *args, run=run, spent_before=state["usage"], step_index=index
+    )
+
+
+def instructed(step: str, wanted: list[str]) -> str:
+    """The step with all that supervisors and people wanted otherwise."""
+    return (
+        "\n".join([step, "", "Keep to these corrections:", *(f"- {one}" for one in wanted)])
+        if wanted
+        else step
     )
 
 
@@ -124,26 +161,44 @@ def correction_context(context: str, refused: StepRecord) -> str:
 
 
 def _reason(refused: StepRecord) -> str:
-    return refused["verdict"]["feedback"] if refused["verdict"] else ""
+    """The correction that the output was given back with, else the verdict on it."""
+    return correction_of(refused) or (refused["verdict"]["feedback"] if refused["verdict"] else "")
 
 
-def _record(state: OrchestratorState, called: Returned[object] | Raised, started_at: str) -> StepRecord:
-    index = state["current_step_index"]
+def _record(
+    state: OrchestratorState, called: Returned[object] | Raised, started_at: str, mode: SupervisionMode
+) -> StepRecord:
+    index, step = current_step(state)
     result, error = _result(called)
     return StepRecord(
         step_index=index,
-        step=state["plan"][index],
-        attempt=state["attempts"] + 1,
+        step=step,
+        attempt=len(current_records(state)) + 1,
         result=result,
         status="pending_validation" if error is None else "failed",
         verdict=None,
         report=None,
+        warnings=[],
+        supervision=_supervision(state, mode),
         tool_calls=called.spent.tool_calls,
         usage=called.spent.usage,
-        judge_usage=None,
+        judge_usage=state["underway"]["committing"],
+        model=called.spent.model,
+        transport_retries=called.spent.transport_retries,
+        replan=state["retries"]["replans"],
         started_at=started_at,
         error=error,
     )
+
+
+def _supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
+    """What the execution was committed to: just now, or before the first execution of the step."""
+    if mode == "none":
+        return None
+    commitment = state["underway"]["commitment"]
+    before = [record["supervision"] for record in current_records(state)]
+    kept = next((one["commitment"] for one in before if one is not None), None)
+    return {**unsupervised(mode), "commitment": commitment or kept}
 
 
 def _result(called: Returned[object] | Raised) -> tuple[str, str | None]:

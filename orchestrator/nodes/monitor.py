@@ -1,104 +1,118 @@
-"""monitor_node: judges the latest execution, and settles its record."""
+"""monitor_node: hands the latest execution to the evaluation, which judges it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import cast
 
 from langgraph.runtime import Runtime
 
-from orchestrator.calling import Raised, call_agent
+from orchestrator.concluding import conclude
 from orchestrator.config import Settings
-from orchestrator.events import StepJudged, StepRetried
-from orchestrator.foreign_values import shown
-from orchestrator.judging import failed, no_verdict, outcome_of, read_verdict, settle
-from orchestrator.methods import AgentMethod
+from orchestrator.contracting import Contracts
+from orchestrator.current import latest_record, mode_of
+from orchestrator.errors import ContractFunctionError
+from orchestrator.evaluating import Evaluated, Evaluator, refused_by_the_judge_alone
+from orchestrator.feedback import feedback_of, warnings_of
+from orchestrator.judging import failed, no_verdict
+from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
+from orchestrator.nodes.spending import judged_by
 from orchestrator.run_context import RunContext
-from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage, VerdictRecord
+from orchestrator.settling import ended, with_transport
+from orchestrator.state import (
+    Json,
+    JudgeCalls,
+    OrchestratorState,
+    StateUpdate,
+    StepRecord,
+    VerdictRecord,
+)
 from orchestrator.usage import add_usage
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The monitor's answer; ``error`` is set where it gave none for a reason that does not pass."""
-
-    verdict: VerdictRecord | None
-    reason: str
-    usage: Usage
-    error: Raised | None = None
-
-
-def monitor_node(evaluate: AgentMethod[object], settings: Settings) -> Node:
-    """The node over one monitor."""
+def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
+    """The node over one evaluator."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
-        judged = await _judge(evaluate, state, run, settings.retry_policy.judge_attempts)
-        record = _with_verdict(state["results"][-1], judged)
-        update = _settled(state, record, judged, settings, run)
-        for event in _events(run.thread_id, update):
-            runtime.stream_writer(event)
-        return {**update, "usage": add_usage(state["usage"], judged.usage)}
+        record = latest_record(state)
+        try:
+            contract = contracts.of(state)
+        except ContractFunctionError as error:
+            return ended(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+        evaluated = await evaluator.evaluate(state, record, contract, run)
+        update = _update(state, _with_report(record, evaluated), evaluated, settings, run)
+        announce(runtime.stream_writer, run.thread_id, update)
+        return update
 
     return node
 
 
-async def _judge(
-    evaluate: AgentMethod[object], state: OrchestratorState, run: RunContext, attempts: int
-) -> _Judged:
-    record, usage = state["results"][-1], NO_USAGE
-    answer: object = None
-    for _ in range(attempts):
-        spent = add_usage(state["usage"], usage)
-        called = await call_agent(
-            evaluate,
-            record["step"],
-            record["result"],
-            run=run,
-            spent_before=spent,
-            step_index=record["step_index"],
-        )
-        usage = add_usage(usage, called.spent.usage)
-        if isinstance(called, Raised):
-            return _Judged(None, called.message, usage, None if called.passing else called)
-        answer = called.value
-        if verdict := read_verdict(answer):
-            return _Judged(verdict, "", usage)
-    return _Judged(None, f"{attempts} answers could not be read, the last: {shown(answer, 300)}", usage)
-
-
-def _with_verdict(record: StepRecord, judged: _Judged) -> StepRecord:
-    verdict = judged.verdict or no_verdict(judged.reason)
-    return {**record, "verdict": verdict, "judge_usage": judged.usage}
-
-
-def _settled(
-    state: OrchestratorState, record: StepRecord, judged: _Judged, settings: Settings, run: RunContext
+def _update(
+    state: OrchestratorState, record: StepRecord, evaluated: Evaluated, settings: Settings, run: RunContext
 ) -> StateUpdate:
-    index = record["step_index"]
-    if judged.error is not None:
-        kind = judged.error.kind or "monitor_error"
-        unjudged: StepRecord = {**record, "status": "needs_review", "error": judged.reason}
-        return {"results": [unjudged], **failed(kind, judged.reason, index, judged.error.error)}
-    update = settle(state, record, outcome_of(judged.verdict), settings.retry_policy)
-    reason = run.budget.exceeded(add_usage(state["usage"], judged.usage))
-    if reason is not None and update.get("status", "executing") == "executing":
-        return {**update, **failed("budget_exceeded", reason, index)}
-    return update
+    usage = add_usage(state["usage"], evaluated.usage)
+    counted: StateUpdate = {
+        "usage": usage,
+        "judge_calls": _counted(state["judge_calls"], evaluated),
+        "retries": with_transport(state["retries"], evaluated.transport_retries),
+    }
+    before: OrchestratorState = {**state, **counted}
+    followed = _ended(before, record, evaluated) or _followed(before, record, settings, run)
+    reason = run.budget.exceeded(usage)
+    if reason is not None and followed.get("status", "executing") == "executing":
+        over = failed("budget_exceeded", reason, record["step_index"])
+        return {**counted, **followed, "question": None, **over}
+    return {**counted, **followed}
 
 
-def _events(thread_id: str, update: StateUpdate) -> list[StepJudged | StepRetried]:
-    record = update["results"][0]
-    verdict = record["verdict"] or no_verdict("none was recorded")
-    judged = StepJudged(thread_id=thread_id, record=record, verdict=verdict)
-    if update.get("status") is not None:
-        return [judged]
-    return [
-        judged,
-        StepRetried(
-            thread_id=thread_id,
-            step_index=record["step_index"],
-            attempt=record["attempt"] + 1,
-            feedback=verdict["feedback"],
-        ),
-    ]
+def _ended(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -> StateUpdate | None:
+    """The end of the run, where the judging failed for good or our own record could not be evaluated."""
+    error = evaluated.error
+    if error is not None:
+        unjudged: StepRecord = {**record, "status": "needs_review", "error": error.message}
+        return {
+            "results": [unjudged],
+            **failed(error.kind or "monitor_error", error.message, record["step_index"], error.error),
+        }
+    if evaluated.report["status"] != "invalid":
+        return None
+    problems = "; ".join(map(str, cast("list[Json]", evaluated.report["errors"])))
+    message = f"the contract, or our record of the step, cannot be evaluated: {problems}"
+    return ended(state, {**record, "status": "needs_review"}, "evaluation_error", message)
+
+
+def _followed(
+    state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
+) -> StateUpdate:
+    if mode_of(state, settings.default_mode) != "none":
+        return {"results": [record]}
+    return conclude(state, record, settings, run.now())
+
+
+def _with_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
+    return {
+        **judged_by(record, evaluated.usage),
+        "verdict": _verdict(evaluated),
+        "report": dict(evaluated.report),
+        "warnings": [] if evaluated.report["status"] == "passed" else warnings_of(evaluated.report),
+    }
+
+
+def _verdict(evaluated: Evaluated) -> VerdictRecord:
+    """The monitor's own words where it alone decided; those of the failed checks elsewhere."""
+    report, said = evaluated.report, evaluated.verdict
+    passed = report["status"] in ("passed", "warning")
+    if evaluated.unjudged is not None:
+        return no_verdict(evaluated.unjudged)
+    if said is not None and said["success"] is passed and (passed or refused_by_the_judge_alone(report)):
+        return said
+    text = str(report["summary"]) if passed else feedback_of(report)
+    return VerdictRecord(success=passed, feedback=text)
+
+
+def _counted(calls: JudgeCalls, evaluated: Evaluated) -> JudgeCalls:
+    judge = cast("Mapping[str, Json]", evaluated.report["judge"])
+    asked = evaluated.asked or judge["called"] is True
+    return JudgeCalls(made=calls["made"] + asked, saved=calls["saved"] + (not asked))

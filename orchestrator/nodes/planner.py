@@ -1,9 +1,8 @@
-"""planner_node: a task in, a plan out, and a clean start."""
+"""planner_node: a task in, a plan out, and a clean start; or the rest of the task planned anew."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from typing import cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
@@ -11,82 +10,80 @@ from langgraph.types import Overwrite
 from agents.errors import PlanError
 from orchestrator.calling import Raised, call_agent
 from orchestrator.config import Settings, check_task
-from orchestrator.events import Planned
-from orchestrator.foreign_values import read_text, shown, text_of
+from orchestrator.errors import ConfigurationError
+from orchestrator.events import Planned, Replanned
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
+from orchestrator.modes import Modes
 from orchestrator.nodes.node import Node, context_of
+from orchestrator.nodes.spending import counted
+from orchestrator.plans import PlannedSteps, read_steps
+from orchestrator.replanning import planned, replan_request, replanned
 from orchestrator.run_context import RunContext
-from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate, blank_state
+from orchestrator.state import OrchestratorState, Retries, StateUpdate, blank_state
+from orchestrator.supervision.records import SupervisionMode
 
 
-def planner_node(generate_plan: AgentMethod[object], settings: Settings) -> Node:
+def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Settings) -> Node:
     """The node over one planner."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
-        task = check_task(state.get("task"))
-        update = await _plan(generate_plan, task, run, settings)
-        if update["status"] == "executing":
-            plan, usage = tuple(update["plan"]), update["usage"]
-            runtime.stream_writer(Planned(thread_id=run.thread_id, plan=plan, usage=usage))
-        return update
+        again = state.get("status") == "executing" and state["underway"]["replan"] is not None
+        before = state if again else blank_state(check_task(state.get("task")), settings.max_retries)
+        update = await _planned(generate_plan, before, modes, settings, run)
+        for event in _events(run.thread_id, before, update):
+            runtime.stream_writer(event)
+        return update if again else _fresh(before, update)
 
     return node
 
 
-async def _plan(
-    generate_plan: AgentMethod[object], task: str, run: RunContext, settings: Settings
+async def _planned(
+    generate_plan: AgentMethod[object],
+    state: OrchestratorState,
+    modes: Modes,
+    settings: Settings,
+    run: RunContext,
 ) -> StateUpdate:
-    called = await call_agent(generate_plan, task, run=run, spent_before=NO_USAGE)
-    fresh = _fresh(task, settings)
-    fresh["usage"] = called.spent.usage
+    again = state["underway"]["replan"] is not None
+    asked = replan_request(state) if again else state["task"]
+    called = await call_agent(generate_plan, asked, run=run, spent_before=state["usage"])
+    spent = counted(state, called.spent)
     if isinstance(called, Raised):
-        return {**fresh, **failed(called.kind or "planner_error", called.message, error=called.error)}
+        return {**spent, **failed(called.kind or "planner_error", called.message, error=called.error)}
     try:
-        fresh["plan"] = read_plan(called.value, settings.max_plan_steps)
+        steps = read_steps(called.value, settings.max_plan_steps)
+        supervised = modes.of(steps.texts, len(state["plan"]))
     except PlanError as error:
-        return {**fresh, **failed("plan_invalid", str(error), error=error)}
-    if reason := run.budget.exceeded(called.spent.usage):
-        return {**fresh, **failed("budget_exceeded", reason)}
-    return {**fresh, "status": "executing"}
+        return {**spent, **failed("plan_invalid", str(error), error=error)}
+    except ConfigurationError as error:
+        return {**spent, **failed("supervision_invalid", str(error), error=error)}
+    made = _made({**state, **spent}, steps, supervised)
+    if reason := run.budget.exceeded(spent["usage"]):
+        return {**spent, **made, **failed("budget_exceeded", reason)}
+    return {**spent, **made}
 
 
-def read_plan(plan: object, max_steps: int) -> list[str]:
-    """Check what a planner returned.
-
-    Raises:
-        PlanError: No list of texts, no step, an empty step, or more than ``max_steps``.
-    """
-    try:
-        return _steps(plan, max_steps)
-    except PlanError:
-        raise
-    except Exception as error:
-        # A foreign sequence's own code.
-        raise PlanError(f"the plan cannot be read: {type(error).__name__}: {text_of(error)}") from error
+def _made(state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode] | None) -> StateUpdate:
+    if state["underway"]["replan"] is not None:
+        retries = state["retries"]
+        once_more: Retries = {**retries, "replans": retries["replans"] + 1}
+        return {**replanned(state, steps, modes), "retries": once_more}
+    return {**planned(steps, modes), "status": "executing"}
 
 
-def _steps(plan: object, max_steps: int) -> list[str]:
-    if not isinstance(plan, Sequence) or isinstance(plan, str | bytes):
-        raise PlanError(f"the planner returned a {type(plan).__name__}; a list of step texts is wanted")
-    if len(plan) > max_steps:
-        raise PlanError(f"the plan has {len(plan)} steps; max_plan_steps is {max_steps}")
-    # A foreign sequence may hold more than its length says, or less.
-    steps = [_step(number, item) for number, item in enumerate(islice(plan, max_steps), 1)]
-    if not steps:
-        raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
-    return steps
+def _events(thread_id: str, before: OrchestratorState, update: StateUpdate) -> list[Planned | Replanned]:
+    if update.get("status") != "executing":
+        return []
+    plan, usage = tuple(update["plan"]), update["usage"]
+    if before["underway"]["replan"] is None:
+        return [Planned(thread_id=thread_id, plan=plan, usage=usage)]
+    replaced = tuple(update["replaced"])
+    return [Replanned(thread_id=thread_id, plan=plan, replaced=replaced, usage=usage)]
 
 
-def _step(number: int, item: object) -> str:
-    text = read_text(item)
-    if text is None or not text.strip():
-        raise PlanError(f"step {number} of the plan is {shown(item, 80)}; a text is wanted")
-    return text
-
-
-def _fresh(task: str, settings: Settings) -> StateUpdate:
+def _fresh(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     """A clean start: whatever an earlier run left on the thread is replaced."""
-    blank = blank_state(task, settings.max_retries)
-    return {**blank, "results": Overwrite([])}  # type: ignore[typeddict-item] # LangGraph's way around a reducer
+    clean = {**blank, **update, "results": Overwrite([]), "branches": Overwrite([])}
+    return cast("StateUpdate", clean)  # LangGraph's way around a reducer

@@ -121,5 +121,5 @@ def _contradicted(said: Statement) -> bool:
 def _question(found: Unreadable) -> SupervisorVerdict:
     raw = excerpt(" ".join(well_formed(found.raw).split()), RAW_LIMIT)
     reason = f"{UNREADABLE_REPLY}: {found.reason}"
-    question = f"How is this step to go on? It is for you to say, since {reason}. It reads: {raw}"
+    question = f"How is this step to go on? It is for you to say, since {reason}. It reads: {raw}".rstrip()
     return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)

@@ -222,8 +222,8 @@ def test_a_budget_names_the_bound_what_was_given_and_what_is_accepted(arguments,
         ({"judge_attempts": 0}, "judge_attempts is 0; give a whole number of at least 1"),
         ({"judge_attempts": 1.5}, "judge_attempts is 1.5; give a whole number of at least 1"),
         ({"judge_attempts": True}, "judge_attempts is True; give a whole number of at least 1"),
-        ({"needs_review": "pass"}, "needs_review is 'pass'; give 'fail' or 'retry'"),
-        ({"needs_review": None}, "needs_review is None; give 'fail' or 'retry'"),
+        ({"needs_review": "pass"}, "needs_review is 'pass'; give 'fail', 'retry' or 'human'"),
+        ({"needs_review": None}, "needs_review is None; give 'fail', 'retry' or 'human'"),
     ],
 )
 def test_a_retry_policy_names_the_argument_what_was_given_and_what_is_accepted(arguments, sentence):

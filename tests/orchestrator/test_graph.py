@@ -28,7 +28,15 @@ def build(executor=None, monitor=None, **options):
 def test_the_graph_has_the_documented_nodes():
     nodes = set(build().graph.get_graph().nodes)
 
-    assert nodes == {"__start__", "planner_node", "executor_node", "monitor_node", "__end__"}
+    assert nodes == {
+        "__start__",
+        "planner_node",
+        "executor_node",
+        "monitor_node",
+        "branch_node",
+        "join_node",
+        "__end__",
+    }
 
 
 @pytest.mark.parametrize(

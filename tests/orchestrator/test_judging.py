@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
-from orchestrator.judging import failed, no_verdict, outcome_of, read_verdict, settle
+from orchestrator.concluding import outcome_of
+from orchestrator.judging import failed, no_verdict, read_verdict
+from orchestrator.settling import settle
 from orchestrator.state import blank_state
 from tests.orchestrator.test_state import record
 
@@ -65,11 +67,19 @@ def test_no_answer_is_a_success_unless_it_says_so(answer):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "outcome"),
-    [(GOOD, "validated"), (BAD, "refused"), (None, "needs_review")],
+    ("report", "outcome"),
+    [
+        ({"status": "passed"}, "validated"),
+        ({"status": "warning"}, "validated"),
+        ({"status": "failed"}, "refused"),
+        ({"status": "needs_review"}, "needs_review"),
+        ({"status": "invalid"}, "needs_review"),
+        ({"status": "anything else"}, "needs_review"),
+        (None, "needs_review"),
+    ],
 )
-def test_outcome(verdict, outcome):
-    assert outcome_of(verdict) == outcome
+def test_outcome(report, outcome):
+    assert outcome_of({**record(0, 1), "report": report}) == outcome
 
 
 def test_no_verdict_is_never_a_success():
@@ -81,7 +91,13 @@ def test_no_verdict_is_never_a_success():
     [(0, ["a", "b"], "executing"), (1, ["a", "b"], "success"), (0, ["a"], "success")],
 )
 def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, status):
-    state = {**blank_state("x", 2), "status": "executing", "plan": plan, "attempts": 1}
+    state = {
+        **blank_state("x", 2),
+        "status": "executing",
+        "plan": plan,
+        "current_step_index": index,
+        "attempts": 1,
+    }
     update = settle(state, {**record(index, 2), "verdict": GOOD}, "validated", RetryPolicy())
 
     assert (update["status"], update["current_step_index"], update["attempts"]) == (status, index + 1, 0)
@@ -104,8 +120,14 @@ def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, st
 )
 def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, max_retries, kind):
     """It counts as an attempt, and ends the run only where the policy says so."""
-    state = {**blank_state("x", max_retries), "status": "executing", "plan": ["a"], "attempts": attempts - 1}
     item = {**record(0, attempts), "verdict": BAD}
+    state = {
+        **blank_state("x", max_retries),
+        "status": "executing",
+        "plan": ["a"],
+        "attempts": attempts - 1,
+        "results": [*(record(0, attempt, "failed") for attempt in range(1, attempts)), item],
+    }
     update = settle(state, item, outcome, RetryPolicy(needs_review=needs_review))
 
     assert update["attempts"] == attempts

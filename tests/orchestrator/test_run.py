@@ -21,6 +21,18 @@ STATE_FIELDS = {
     "max_retries": int,
     "status": str,
 }
+MORE_FIELDS = {
+    "failure",
+    "usage",
+    "declared",
+    "replaced",
+    "retries",
+    "judge_calls",
+    "warnings",
+    "question",
+    "underway",
+    "branches",
+}
 
 RECORD_FIELDS = {
     "step_index",
@@ -30,9 +42,14 @@ RECORD_FIELDS = {
     "status",
     "verdict",
     "report",
+    "warnings",
+    "supervision",
     "tool_calls",
     "usage",
     "judge_usage",
+    "model",
+    "transport_retries",
+    "replan",
     "started_at",
     "error",
 }
@@ -59,7 +76,7 @@ def test_every_documented_field_is_in_the_final_state(monitor):
     state = orchestrate(monitor=monitor).run("the task")
 
     assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-    assert set(state) == {*STATE_FIELDS, "failure", "usage"}
+    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS}
 
 
 def test_a_plan_that_fails_leaves_every_documented_field_too():
@@ -345,7 +362,7 @@ def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
         ({"one"}, "the planner returned a set"),
         (["one", ""], "step 2 of the plan is ''"),
         (["one", " \n"], "step 2 of the plan is ' \\n'"),
-        ([{"description": "one"}], "step 1 of the plan is {'description': 'one'}"),
+        ([{"purpose": "one"}], "step 1 of the plan is {'purpose': 'one'}"),
         (["one", None], "step 2 of the plan is None"),
     ],
 )

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import StepRecord
-from orchestrator.state import NO_USAGE, blank_state, last_refusal, settle_records, with_result
+from orchestrator.current import last_refusal, with_result
+from orchestrator.state import NO_USAGE, blank_state, settle_records
 
 STATUSES = ("pending_validation", "validated", "failed", "needs_review")
 
@@ -26,9 +27,14 @@ def record(
         status=status,
         verdict=None,
         report=None,
+        warnings=[],
+        supervision=None,
         tool_calls=[],
         usage=NO_USAGE,
         judge_usage=None,
+        model=None,
+        transport_retries=0,
+        replan=0,
         started_at=datetime(2026, 1, 1, tzinfo=UTC).isoformat(),
         error=None,
     )

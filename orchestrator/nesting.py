@@ -1,0 +1,30 @@
+"""Graphs that are run within a node: those of agents and tools, and the evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
+
+_DURABILITY: Final = "__pregel_durability"
+
+
+@contextmanager
+def durability_of_their_own() -> Iterator[None]:
+    """Keep the run's durability from graphs that are run within: those without checkpoints fail on "sync".
+
+    LangGraph 1.2 hands it down, and then waits for a checkpoint that such a graph never writes.
+    """
+    config = var_child_runnable_config.get()
+    inherited = (config or {}).get("configurable", {})
+    if config is None or _DURABILITY not in inherited:
+        yield
+        return
+    kept = {name: value for name, value in inherited.items() if name != _DURABILITY}
+    token = var_child_runnable_config.set(RunnableConfig(**{**config, "configurable": kept}))
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)

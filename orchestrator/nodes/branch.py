@@ -1,0 +1,58 @@
+"""branch_node and join_node: one step beside others by the same nodes, and what becomes of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TypeAlias, cast
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from orchestrator.branches import branch_end, joined
+from orchestrator.config import Settings
+from orchestrator.events import Event
+from orchestrator.judging import failed
+from orchestrator.nodes.node import Node, context_of
+from orchestrator.run_context import RunContext
+from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate
+
+StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
+
+
+def branch_node(step: StepGraph, settings: Settings) -> Node:
+    """The node over the graph of one step; its events are passed on as they happen."""
+
+    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        run = context_of(runtime, settings)
+        index = state["current_step_index"]
+        run.begin_parallel(index, state["usage"])
+        ended = state
+        stream = step.astream({**state, "usage": NO_USAGE}, context=run, stream_mode=["custom", "values"])
+        async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
+            async for _, chunk in chunks:
+                if isinstance(chunk, Event):
+                    runtime.stream_writer(chunk)
+                elif isinstance(chunk, dict) and "__interrupt__" not in chunk:
+                    ended = cast("OrchestratorState", chunk)
+        return {"branches": [branch_end(ended)]}
+
+    return node
+
+
+def join_node(settings: Settings) -> Node:
+    """The node that puts the steps which ran side by side together."""
+
+    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        run = context_of(runtime, settings)
+        run.end_parallel()
+        update = joined(state, state["branches"])
+        reason = run.budget.exceeded(update["usage"])
+        if reason is not None and update["status"] == "executing":
+            update = cast("OrchestratorState", {**update, **failed("budget_exceeded", reason)})
+        return cast(
+            "StateUpdate", {**update, "results": Overwrite(update["results"]), "branches": Overwrite([])}
+        )
+
+    return node

@@ -1,0 +1,43 @@
+"""commit_node (COMMIT): the executor says what it will do, before it does it."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from orchestrator.calling import Raised, call_agent
+from orchestrator.config import Settings
+from orchestrator.current import current_step
+from orchestrator.judging import failed
+from orchestrator.nodes.node import Node, context_of
+from orchestrator.nodes.spending import counted
+from orchestrator.phases import Commit
+from orchestrator.run_context import RunContext
+from orchestrator.state import OrchestratorState, StateUpdate
+
+
+def commit_node(commit: Commit | None, settings: Settings) -> Node:
+    """The node over the executor's commitment; it does nothing where the executor makes none."""
+
+    async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        if commit is None:
+            return {}
+        run = context_of(runtime, settings)
+        index, step = current_step(state)
+        run.begin_step(index)
+        called = await call_agent(
+            lambda: commit(step, state["context"], index),
+            run=run,
+            spent_before=state["usage"],
+            step_index=index,
+        )
+        spent = counted(state, called.spent)
+        if isinstance(called, Raised):
+            kind = called.kind or "executor_error"
+            return {**spent, **failed(kind, called.message, index, called.error)}
+        usage = called.spent.usage
+        return {
+            **spent,
+            "underway": {**state["underway"], "commitment": called.value, "committing": usage},
+        }
+
+    return node

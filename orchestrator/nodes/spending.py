@@ -1,0 +1,21 @@
+"""What a call spent, on the run and on the execution that it was about."""
+
+from __future__ import annotations
+
+from orchestrator.calling import Spent
+from orchestrator.settling import with_transport
+from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage
+from orchestrator.usage import add_usage
+
+
+def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:
+    """The run's totals after a call."""
+    return {
+        "usage": add_usage(state["usage"], spent.usage),
+        "retries": with_transport(state["retries"], spent.transport_retries),
+    }
+
+
+def judged_by(record: StepRecord, usage: Usage) -> StepRecord:
+    """The execution after a call that judged or supervised it."""
+    return {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, usage)}
