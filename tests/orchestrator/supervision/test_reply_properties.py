@@ -135,3 +135,13 @@ def test_no_assessment_that_is_cut_off_counts_as_met(concerns, data):
     document = json.dumps({"met": True, "concerns": concerns})
     cut = data.draw(st.integers(0, len(document) - 1))
     assert read_assessment(document[:cut], EXECUTION)["met_commitment"] is False
+
+
+@given(any_text)
+@slow
+def test_a_record_that_was_read_is_read_again_as_itself(text):
+    commitment = read_commitment(text, OCCASION)
+    verdict = read_supervisor_verdict(text)
+    assert supervisor_verdict_from(verdict) == verdict
+    if commitment["readable"]:
+        assert commitment_from(commitment, OCCASION) == commitment
