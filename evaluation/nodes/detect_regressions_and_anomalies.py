@@ -25,12 +25,21 @@ from evaluation.values import JsonObject
 
 def detect_regressions_and_anomalies(state: EvaluationState, injected: Injected) -> EvaluationState:  # noqa: ARG001
     """Compare with the baseline, and raise an alert for every check that did not pass."""
-    rules = DriftRules.model_validate(state["contract"].get("drift", {}))
-    baseline = state["baseline_metrics"]
-    current = {} if baseline is None else measurements(groups_of(state), is_metric).values
-    directions = {**DIRECTIONS, **{name: direction_of(name) for name in current}}
-    signals, compared = drift(current, baseline, rules, directions)
+    signals, compared = _drift(state)
     return {"drift_signals": signals, "alerts": alerts_of(state, compared, signals)}
+
+
+def _drift(state: EvaluationState) -> tuple[JsonObject, list[Check]]:
+    baseline = state["baseline_metrics"]
+    if baseline is None:
+        return drift({}, None, _DEFAULT, DIRECTIONS)
+    rules = DriftRules.model_validate(state["contract"].get("drift", {}))
+    current = measurements(groups_of(state), is_metric).values
+    directions = {**DIRECTIONS, **{name: direction_of(name) for name in current}}
+    return drift(current, baseline, rules, directions)
+
+
+_DEFAULT = DriftRules()
 
 
 def alerts_of(state: EvaluationState, compared: Sequence[Check], signals: JsonObject) -> list[Alert]:
@@ -38,8 +47,9 @@ def alerts_of(state: EvaluationState, compared: Sequence[Check], signals: JsonOb
     owner = state["contract"].get("owner")
     to = owner if isinstance(owner, str) else None
     policy = [policy_alert(finding, to) for finding in state["audit_findings"]]
-    unasked = _unanswered(state, bool(signals.get("compared")))
-    checks = (*_open(state), *unasked, *compared)
+    asked = [*checks_of(state), *judge_checks(state)]
+    unasked = _unanswered(state, asked, bool(signals.get("compared")))
+    checks = (*_open(state, asked), *unasked, *compared)
     found = [*policy, *(alert(one, to) for one in checks if one["passed"] is not True)]
     return sorted(found, key=lambda one: _ORDER[one["severity"]])
 
@@ -47,20 +57,17 @@ def alerts_of(state: EvaluationState, compared: Sequence[Check], signals: JsonOb
 _ORDER = {"critical": 0, "warning": 1, "info": 2}
 
 
-def _open(state: EvaluationState) -> Iterator[Check]:
-    """Yield the checks of the run; what a judge settled is no longer open."""
+def _open(state: EvaluationState, asked: Sequence[Check]) -> Sequence[Check]:
+    """Give the checks of the run; what a judge settled is no longer open."""
     settled = (state["judge_result"] or {}).get("passed") is not None
-    for one in (*checks_of(state), *judge_checks(state)):
-        if not (settled and one["kind"] == "inconclusive"):
-            yield one
+    return [one for one in asked if one["kind"] != "inconclusive"] if settled else asked
 
 
-def _unanswered(state: EvaluationState, compared: bool) -> Iterator[Check]:
+def _unanswered(state: EvaluationState, asked: Sequence[Check], compared: bool) -> Iterator[Check]:
     """Say where no question had an answer: an empty set of checks is no pass."""
     audit = state["contract"].get("audit")
     audited = isinstance(audit, Mapping) and bool(audit.get("rules"))
-    checks = (*checks_of(state), *judge_checks(state))
     if not asks_something(state) and state["judge_result"] is None:
         yield check("inconclusive", "contract", None, "warning", NOTHING_ASKED)
-    elif not (audited or compared or any(one["passed"] is not None for one in checks)):
+    elif not (audited or compared or any(one["passed"] is not None for one in asked)):
         yield check("inconclusive", "contract", None, "warning", NOTHING_ANSWERED)
