@@ -13,12 +13,13 @@ from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command, StateSnapshot
 
 from agents.conversation import Model
 from agents.sync import run_sync
 from evaluation import AsyncJudge, Judge
 from orchestrator.assembly import Agents, compiled
+from orchestrator.bounds import model_call_bound
 from orchestrator.budget import Budget
 from orchestrator.config import (
     Settings,
@@ -38,7 +39,7 @@ from orchestrator.judging import failed
 from orchestrator.modes import ModeFunction
 from orchestrator.nodes.node import new_context
 from orchestrator.ports import Compressor, Executor, Hook, Monitor, Planner
-from orchestrator.resuming import question_of, resumption
+from orchestrator.resuming import open_question, resumption
 from orchestrator.retry import RetryPolicy
 from orchestrator.run_context import RunContext, utc_now
 from orchestrator.state import OrchestratorState, RunInput, blank_state
@@ -223,6 +224,20 @@ class LangGraphOrchestrator:
         for run in running.values() if thread_id is None else filter(None, [running.get(thread_id)]):
             run.cancel(reason)
 
+    def model_call_bound(self, steps: int | None = None) -> int:
+        """How many model calls a run can make at most.
+
+        Args:
+            steps: Of every plan; None for ``max_plan_steps``.
+
+        Passing faults are counted in. Agents, judges and supervisors of another make are taken to make one
+        model call whenever they are called, and tools none. ``Budget(max_model_calls=...)`` sets a bound
+        of your own.
+        """
+        agents = self._agents
+        four = (agents.planner, agents.executor, agents.monitor, agents.compressor)
+        return model_call_bound(four, self.settings, self.settings.max_plan_steps if steps is None else steps)
+
     def draw_mermaid(self) -> str:
         """The graph as Mermaid text."""
         return mermaid(self.graph)
@@ -261,7 +276,9 @@ class LangGraphOrchestrator:
                 f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
             )
         try:
-            async with aclosing(self._events(await begin.start(), run, live=live)) as events:
+            start = await begin.start()
+            run.go_on_beside(start.branches)
+            async with aclosing(self._events(start, run, live=live)) as events:
                 async for event in events:
                     await tell(self._hooks, event)
                     yield event
@@ -271,27 +288,47 @@ class LangGraphOrchestrator:
     async def _events(self, start: _Start, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
         yield start.event
         state = start.state
-        interrupts: tuple[Interrupt, ...] = ()
         try:
             async with aclosing(self._chunks(start.input, run, live=live)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, Event):
                         yield chunk
                     else:
-                        interrupts = (*interrupts, *_interrupts(chunk))
                         state = _current(state, chunk)
         except (asyncio.CancelledError, GeneratorExit):
             state = {**state, **failed("cancelled", "whoever ran it stopped waiting for its end")}
             await tell(self._hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
             raise
-        yield _last(run.thread_id, state, interrupts or start.waiting)
+        yield await self._last(run.thread_id, state)
+
+    async def _last(self, thread_id: str, state: OrchestratorState) -> Event:
+        """How the run came to its end, or to a question."""
+        if state["status"] in ("planning", "executing"):
+            snapshot = await self._snapshot(thread_id)
+            question = open_question(snapshot, state)
+            if question is not None:
+                return RunPaused(
+                    thread_id=thread_id, question=question, state={**state, "question": question}
+                )
+        return RunFinished(thread_id=thread_id, status=state["status"], state=state)
 
     async def _chunks(
         self, given: _Input, run: RunContext, *, live: bool
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         """What the graph streams: our events, and its values after each step."""
-        if given == "wait":
-            return
+        left: _Input = given
+        while left != "wait":
+            stopped, interrupted = run.stopped, False
+            async with aclosing(self._streamed(left, run, live=live)) as chunks:
+                async for chunk in chunks:
+                    interrupted = interrupted or (isinstance(chunk, dict) and "__interrupt__" in chunk)
+                    yield chunk
+            # Once more, where a step was halted or denied: questions beside it are withdrawn.
+            left = None if interrupted and run.stopped is not stopped else "wait"
+
+    async def _streamed(
+        self, given: RunInput | Command[str] | None, run: RunContext, *, live: bool
+    ) -> AsyncGenerator[Event | dict[str, object], None]:
         stream = self.graph.astream(
             given,
             self._config(run.thread_id),
@@ -318,13 +355,16 @@ class LangGraphOrchestrator:
 
     def _resuming(self, thread_id: str, answer: object) -> _Begin:
         async def start() -> _Start:
-            snapshot = await self.graph.aget_state(self._config(thread_id))
-            found = resumption(thread_id, snapshot, answer, self.settings.clock())
-            waiting = snapshot.interrupts if found.input == "wait" else ()
+            snapshot = await self._snapshot(thread_id)
+            now, retries = self.settings.clock(), self.settings.max_retries
+            found = resumption(thread_id, snapshot, answer, now, retries)
             event = RunResumed(thread_id=thread_id, state=found.state)
-            return _Start(found.input, event, {**found.state, "question": None}, waiting)
+            return _Start(found.input, event, {**found.state, "question": None}, found.branches)
 
         return _Begin(thread_id, start)
+
+    async def _snapshot(self, thread_id: str) -> StateSnapshot:
+        return await self.graph.aget_state(self._config(thread_id), subgraphs=True)
 
     def _config(self, thread_id: str) -> RunnableConfig:
         return RunnableConfig(
@@ -337,12 +377,12 @@ _Input = RunInput | Command[str] | Literal["wait"] | None
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What a run starts with: the graph's input, the first event, the state before, what waits already."""
+    """What a run starts with: the graph's input, the first event, the state before, that of each branch."""
 
     input: _Input
     event: Event
     state: OrchestratorState
-    waiting: tuple[Interrupt, ...] = ()
+    branches: tuple[OrchestratorState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,18 +391,6 @@ class _Begin:
 
     thread_id: str
     start: Callable[[], Awaitable[_Start]]
-
-
-def _last(thread_id: str, state: OrchestratorState, interrupts: tuple[Interrupt, ...]) -> Event:
-    """How the run came to its end, or to a question."""
-    if state["status"] == "executing" and interrupts:
-        question = question_of(interrupts, state)
-        return RunPaused(thread_id=thread_id, question=question, state={**state, "question": question})
-    return RunFinished(thread_id=thread_id, status=state["status"], state=state)
-
-
-def _interrupts(values: dict[str, object]) -> tuple[Interrupt, ...]:
-    return cast("tuple[Interrupt, ...]", values.get("__interrupt__", ()))
 
 
 def _current(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:

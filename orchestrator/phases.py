@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langchain_core.runnables import Runnable
 
@@ -108,7 +109,8 @@ def _assess(executor: object, model: Model | None) -> Assess | None:
     async def assess(
         step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
     ) -> SelfAssessment:
-        said = await method(step, commitment, output)
+        # A copy, here and below: what is handed to foreign code must not be a way to change the record.
+        said = await method(step, copy.deepcopy(commitment), output)
         return assessment_from(said, Execution(step_index, output, utc_now().isoformat(), tools_used))
 
     return assess
@@ -122,6 +124,8 @@ def _reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
             return evaluated_only(findings)
         return reconcile(commitment, assessment, findings, policy.max_assumptions)
 
+    if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
+        return _reconcile(None, replace(policy, max_assumptions=supervisor.max_assumptions))
     if not isinstance(supervisor, Supervisor) or isinstance(supervisor, ModelSupervisor):
         return ours
     foreign = supervisor
@@ -132,7 +136,8 @@ def _reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
         if commitment is None or assessment is None:
             return ours(commitment, assessment, findings)
         try:
-            return reconciliation_from(foreign.reconcile(commitment, assessment, findings))
+            given = copy.deepcopy((commitment, assessment, list(findings)))
+            return reconciliation_from(foreign.reconcile(*given))
         except Exception as error:  # noqa: BLE001 - foreign code: what it cannot say is not clean
             trigger = f"reconciliation_failed:{type(error).__name__}: {text_of(error)[:300]}"
             return Reconciliation(triggers=[trigger], escalate=True)
@@ -147,7 +152,7 @@ def _supervise(supervisor: object, model: Model | None) -> Supervise | None:
         method = agent_method(supervisor, "supervise")
 
         async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
-            return supervisor_verdict_from(await method(request))
+            return supervisor_verdict_from(await method(copy.deepcopy(request)))
 
         return supervise
     if isinstance(supervisor, Runnable):

@@ -56,6 +56,7 @@ METHODS = [
     "stream_resumed",
     "astream_resumed",
     "cancel",
+    "model_call_bound",
     "draw_mermaid",
     "draw_png",
 ]
