@@ -186,6 +186,10 @@ def test_a_cost_of_nothing_is_a_measured_cost():
     assert agent_run(record(usage={**USAGE, "cost_usd": 0.0}), "")["cost_usd"] == 0.0
 
 
+def test_no_token_that_was_counted_is_a_count():
+    assert agent_run(record(usage={**USAGE, "output_tokens": 0}), "")["output_tokens"] == 0
+
+
 def test_model_and_retries_that_are_given_go_before_those_of_the_record():
     run = agent_run(record(), "", model="gemma3", transport_retries=0)
 
