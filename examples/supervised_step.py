@@ -2,8 +2,8 @@
 
 The text has to have 40 to 60 words, no comma, and a given last sentence. The checks decide, not the model's
 word for it: every attempt is shown with its verdict, the feedback that it was given back with, and what the
-executor said of itself. A model of this size seldom succeeds, and its supervisor asks for more until nobody is
-left to be asked; a better one, as ``load_model("ollama:...")``, does.
+executor said of itself. A model of this size seldom succeeds, and its supervisor asks for more until nobody
+is left to be asked; a better one, as ``load_model("ollama:...")``, does.
 """
 
 import textwrap

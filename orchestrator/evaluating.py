@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
@@ -19,7 +20,7 @@ from orchestrator.contracting import OBJECTIVE, PlainContract
 from orchestrator.foreign_values import shown
 from orchestrator.judging import read_verdict
 from orchestrator.methods import AgentMethod
-from orchestrator.nesting import durability_of_their_own
+from orchestrator.nesting import Place, durability_of_their_own, in_place, this_place
 from orchestrator.recording import agent_run
 from orchestrator.run_context import RunContext
 from orchestrator.state import NO_USAGE, Json, OrchestratorState, StepRecord, Usage, VerdictRecord
@@ -29,6 +30,8 @@ _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
 """Criteria that ask nothing beyond the objective itself."""
 
 Report = Mapping[str, Json]
+_NODES: Final = RunnableConfig(recursion_limit=25)
+"""More than the graph has nodes: the limit of a short run, which it would inherit, may be less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Evaluator:
         try:
             case = cast("EvaluationState", {**contract, "agent_run": given})
             with durability_of_their_own():
-                ended = await self.graph.ainvoke(case)
+                ended = await self.graph.ainvoke(case, _NODES)
         finally:
             _asking.reset(token)
         if asking.interrupt is not None:
@@ -121,6 +124,7 @@ class _Asking:
     record: StepRecord
     run: RunContext
     spent: Usage
+    place: Place = field(default_factory=this_place)
     usage: Usage = field(default_factory=lambda: NO_USAGE)
     transport_retries: int = 0
     asked: bool = False
@@ -162,13 +166,14 @@ class _Asking:
         raise JudgeError(self.unjudged, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
-        called = await call_agent(
-            method,
-            *args,
-            run=self.run,
-            spent_before=add_usage(self.spent, self.usage),
-            step_index=self.record["step_index"],
-        )
+        with in_place(self.place):
+            called = await call_agent(
+                method,
+                *args,
+                run=self.run,
+                spent_before=add_usage(self.spent, self.usage),
+                step_index=self.record["step_index"],
+            )
         self.usage = add_usage(self.usage, called.spent.usage)
         self.transport_retries += called.spent.transport_retries
         return called

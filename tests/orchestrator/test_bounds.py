@@ -46,7 +46,7 @@ def build(seed, mode, retries, replans, reorients):
     return orchestrator, model
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     mode=st.sampled_from(["none", "llm"]),
