@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from orchestrator.foreign_values import read_text, shown
-from orchestrator.state import Json, Question, StepRecord
+from orchestrator.state import Question, StepRecord
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.records import HumanAnswer, SupervisionMode, SupervisionRecord
 
 ANSWERS: Final = ("approve", "correct", "deny")
 BY_DEADLINE: Final = "deadline"
+_FIELDS: Final = ("answer", "text", "answered_by", "question")
 _TEXT_LIMIT: Final = 10_000
 
 
@@ -74,12 +75,16 @@ def at_deadline(question: Question, now: datetime) -> HumanAnswer:
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
     """Check an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
 
+    With the ``question``'s id in it, it is refused once another question waits.
+
     Returns:
         The answer, or one sentence that says what is wrong with it.
     """
     if overdue(question, now):
         return at_deadline(question, now)
-    word, text, by = _fields(raw)
+    word, text, by, to = _fields(raw)
+    if to not in (None, question["id"]):
+        return f"the answer is to question {shown(to, 80)}, and {question['id']!r} is the one that waits"
     if word not in question["accepts"]:
         return f"the answer is {shown(raw, 120)}; {_wanted(question)}"
     if word != "approve" and not (text and text.strip()):
@@ -117,17 +122,14 @@ def _wanted(question: Question) -> str:
     return f"give one of {', '.join(forms[word] for word in question['accepts'])}"
 
 
-def _fields(raw: object) -> tuple[str | None, str | None, str | None]:
+def _fields(raw: object) -> tuple[str | None, str | None, str | None, str | None]:
+    """The answer, its text, whose it is, and to which question; nothing where any of it is no text."""
     if isinstance(raw, str):
-        return read_text(raw), None, None
-    if not isinstance(raw, Mapping):
-        return None, None, None
-    given = [raw.get(name) for name in ("answer", "text", "answered_by")]
-    if any(value is not None and read_text(value) is None for value in given) or _unknown(raw):
-        return None, None, None
-    word, text, by = map(read_text, given)
-    return word, text, by
-
-
-def _unknown(raw: Mapping[str, Json]) -> bool:
-    return bool(set(raw) - {"answer", "text", "answered_by"})
+        return read_text(raw), None, None, None
+    if not isinstance(raw, Mapping) or set(raw) - set(_FIELDS):
+        return None, None, None, None
+    given = [raw.get(name) for name in _FIELDS]
+    if any(value is not None and read_text(value) is None for value in given):
+        return None, None, None, None
+    word, text, by, to = map(read_text, given)
+    return word, text, by, to

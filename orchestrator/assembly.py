@@ -8,7 +8,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from evaluation import AsyncJudge, Judge
 from orchestrator.config import Settings
-from orchestrator.contracting import ContractSource, contracts_of
+from orchestrator.contracting import Contracts, ContractSource, contracts_of
 from orchestrator.errors import ConfigurationError
 from orchestrator.evaluating import Evaluator
 from orchestrator.graph import Graph, Nodes, build_graph
@@ -62,7 +62,7 @@ def compiled(
     nodes = Nodes(
         planner=planner_node(agent_method(agents.planner, "generate_plan"), modes, settings),
         step=step,
-        branch=branch_node(build_step(step), settings),
+        branch=branch_node(build_step(step, settings), settings),
         join=join_node(settings),
         replans=settings.retry_policy.max_replans > 0,
     )
@@ -83,7 +83,7 @@ def _step(
     return StepNodes(
         executor=executor_node(methods, compressor_method(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
-        supervision=_supervision(phases, settings) if modes.any else None,
+        supervision=_supervision(phases, contracts, settings) if modes.any else None,
         approval=approval_node if settings.human and _asks(settings) else None,
         answer=answer_node(settings),
         mode=modes.default,
@@ -92,9 +92,9 @@ def _step(
     )
 
 
-def _supervision(phases: Phases, settings: Settings) -> SupervisionNodes:
+def _supervision(phases: Phases, contracts: Contracts, settings: Settings) -> SupervisionNodes:
     return SupervisionNodes(
-        commit=commit_node(phases.commit, settings),
+        commit=commit_node(phases.commit, contracts, settings),
         post=post_node(phases.assess, settings),
         reconcile=reconcile_node(phases.reconcile, settings),
         supervise=None if phases.supervise is None else supervise_node(phases.supervise, settings),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orchestrator.current import with_result
+from orchestrator.current import context_entry
 from orchestrator.plans import ready
 from orchestrator.state import (
     NOTHING_UNDERWAY,
@@ -17,6 +17,8 @@ from orchestrator.state import (
     StepRecord,
     Usage,
     blank_state,
+    extended,
+    settle_records,
 )
 from orchestrator.usage import add_usage
 
@@ -68,11 +70,10 @@ def _needed(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
 
 def _context(records: Sequence[StepRecord], steps: frozenset[int] | None = None) -> str:
     """The results that stand, in the order of the plan."""
-    context = ""
-    for record in records:
-        if record["status"] in _STANDING and (steps is None or record["step_index"] in steps):
-            context = with_result(context, record["step_index"], record["step"], record["result"])
-    return context
+    standing = (record for record in records if record["status"] in _STANDING)
+    return extended(
+        "", [context_entry(record) for record in standing if steps is None or record["step_index"] in steps]
+    )
 
 
 def branch_end(state: OrchestratorState) -> BranchEnd:
@@ -91,29 +92,27 @@ def branch_end(state: OrchestratorState) -> BranchEnd:
     )
 
 
-def joined(state: OrchestratorState, ends: Sequence[BranchEnd]) -> OrchestratorState:
-    """The state after steps that ran side by side.
+def joined(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
+    """The update after steps that ran side by side.
 
     All of them are kept, whatever one of them came to; the first failure by the plan's order ends the run.
     """
     ordered = sorted(ends, key=lambda end: end["step_index"])
     records = [record for end in ordered for record in end["results"]]
-    merged: OrchestratorState = {
-        **state,
-        "results": sorted(
-            [*state["results"], *records], key=lambda record: (record["step_index"], record["attempt"])
-        ),
+    merged: OrchestratorState = {**state, "results": settle_records(state["results"], records)}
+    return {
+        "results": records,
+        "context": _context(records),
+        "warnings": [warning for end in ordered for warning in end["warnings"]],
         "usage": _usage(state["usage"], ordered),
         "retries": _retries(state["retries"], ordered),
         "judge_calls": _judge_calls(state["judge_calls"], ordered),
-        "warnings": [*state["warnings"], *(warning for end in ordered for warning in end["warnings"])],
-        "branches": [],
+        **_outcome(merged, ordered),
     }
-    return {**merged, "context": _context(merged["results"]), **_outcome(merged, ordered)}
 
 
 def _outcome(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
-    failure = next((end for end in ends if end["status"] == "failed"), None)
+    failure = next((end for end in ends if _failed_itself(end)), None)
     if failure is not None:
         return {
             "status": "failed",
@@ -135,6 +134,11 @@ def _outcome(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate
         "current_step_index": at,
         "attempts": 0,
     }
+
+
+def _failed_itself(end: BranchEnd) -> bool:
+    """Not since a step beside it was halted or denied."""
+    return end["failure"] is not None and end["failure"]["step_index"] == end["step_index"]
 
 
 def _usage(before: Usage, ends: Iterable[BranchEnd]) -> Usage:

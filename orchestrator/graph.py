@@ -13,7 +13,8 @@ from langgraph.types import Send
 
 from orchestrator.branches import branches_of
 from orchestrator.errors import ConfigurationError
-from orchestrator.nodes.node import Node
+from orchestrator.nodes.branch import BRANCH
+from orchestrator.nodes.node import Node, saving
 from orchestrator.routing import route_after_join, route_after_planner
 from orchestrator.run_context import RunContext
 from orchestrator.state import OrchestratorState, RunInput
@@ -52,22 +53,22 @@ def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> 
     graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
     replan: dict[Hashable, str] = {"replan": "planner_node"} if nodes.replans else {}
 
-    graph.add_node("planner_node", nodes.planner)
+    graph.add_node("planner_node", saving(nodes.planner))
     add_step(graph, nodes.step, replan)
-    graph.add_node("branch_node", nodes.branch)
-    graph.add_node("join_node", nodes.join)
+    graph.add_node(BRANCH, nodes.branch)
+    graph.add_node("join_node", saving(nodes.join))
 
     graph.add_edge(START, "planner_node")
     graph.add_conditional_edges(
         "planner_node",
         _sending(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
-        {**nodes.step.begins, _PARALLEL: "branch_node", "end": END},
+        {**nodes.step.begins, _PARALLEL: BRANCH, "end": END},
     )
-    graph.add_edge("branch_node", "join_node")
+    graph.add_edge(BRANCH, "join_node")
     graph.add_conditional_edges(
         "join_node",
         _sending(route_after_join, "route_after_join"),
-        {_PARALLEL: "branch_node", **replan, "end": END},
+        {_PARALLEL: BRANCH, **replan, "end": END},
     )
     return graph.compile(checkpointer=_saver(checkpointer), name="plan_execute_monitor")
 
@@ -89,7 +90,7 @@ def _sending(
         label = route(state)
         if label != _PARALLEL:
             return label
-        return [Send("branch_node", branch) for branch in branches_of(state)]
+        return [Send(BRANCH, branch) for branch in branches_of(state)]
 
     routed.__name__ = name
     return routed

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
 _DURABILITY: Final = "__pregel_durability"
+
+Place: TypeAlias = RunnableConfig | None
+
+
+def this_place() -> Place:
+    """Where in a graph this runs."""
+    return var_child_runnable_config.get()
+
+
+@contextmanager
+def in_place(place: Place) -> Iterator[None]:
+    """Run as if there: an interrupt within a graph without checkpoints could never be answered."""
+    token = var_child_runnable_config.set(place)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 @contextmanager
@@ -23,8 +40,5 @@ def durability_of_their_own() -> Iterator[None]:
         yield
         return
     kept = {name: value for name, value in inherited.items() if name != _DURABILITY}
-    token = var_child_runnable_config.set(RunnableConfig(**{**config, "configurable": kept}))
-    try:
+    with in_place(RunnableConfig(**{**config, "configurable": kept})):
         yield
-    finally:
-        var_child_runnable_config.reset(token)

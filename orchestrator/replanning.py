@@ -31,7 +31,7 @@ def replanned(
 
     Args:
         state: Before it.
-        steps: The new steps; what they need is counted among themselves.
+        steps: The new steps; what they need is counted among themselves, and all that stands besides.
         modes: How they are supervised, where a function says it.
     """
     before, declared = len(state["plan"]), state["declared"]
@@ -39,7 +39,7 @@ def replanned(
     return {
         "plan": [*state["plan"], *steps.texts],
         "declared": StepNeeds(
-            needs=_all_needs(declared["needs"], steps, before),
+            needs=_all_needs(declared["needs"], steps, before, sorted(standing - {*state["replaced"]})),
             contracts=_all_contracts(declared["contracts"], steps, before),
             modes=None if modes is None else [*(declared["modes"] or []), *modes],
         ),
@@ -78,12 +78,12 @@ def _all_contracts(
 
 
 def _all_needs(
-    before: Sequence[Sequence[int]] | None, steps: PlannedSteps, count: int
+    before: Sequence[Sequence[int]] | None, steps: PlannedSteps, count: int, standing: Sequence[int]
 ) -> list[list[int]] | None:
-    """What each step needs; the steps of a sequential part need the one before them."""
+    """What each step needs; the steps of a sequential part need the one before; new ones, all that stands."""
     if before is None and steps.needs is None:
         return None
     in_a_row = [[index - 1] if index else [] for index in range(len(steps.texts))]
     new = in_a_row if steps.needs is None else [list(needed) for needed in steps.needs]
     old = [[]] * count if before is None else [list(needed) for needed in before]
-    return [*old, *([one + count for one in needed] for needed in new)]
+    return [*old, *([*standing, *(one + count for one in needed)] for needed in new)]

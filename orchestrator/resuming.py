@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
 
-from langgraph.types import Command, Interrupt, StateSnapshot
+from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.asking import overdue, read_answer
+from orchestrator.current import current_step
 from orchestrator.errors import ResumeError
 from orchestrator.foreign_values import shown
-from orchestrator.state import OrchestratorState, Question
+from orchestrator.nodes.branch import BRANCH
+from orchestrator.state import OrchestratorState, Question, blank_state
 
 _QUESTION: Final = frozenset(Question.__annotations__)
 
@@ -24,72 +26,99 @@ class Resumption:
     Attributes:
         state: What the thread holds.
         input: What the graph is given; "wait" where nothing can be done before there is an answer.
+        branches: What steps that run side by side have come to so far.
     """
 
     state: OrchestratorState
     input: Command[str] | Literal["wait"] | None
+    branches: tuple[OrchestratorState, ...] = ()
 
 
-def resumption(thread_id: str, snapshot: StateSnapshot, answer: object, now: datetime) -> Resumption:
+def resumption(
+    thread_id: str, snapshot: StateSnapshot, answer: object, now: datetime, max_retries: int
+) -> Resumption:
     """Decide how a thread goes on.
 
     Args:
         thread_id: Names it.
-        snapshot: What it holds.
+        snapshot: What it holds, with what the graphs within it hold.
         answer: A person's answer, or None.
         now: The time, in UTC.
+        max_retries: Of a run that had not come to a plan.
 
     Raises:
         ResumeError: There is nothing to go on with, or the answer is none.
     """
-    state = _held(thread_id, snapshot)
-    waiting = _waiting(snapshot)
+    state, branches = _held(thread_id, snapshot, max_retries), tuple(_branches(snapshot))
+    waiting = _waiting(snapshot, state)
     if not waiting:
         if answer is not None:
             raise ResumeError(
                 f"thread {thread_id!r} has no question that waits for an answer; resume it without one"
             )
-        return Resumption(state, None)
+        return Resumption(state, None, branches)
     interrupt, question = waiting[0]
     asked: OrchestratorState = {**state, "question": question}
     if answer is None:
-        return Resumption(asked, _unanswered(snapshot, interrupt, question, now))
-    return Resumption(asked, Command(resume={interrupt.id: _checked(answer, question, now)}))
+        return Resumption(asked, _unanswered(snapshot, interrupt, question, now), branches)
+    checked: Command[str] = Command(resume={interrupt.id: _checked(answer, question, now)})
+    return Resumption(asked, checked, branches)
 
 
-def question_of(interrupts: Sequence[Interrupt], state: OrchestratorState) -> Question:
-    """The first question that waits: one of ours, or an agent's own interrupt in the same shape."""
-    return _question(interrupts[0], state)
+def open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
+    """The first question that waits, by the order of the plan: the one that the next answer is for.
+
+    It is one of ours, or an agent's own interrupt in the same shape.
+    """
+    return next((question for _, question in _waiting(snapshot, state)), None)
 
 
-def _held(thread_id: str, snapshot: StateSnapshot) -> OrchestratorState:
+def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
     values = snapshot.values
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
         raise ResumeError(f"thread {thread_id!r} is not in this store; run() begins a thread")
-    if not isinstance(values, Mapping) or not {"task", "status", "results", "underway"} <= set(values):
+    if not isinstance(values, Mapping) or not {"task", "status", "results"} <= set(values):
         raise ResumeError(f"thread {thread_id!r} holds no run of this program; give the thread of a run")
     if not snapshot.next:
         raise ResumeError(
             f"thread {thread_id!r} has ended as {values['status']!r}; run() begins anew, on it or on another"
         )
-    return cast("OrchestratorState", {name: values.get(name) for name in OrchestratorState.__annotations__})
+    # Until the plan is made, all else is that of an earlier run on the thread.
+    blank = blank_state(values["task"], max_retries)
+    held = {} if values["status"] == "planning" else {name: values.get(name, blank[name]) for name in blank}  # type: ignore[literal-required]
+    return cast("OrchestratorState", {**blank, **held})
 
 
-def _waiting(snapshot: StateSnapshot) -> list[tuple[Interrupt, Question]]:
-    state = cast("OrchestratorState", snapshot.values)
-    return [(one, _question(one, state)) for task in snapshot.tasks for one in task.interrupts]
+def _branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
+    for task in snapshot.tasks:
+        branch = _branch(task)
+        if branch is not None:
+            yield branch
+
+
+def _branch(task: PregelTask) -> OrchestratorState | None:
+    """The state of a step that runs beside others; agents may have graphs of their own."""
+    if task.name != BRANCH or not isinstance(task.state, StateSnapshot) or not task.state.values:
+        return None
+    return cast("OrchestratorState", task.state.values)
+
+
+def _waiting(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
+    return [
+        (one, _question(one, _branch(task) or state)) for task in snapshot.tasks for one in task.interrupts
+    ]
 
 
 def _question(interrupt: Interrupt, state: OrchestratorState) -> Question:
     value: object = interrupt.value
     if isinstance(value, Mapping) and set(value) == _QUESTION:
         return cast("Question", dict(value))
-    plan, index = state["plan"], state["current_step_index"]
+    index, step = current_step(state) if state["plan"] else (0, "")
     return Question(
         id=interrupt.id,
         kind="agent",
         step_index=index,
-        step=plan[index] if index < len(plan) else "",
+        step=step,
         attempt=state["attempts"] + 1,
         text=shown(value, 2000) if not isinstance(value, str) else value,
         output="",
@@ -108,7 +137,7 @@ def _unanswered(
     """Without an answer: what the deadline says, else whatever else is left to do, else nothing."""
     if overdue(question, now):
         return Command(resume={interrupt.id: {}})
-    return "wait" if all(task.interrupts for task in snapshot.tasks) else None
+    return "wait" if all(task.interrupts or task.result for task in snapshot.tasks) else None
 
 
 def _checked(answer: object, question: Question, now: datetime) -> object:

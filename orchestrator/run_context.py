@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from agents.transport import TransportRetry
 from orchestrator.budget import Budget
 from orchestrator.errors import BudgetExceededError
 from orchestrator.recorder import UsageRecorder
-from orchestrator.state import NO_USAGE, FailureKind, Usage
+from orchestrator.state import NO_USAGE, Failure, FailureKind, OrchestratorState, Usage
 from orchestrator.usage import add_usage
 
 
@@ -28,6 +28,7 @@ class TimeBound:
     reason: str
 
 
+_STOPPING: Final[tuple[FailureKind, ...]] = ("halted", "denied")
 UNBOUNDED: Final = TimeBound(None, "timeout", "there is no bound")
 
 
@@ -48,6 +49,7 @@ class RunContext:
         step_timeout: Seconds that one step may take, with all its attempts and their judging.
         interruptible: Whether an agent's interrupt can be answered later, so that it passes to the graph.
         cancelled: The reason, once the run is cancelled.
+        stopped: Why nothing more is begun beside a step that was halted or denied.
         now: Gives the time, in UTC.
     """
 
@@ -58,10 +60,12 @@ class RunContext:
     step_timeout: float | None = None
     interruptible: bool = True
     cancelled: str | None = None
+    stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
     _started: float = field(default_factory=time.monotonic)
     _steps: dict[int, float] = field(default_factory=dict)
     _parallel: dict[int, list[UsageRecorder]] = field(default_factory=dict)
+    _earlier: dict[int, Usage] = field(default_factory=dict)
     _before: Usage = field(default_factory=lambda: NO_USAGE)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
@@ -81,10 +85,22 @@ class RunContext:
         self._before = spent_before
         self._parallel.setdefault(step_index, [])
 
+    def go_on_beside(self, branches: Iterable[OrchestratorState]) -> None:
+        """Take up steps that run side by side, with what each had come to before the run was resumed."""
+        for branch in branches:
+            self._earlier[branch["underway"]["branch"] or 0] = branch["usage"]
+            self.note(branch["failure"])
+
+    def note(self, failure: Failure | None) -> None:
+        """Begin nothing more after a halt or a denial; other failures let the steps beside finish."""
+        if failure is not None and failure["kind"] in _STOPPING:
+            self.stopped = failure
+
     def end_parallel(self) -> None:
         """What the parallel steps spent is in the state from now on."""
         self._before = NO_USAGE
         self._parallel.clear()
+        self._earlier.clear()
 
     def time_left(self, step_index: int | None) -> TimeBound:
         """The nearest bound for a call that begins now."""
@@ -99,6 +115,8 @@ class RunContext:
         """What records a call, and refuses a model call within it which the budget does not allow."""
 
         def check(spent: Usage, running: int) -> None:
+            for step, earlier in self._earlier.items():
+                spent = spent if step == step_index else add_usage(spent, earlier)
             for beside in self._beside(step_index):
                 other, under_way = beside.under_way()
                 spent, running = add_usage(spent, other), running + under_way

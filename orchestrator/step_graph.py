@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 
+from orchestrator.config import Settings
 from orchestrator.nodes.branch import StepGraph
-from orchestrator.nodes.node import Node
+from orchestrator.nodes.node import Node, saving
+from orchestrator.nodes.stopping import stoppable
 from orchestrator.routing import (
     begin,
     route_after_commit,
@@ -35,6 +37,11 @@ class SupervisionNodes:
     post: Node
     reconcile: Node
     supervise: Node | None
+
+    def each(self, wrapped: Callable[[Node], Node]) -> SupervisionNodes:
+        """The same phases, each of them wrapped."""
+        supervise = None if self.supervise is None else wrapped(self.supervise)
+        return SupervisionNodes(wrapped(self.commit), wrapped(self.post), wrapped(self.reconcile), supervise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +107,8 @@ def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Ways) -> No
     }
     failing: Ways = {"retry": "executor_node", **replan}
 
-    graph.add_node("executor_node", nodes.executor)
-    graph.add_node("monitor_node", nodes.monitor)
+    graph.add_node("executor_node", saving(nodes.executor))
+    graph.add_node("monitor_node", saving(nodes.monitor))
     _route(
         graph,
         nodes,
@@ -115,8 +122,8 @@ def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Ways) -> No
     if nodes.supervision is not None:
         _add_phases(graph, nodes, nodes.supervision, onwards, {**failing, **ask})
     if nodes.approval is not None:
-        graph.add_node("approval_node", nodes.approval)
-        graph.add_node("answer_node", nodes.answer)
+        graph.add_node("approval_node", saving(nodes.approval))
+        graph.add_node("answer_node", saving(nodes.answer))
         graph.add_edge("approval_node", "answer_node")
         answered: Ways = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
         _route(graph, nodes, "answer_node", route_onwards, answered)
@@ -128,16 +135,16 @@ def _add_phases(
     """The phases before and after an execution; it is evaluated between POST and RECONCILE."""
     end: Ways = {"end": END}
     asked: Ways = {} if nodes.approval is None else {"ask_human": "approval_node"}
-    graph.add_node("commit_node", phases.commit)
-    graph.add_node("post_node", phases.post)
-    graph.add_node("reconcile_node", phases.reconcile)
+    graph.add_node("commit_node", saving(phases.commit))
+    graph.add_node("post_node", saving(phases.post))
+    graph.add_node("reconcile_node", saving(phases.reconcile))
     _route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
     _route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
     always: Ways = asked if "human" in nodes.modes else {}
     if phases.supervise is None or "llm" not in nodes.modes:
         _route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
         return
-    graph.add_node("supervise_node", phases.supervise)
+    graph.add_node("supervise_node", saving(phases.supervise))
     escalated: Ways = {"supervise": "supervise_node"}
     _route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalated, **onwards, **always})
     _route(graph, nodes, "supervise_node", route_onwards, {**onwards, **failing, **asked})
@@ -147,14 +154,30 @@ def _route(graph: Builder | StepBuilder, nodes: StepNodes, source: str, route: R
     graph.add_conditional_edges(source, on_the_loop(route, nodes.mode), ways)
 
 
-def build_step(nodes: StepNodes) -> StepGraph:
+def build_step(step: StepNodes, settings: Settings) -> StepGraph:
     """Compile the graph of one step by itself, for a step that runs beside others."""
+    nodes = _stoppable(step, settings)
     graph: StepBuilder = StateGraph(
         OrchestratorState, context_schema=RunContext, input_schema=OrchestratorState
     )
     add_step(graph, nodes, {"replan": END})
     graph.add_conditional_edges(START, on_the_loop(begin, nodes.mode), nodes.begins)
     return graph.compile(name="step")
+
+
+def _stoppable(step: StepNodes, settings: Settings) -> StepNodes:
+    def guarded(node: Node) -> Node:
+        return stoppable(node, settings)
+
+    phases, approval = step.supervision, step.approval
+    return replace(
+        step,
+        executor=guarded(step.executor),
+        monitor=guarded(step.monitor),
+        supervision=None if phases is None else phases.each(guarded),
+        approval=None if approval is None else guarded(approval),
+        answer=guarded(step.answer),
+    )
 
 
 class Route(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -18,6 +18,7 @@ from orchestrator.nodes.node import Node, context_of
 from orchestrator.run_context import RunContext
 from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate
 
+BRANCH: Final = "branch_node"
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 
 
@@ -49,10 +50,8 @@ def join_node(settings: Settings) -> Node:
         run.end_parallel()
         update = joined(state, state["branches"])
         reason = run.budget.exceeded(update["usage"])
-        if reason is not None and update["status"] == "executing":
-            update = cast("OrchestratorState", {**update, **failed("budget_exceeded", reason)})
-        return cast(
-            "StateUpdate", {**update, "results": Overwrite(update["results"]), "branches": Overwrite([])}
-        )
+        if reason is not None and update.get("status", "executing") == "executing":
+            update = {**update, **failed("budget_exceeded", reason)}
+        return cast("StateUpdate", {**update, "branches": Overwrite([])})
 
     return node

@@ -6,8 +6,10 @@ from langgraph.runtime import Runtime
 
 from orchestrator.calling import Raised, call_agent
 from orchestrator.config import Settings
+from orchestrator.contracting import Contracts
 from orchestrator.current import current_step
 from orchestrator.judging import failed
+from orchestrator.nodes.contracted import without_contract
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.nodes.spending import counted
 from orchestrator.phases import Commit
@@ -15,12 +17,14 @@ from orchestrator.run_context import RunContext
 from orchestrator.state import OrchestratorState, StateUpdate
 
 
-def commit_node(commit: Commit | None, settings: Settings) -> Node:
+def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
     """The node over the executor's commitment; it does nothing where the executor makes none."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         if commit is None:
             return {}
+        if (refused := without_contract(contracts, state)) is not None:
+            return refused
         run = context_of(runtime, settings)
         index, step = current_step(state)
         run.begin_step(index)

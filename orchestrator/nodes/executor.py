@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from agents.boundary import boundary_for, fenced
 from orchestrator.asking import unsupervised
@@ -20,11 +22,11 @@ from orchestrator.current import (
     last_refusal,
     mode_of,
 )
-from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.foreign_values import read_text
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
+from orchestrator.nodes.contracted import without_contract
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.run_context import RunContext
 from orchestrator.settling import with_transport
@@ -50,7 +52,7 @@ def executor_node(
         run = context_of(runtime, settings)
         index, step = current_step(state)
         run.begin_step(index)
-        if (refused := _without_contract(contracts, state)) is not None:
+        if (refused := without_contract(contracts, state)) is not None:
             return refused
         attempt = len(current_records(state)) + 1
         runtime.stream_writer(
@@ -61,18 +63,9 @@ def executor_node(
             return shortened
         update = await _executed(executor, {**state, **shortened}, run, settings)
         runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=update["results"][0]))
-        return {**shortened, **update}
+        return {**_replacing(shortened), **update}
 
     return node
-
-
-def _without_contract(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:
-    """The failure of a step for which there is no contract to be had, before it costs anything."""
-    try:
-        contracts.of(state)
-    except ContractFunctionError as error:
-        return failed("contract_error", str(error), current_step(state)[0], error)
-    return None
 
 
 async def _compressed(
@@ -94,6 +87,13 @@ async def _compressed(
         message = f"the compressor returned a {type(called.value).__name__}; text is wanted"
         return {"usage": usage, **failed("compressor_error", message, index)}
     return {"usage": usage, "context": context}
+
+
+def _replacing(shortened: StateUpdate) -> StateUpdate:
+    """The shorter context in place of the one before, where an update else adds to it."""
+    if "context" not in shortened:
+        return shortened
+    return cast("StateUpdate", {**shortened, "context": Overwrite(shortened["context"])})
 
 
 async def _executed(

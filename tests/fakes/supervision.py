@@ -1,0 +1,157 @@
+"""Those who take part in a supervised run: an executor that speaks of its work, a supervisor, a clock."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tests.fakes.answers import Answers
+from tests.fakes.executor import FakeExecutor
+
+
+def met(**more: object) -> dict[str, object]:
+    """A self-assessment without any complaint."""
+    return {"met_commitment": True, **more}
+
+
+def missed(**more: object) -> dict[str, object]:
+    """A self-assessment that owns up."""
+    return {"met_commitment": False, **more}
+
+
+class SpeakingExecutor(FakeExecutor):
+    """An executor that commits to each step, and assesses what it did.
+
+    Args:
+        answers: What it does.
+        said: What it says of what it did, in order; without any, that all went as committed to.
+        committed: What it commits to, in order.
+
+    Attributes:
+        commitments: The steps that it was asked to commit to.
+        assessments: The step, the commitment and the output of each assessment.
+    """
+
+    def __init__(self, *answers, said=(), committed=()):
+        super().__init__(*answers)
+        self.commitments: list[str] = []
+        self.assessments: list[tuple[str, dict, str]] = []
+        self._said = Answers(tuple(said), lambda *_: met())
+        self._committed = Answers(tuple(committed), lambda step: {"interpretation": f"I will {step}"})
+
+    def commit_step(self, step, context=""):
+        self.commitments.append(step)
+        return self._committed.next(step)
+
+    def assess_step(self, step, commitment, output):
+        self.assessments.append((step, copy.deepcopy(commitment), output))
+        return self._said.next(step, commitment, output)
+
+
+def go_on(reason: str = "") -> dict[str, object]:
+    return {"verdict": "continue", "reason": reason}
+
+
+def reorient(correction: str = "be brief") -> dict[str, object]:
+    return {"verdict": "reorient", "correction": correction}
+
+
+def ask_human(question: str = "Is this right?") -> dict[str, object]:
+    return {"verdict": "ask_human", "question": question}
+
+
+def halt(reason: str = "this is dangerous") -> dict[str, object]:
+    return {"verdict": "halt", "reason": reason}
+
+
+class FakeSupervisor:
+    """A supervisor of the documented two methods.
+
+    Args:
+        answers: What it decides, in order; without any, that the step continues.
+        reconciled: What it answers to ``reconcile``; None: that a step which is not met, or about which
+            something was found, escalates.
+
+    Attributes:
+        requests: What it was shown when it decided.
+        compared: What it was shown when it compared.
+    """
+
+    def __init__(self, *answers, reconciled=None):
+        self.requests: list[dict] = []
+        self.compared: list[tuple[dict, dict, list[str]]] = []
+        self._answers = Answers(answers, lambda request: go_on())
+        self._reconciled = Answers((reconciled or self._compare,), self._compare)
+
+    def reconcile(self, commitment, assessment, findings):
+        self.compared.append(copy.deepcopy((commitment, assessment, list(findings))))
+        return self._reconciled.next(commitment, assessment, findings)
+
+    def supervise(self, request):
+        self.requests.append(copy.deepcopy(request))
+        return self._answers.next(request)
+
+    @staticmethod
+    def _compare(commitment, assessment, findings):
+        triggers = [] if assessment["met_commitment"] else ["commitment_not_met"]
+        triggers += [f"evaluation:{finding}" for finding in findings]
+        return {"triggers": triggers, "escalate": bool(triggers)}
+
+
+class FakeClock:
+    """Gives the same time until it is told to go on."""
+
+    def __init__(self):
+        self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+    def pass_by(self, **duration: float) -> None:
+        """Let time pass, such as ``hours=3``."""
+        self.now += timedelta(**duration)
+
+
+class FileSaver(BaseCheckpointSaver):
+    """A saver in memory that writes all it holds to a file, so that another process can go on with it."""
+
+    def __init__(self, path: str | Path):
+        super().__init__()
+        self.memory = InMemorySaver()
+        self._path = Path(path)
+        if self._path.exists():
+            storage, writes, blobs = pickle.loads(self._path.read_bytes())
+            self.memory.writes.update(writes)
+            self.memory.blobs.update(blobs)
+            for thread, spaces in storage.items():
+                for space, checkpoints in spaces.items():
+                    self.memory.storage[thread][space] = checkpoints
+
+    def get_next_version(self, current, channel):
+        return self.memory.get_next_version(current, channel)
+
+    def get_tuple(self, config):
+        return self.memory.get_tuple(config)
+
+    def list(self, config, **options):
+        return self.memory.list(config, **options)
+
+    def put(self, *args):
+        return self._kept(self.memory.put(*args))
+
+    def put_writes(self, *args):
+        self._kept(self.memory.put_writes(*args))
+
+    def delete_thread(self, thread_id):
+        self._kept(self.memory.delete_thread(thread_id))
+
+    def _kept(self, answer):
+        storage = {thread: dict(spaces) for thread, spaces in self.memory.storage.items()}
+        held = storage, dict(self.memory.writes), dict(self.memory.blobs)
+        self._path.write_bytes(pickle.dumps(held))
+        return answer

@@ -1,0 +1,536 @@
+"""The monitor delegates: every execution is evaluated against its contract, and the report decides."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent, MonitoringAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract, EvaluationReport, JudgeError
+from orchestrator import Budget, ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.executor import CorrectingExecutor, FakeExecutor
+from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
+
+DONE = EvaluationContract(required_content=[{"text": "done"}])
+ABSENT = EvaluationContract(required_content=[{"text": "absent"}])
+CLEAR = EvaluationContract(subjective_criteria=["clarity"])
+BOTH = EvaluationContract(required_content=[{"text": "done"}], subjective_criteria=["clarity"])
+NEITHER = EvaluationContract(required_content=[{"text": "absent"}], subjective_criteria=["clarity"])
+UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+TOO_DEEP = EvaluationContract(
+    expected_trajectory=[{"name": "pay", "args": reduce(lambda inner, _: {"in": inner}, range(120), {})}]
+)
+MILD = EvaluationContract(required_content=[{"text": "please", "severity": "warning"}, {"text": "done"}])
+
+
+class FakeJudge:
+    """Answers from a script; notes what it was asked."""
+
+    def __init__(self, *answers):
+        self.requests = []
+        self._answers = list(answers)
+
+    async def ajudge(self, request):
+        self.requests.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+GOOD = {"score": 5, "rationale": "clear"}
+POOR = {"score": 1, "rationale": "muddled"}
+
+
+def build(planner=None, executor=None, monitor=None, **options):
+    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options)
+
+
+def run(*agents, **options):
+    return build(*agents, **options).run("x")
+
+
+def of_one_step(executor=None, monitor=None, **options):
+    return run(FakePlanner(["one"]), executor, monitor, **options)
+
+
+def statuses(state):
+    return [record["status"] for record in state["results"]]
+
+
+def failure(state):
+    return state["failure"] and state["failure"]["kind"]
+
+
+# Deterministic first
+
+
+@pytest.mark.parametrize("contract", [DONE, ABSENT], ids=["kept", "broken"])
+def test_no_judge_is_called_where_the_checks_are_conclusive(contract):
+    monitor = FakeMonitor()
+    run(monitor=monitor, contract=contract, max_retries=0)
+
+    assert monitor.calls == []
+
+
+def test_the_report_says_that_no_judge_was_needed():
+    report = run(contract=DONE)["results"][0]["report"]
+
+    assert report["judge"]["called"] is False
+    assert report["judge"]["reason"] == "the deterministic checks are conclusive"
+
+
+@pytest.mark.parametrize(
+    ("contract", "calls"),
+    [
+        (None, {"made": 2, "saved": 0}),
+        (DONE, {"made": 0, "saved": 2}),
+        (CLEAR, {"made": 2, "saved": 0}),
+        (BOTH, {"made": 2, "saved": 0}),
+        (lambda step, index: DONE if index else None, {"made": 1, "saved": 1}),
+    ],
+)
+def test_the_totals_count_the_judge_calls_that_were_made_and_saved(contract, calls):
+    assert run(contract=contract)["judge_calls"] == calls
+
+
+def test_judge_calls_are_counted_for_each_execution():
+    state = of_one_step(monitor=FakeMonitor(refuse(), refuse(), accept()))
+
+    assert state["judge_calls"] == {"made": 3, "saved": 0}
+
+
+def test_a_judge_that_is_asked_twice_about_one_execution_counts_once():
+    state = of_one_step(monitor=FakeMonitor(UNREADABLE, accept()))
+
+    assert state["judge_calls"] == {"made": 1, "saved": 0}
+
+
+# What decides
+
+
+@pytest.mark.parametrize(
+    ("contract", "monitor", "success"),
+    [
+        (DONE, refuse("I do not like it"), True),
+        (ABSENT, accept(), False),
+        (BOTH, accept(), True),
+        (BOTH, refuse("unclear"), False),
+        (
+            EvaluationContract(required_content=[{"text": "absent"}], subjective_criteria=["c"]),
+            accept(),
+            False,
+        ),
+        (None, accept(), True),
+        (None, refuse(), False),
+    ],
+)
+def test_the_verdict_is_that_of_the_report(contract, monitor, success):
+    record = of_one_step(monitor=FakeMonitor(monitor), contract=contract, max_retries=0)["results"][0]
+
+    assert record["verdict"]["success"] is success
+    assert record["status"] == ("validated" if success else "failed")
+
+
+def test_a_monitor_that_approves_does_not_undo_what_a_check_refuses():
+    state = of_one_step(monitor=FakeMonitor(accept("perfect")), contract=ABSENT, max_retries=0)
+
+    assert (state["status"], failure(state)) == ("failed", "attempts_exhausted")
+    assert "perfect" not in state["results"][0]["verdict"]["feedback"]
+
+
+def test_the_feedback_says_what_was_wanted_and_what_was_seen():
+    contract = EvaluationContract(output_length={"min_words": 40, "max_words": 60})
+    record = of_one_step(contract=contract, max_retries=0)["results"][0]
+
+    assert "2 words" in record["verdict"]["feedback"]
+    assert "40 to 60" in record["verdict"]["feedback"]
+
+
+def test_the_feedback_of_the_checks_is_given_to_the_executor():
+    executor = CorrectingExecutor("short", "all is done")
+    of_one_step(executor, contract=DONE)
+    [_, second] = executor.calls
+
+    assert second.previous_output == "short"
+    assert 'The output has to hold the text "done"' in second.feedback
+
+
+def test_a_step_that_mends_what_was_refused_is_validated():
+    state = of_one_step(FakeExecutor("short", "all is done"), contract=DONE)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
+
+
+def test_a_step_passes_with_its_warnings_kept():
+    state = run(contract=MILD)
+
+    assert statuses(state) == ["validated", "validated"]
+    assert all(record["report"]["status"] == "warning" for record in state["results"])
+    assert all("please" in record["warnings"][0] for record in state["results"])
+    assert [warning.split(":")[0] for warning in state["warnings"]] == ["step 1", "step 2"]
+
+
+def test_a_step_that_passes_with_a_warning_is_not_executed_again():
+    executor = FakeExecutor()
+    of_one_step(executor, contract=MILD)
+
+    assert len(executor.calls) == 1
+
+
+def test_warnings_of_refused_executions_are_not_those_of_the_run():
+    state = of_one_step(FakeExecutor("x", "please, all is done"), contract=MILD)
+
+    assert (statuses(state), state["warnings"]) == (["failed", "validated"], [])
+
+
+def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
+    state = of_one_step(contract=TOO_DEEP)
+
+    assert (failure(state), statuses(state)) == ("evaluation_error", ["needs_review"])
+    assert "cannot be evaluated" in state["failure"]["message"]
+
+
+def test_what_cannot_be_evaluated_is_not_executed_again():
+    executor = FakeExecutor()
+    of_one_step(executor, contract=TOO_DEEP)
+
+    assert len(executor.calls) == 1
+
+
+# Without a verdict
+
+
+@pytest.mark.parametrize(
+    ("policy", "status", "kind", "executions"),
+    [
+        ("fail", "failed", "needs_review", 1),
+        ("retry", "failed", "attempts_exhausted", 3),
+        ("human", "executing", None, 1),
+    ],
+)
+def test_a_step_without_a_verdict_goes_on_by_the_policy(policy, status, kind, executions):
+    options = {"checkpointer": InMemorySaver(), "retry_policy": RetryPolicy(needs_review=policy)}
+    state = of_one_step(monitor=FakeMonitor(UNREADABLE), **options)
+
+    assert (state["status"], failure(state), len(state["results"])) == (status, kind, executions)
+
+
+@pytest.mark.parametrize("contract", [None, CLEAR, BOTH])
+@pytest.mark.parametrize(
+    "monitor", [FakeMonitor(UNREADABLE), FakeMonitor(TimeoutError("asleep")), FakeMonitor("yes")]
+)
+def test_a_monitor_that_gives_no_verdict_validates_nothing(monitor, contract):
+    state = of_one_step(monitor=monitor, contract=contract, retry_policy=RetryPolicy(transport=quick()))
+
+    assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
+    assert state["results"][0]["verdict"]["success"] is False
+
+
+def quick():
+    policy = RetryPolicy().transport
+    return type(policy)(max_attempts=2, initial_seconds=0.001)
+
+
+# The contract
+
+
+def test_one_contract_is_that_of_every_step():
+    state = run(contract=ABSENT, max_retries=0)
+
+    assert "absent" in state["failure"]["message"]
+
+
+def test_a_function_is_given_the_text_and_the_index_of_a_step():
+    asked = []
+    run(contract=lambda step, index: asked.append((step, index)))
+
+    assert set(asked) == {("one", 0), ("two", 1)}
+
+
+def test_a_function_gives_each_step_its_contract():
+    monitor = FakeMonitor()
+    state = run(monitor=monitor, contract=lambda step, index: (DONE, CLEAR)[index])
+
+    assert (state["status"], [call[1] for call in monitor.calls]) == ("success", ["two done"])
+
+
+def test_a_function_that_gives_none_leaves_a_step_to_the_monitor():
+    monitor = FakeMonitor()
+    run(monitor=monitor, contract=lambda step, index: None)
+
+    assert monitor.calls == [("one", "one done"), ("two", "two done")]
+
+
+@pytest.mark.parametrize(
+    "contract", [DONE, {"required_content": [{"text": "done"}]}], ids=["object", "mapping"]
+)
+def test_a_planner_gives_a_step_its_contract(contract):
+    monitor = FakeMonitor()
+    state = run(FakePlanner([{"step": "one", "contract": contract}, "two"]), monitor=monitor)
+
+    assert (state["status"], [call[0] for call in monitor.calls]) == ("success", ["two"])
+
+
+def test_the_contract_of_the_caller_goes_before_that_of_the_planner():
+    planner = FakePlanner([{"step": "one", "contract": ABSENT}])
+
+    assert run(planner, contract=DONE)["status"] == "success"
+
+
+def test_a_function_that_gives_none_leaves_a_step_to_the_planner():
+    planner = FakePlanner([{"step": "one", "contract": ABSENT}])
+    state = run(planner, contract=lambda step, index: None, max_retries=0)
+
+    assert "absent" in state["failure"]["message"]
+
+
+def broken_at(step_index, result):
+    def contract(step, index):
+        if index < step_index:
+            return None
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    return contract
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (ValueError("no idea"), "the contract function raised ValueError: no idea"),
+        ({"keywords": []}, "the contract function returned {'keywords': []}; an EvaluationContract or None"),
+        (True, "the contract function returned True; an EvaluationContract or None is wanted"),
+    ],
+    ids=["raises", "mapping", "bool"],
+)
+def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cause(at, result, sentence):
+    state = run(contract=broken_at(at, result))
+
+    assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
+    assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
+    assert statuses(state) == ["validated"] * at
+
+
+def test_a_step_without_a_contract_costs_nothing():
+    executor = SpeakingExecutor()
+    options = {"supervision": "llm", "supervisor": FakeSupervisor()}
+    run(executor=executor, contract=broken_at(0, ValueError("no")), **options)
+
+    assert (executor.commitments, executor.calls) == ([], [])
+
+
+def test_a_contract_function_that_fails_once_the_step_was_executed_ends_the_run():
+    answers = iter([DONE])
+    state = of_one_step(contract=lambda step, index: next(answers))
+
+    assert (failure(state), statuses(state)) == ("contract_error", ["failed"])
+
+
+@pytest.mark.parametrize("contract", [{}, "done", 3, [DONE]], ids=repr)
+def test_what_is_no_contract_is_refused_before_anything_runs(contract):
+    planner = FakePlanner()
+    with pytest.raises(ConfigurationError, match="give an EvaluationContract, or a function"):
+        build(planner, contract=contract)
+
+    assert planner.tasks == []
+
+
+# A judge in place of the monitor
+
+
+@pytest.mark.parametrize(("answer", "success"), [(GOOD, True), (POOR, False)])
+@pytest.mark.parametrize("contract", [None, CLEAR, BOTH])
+def test_a_judge_decides_in_place_of_the_monitor(contract, answer, success):
+    monitor = FakeMonitor(accept() if not success else refuse())
+    state = of_one_step(monitor=monitor, judge=FakeJudge(answer), contract=contract, max_retries=0)
+
+    assert state["results"][0]["verdict"]["success"] is success
+    assert monitor.calls == []
+
+
+def test_what_a_judge_missed_is_told_to_the_executor():
+    executor = CorrectingExecutor()
+    of_one_step(executor, judge=FakeJudge(POOR, GOOD))
+
+    assert "Muddled" in executor.calls[1].feedback
+
+
+def test_a_judge_is_shown_the_step_and_its_output():
+    judge = FakeJudge(GOOD)
+    of_one_step(judge=judge, contract=CLEAR)
+    [request] = judge.requests
+
+    assert (request.input, request.output) == ("one", "one done")
+    assert [criterion.name for criterion in request.rubric.criteria] == ["clarity"]
+
+
+def test_no_judge_is_called_where_the_checks_of_its_contract_are_conclusive():
+    judge = FakeJudge(GOOD)
+    run(judge=judge, contract=DONE)
+
+    assert judge.requests == []
+
+
+@pytest.mark.parametrize("error", [JudgeError("asleep"), JudgeError("hm", "malformed")], ids=str)
+def test_a_judge_that_says_it_cannot_judge_leaves_a_step_for_review(error):
+    state = of_one_step(judge=FakeJudge(error))
+
+    assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
+    assert str(error) in state["failure"]["message"]
+
+
+@pytest.mark.parametrize("answer", ["approved", {"score": "5"}, {"score": 7, "rationale": "x"}, {}, None])
+def test_a_judge_whose_answer_cannot_be_read_validates_nothing(answer):
+    state = of_one_step(judge=FakeJudge(answer))
+
+    assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
+
+
+def test_a_judge_that_raises_ends_the_run_with_its_cause():
+    state = of_one_step(judge=FakeJudge(RuntimeError("no key")))
+
+    assert (failure(state), state["failure"]["error_type"]) == ("monitor_error", "RuntimeError")
+    assert (statuses(state), state["failure"]["message"]) == (
+        ["needs_review"],
+        "step 1: RuntimeError: no key",
+    )
+
+
+def test_a_judge_that_raises_what_may_pass_is_asked_again():
+    judge = FakeJudge(ConnectionError("gone"), GOOD)
+    state = of_one_step(judge=judge, retry_policy=RetryPolicy(transport=quick()))
+
+    assert (state["status"], len(judge.requests)) == ("success", 2)
+    assert state["retries"] == {"transport": 1, "semantic": 0, "replans": 0}
+
+
+def test_what_is_no_judge_is_refused():
+    with pytest.raises(ConfigurationError, match="judge is a str with neither judge"):
+        build(judge="judge")
+
+
+# What the monitor is told
+
+
+def test_the_monitor_is_asked_about_the_step_alone_where_there_is_no_contract():
+    monitor = AsyncFakeMonitor()
+    of_one_step(monitor=monitor)
+
+    assert monitor.calls == [("one", "one done")]
+
+
+def test_the_monitor_is_told_what_else_the_contract_wants_judged():
+    monitor = FakeMonitor()
+    contract = EvaluationContract(subjective_criteria=["neutrality"], reference_output="a fine answer")
+    of_one_step(monitor=monitor, contract=contract)
+    [(objective, _)] = monitor.calls
+
+    assert objective.startswith("one\n")
+    assert "- neutrality" in objective
+    assert objective.endswith("A good answer would be:\na fine answer")
+
+
+def test_the_monitors_own_words_are_kept_where_it_alone_decides():
+    state = of_one_step(monitor=FakeMonitor(refuse("too dry"), accept("lovely")))
+
+    assert [record["verdict"] for record in state["results"]] == [refuse("too dry"), accept("lovely")]
+
+
+def test_without_contracts_credentials_in_an_output_do_not_decide():
+    state = of_one_step(FakeExecutor("password=hunter2hunter2"))
+
+    assert state["status"] == "success"
+
+
+# An executor that lies
+
+
+def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
+    executor = SpeakingExecutor("bad work", "it is done", said=[met()])
+    supervisor = FakeSupervisor()
+    state = of_one_step(executor, contract=DONE, supervision="llm", supervisor=supervisor)
+
+    assert statuses(state) == ["failed", "validated"]
+    assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
+    assert any("done" in finding for finding in supervisor.requests[0]["findings"])
+
+
+# What it costs
+
+
+@tool
+def look_up(word: str) -> str:
+    """Look a word up."""
+    return f"{word} is a word"
+
+
+def test_the_evaluation_sees_the_tools_that_were_called():
+    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([call, "all is done"]), [look_up])
+    contract = EvaluationContract(expected_trajectory=[{"name": "look_up", "args": {"word": "sky"}}])
+    state = of_one_step(executor, contract=contract, max_retries=0)
+
+    assert state["status"] == "failed"
+    assert "look_up was given 'sea' for word, not 'sky'" in state["results"][0]["verdict"]["feedback"]
+
+
+def test_what_judging_spent_counts_for_the_run_and_the_execution():
+    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "good"}', usage=(7, 2))
+    state = of_one_step(monitor=MonitoringAgent(model))
+
+    assert state["results"][0]["judge_usage"]["total_tokens"] == 9
+    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (1, 9)
+
+
+def test_a_judge_is_not_asked_beyond_the_budget():
+    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "good"}')
+    state = run(monitor=MonitoringAgent(model), budget=Budget(max_model_calls=1))
+
+    assert (failure(state), len(model.prompts)) == ("budget_exceeded", 1)
+    assert statuses(state) == ["validated", "needs_review"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"contract": DONE},
+        {"contract": ABSENT, "max_retries": 1},
+        {"contract": MILD},
+        {"contract": BOTH},
+        {"monitor": FakeMonitor(refuse(), accept())},
+        {"monitor": FakeMonitor(UNREADABLE)},
+        {"judge": FakeJudge(GOOD)},
+        {"judge": FakeJudge(JudgeError("no"))},
+        {"contract": TOO_DEEP},
+        {"contract": EvaluationContract(trajectory_match_mode="none", expected_trajectory=["x"])},
+        {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
+        {"planner": FakePlanner([{"step": "a", "needs": []}, {"step": "b", "needs": []}])},
+    ],
+)
+def test_the_report_of_every_record_is_an_evaluation_report(options):
+    state = run(**options)
+
+    assert state["results"]
+    for record in state["results"]:
+        EvaluationReport.model_validate(record["report"])
+
+
+def test_an_evaluation_keeps_no_checkpoints_of_its_own():
+    orchestrator = build(checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    stored = orchestrator.graph.checkpointer.list(None)
+    spaces = {found.config["configurable"]["checkpoint_ns"] for found in stored}
+
+    assert spaces == {""}
