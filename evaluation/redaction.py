@@ -8,15 +8,17 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from evaluation.alerts import Alert
+from evaluation.alerts import ACTIONS, Alert
+from evaluation.errors import JudgeFailureKind
 from evaluation.findings import OUTCOME_STATUSES, AuditFinding, Check, FindingKind
 from evaluation.reports import EvaluationReport, JudgeReport, Metrics
 from evaluation.rules import MATCH_MODES, Severity
-from evaluation.sensitive.json_values import Find, found_in, json_text
+from evaluation.sensitive.json_values import MOST_LEAVES, Find, found_at, found_in, json_text
+from evaluation.sensitive.linear import MOST_CANDIDATES
 from evaluation.sensitive.literals import Literals
 from evaluation.sensitive.recognized import searching
 from evaluation.sensitive.scanner import find
-from evaluation.sensitive.spans import Recognizer, Span
+from evaluation.sensitive.spans import MOST_FOUND, Recognizer, Span
 from evaluation.state import EvaluationState
 from evaluation.status import STRICTNESS
 from evaluation.values import JsonObject
@@ -27,6 +29,7 @@ _MARGIN: Final = 4096
 _SMALLEST_NUMBER: Final = 10**8
 """No one is known by a number of fewer digits; a measured value may well have them."""
 _OWN_WORDS: Final = "\n".join((
+    "agent_run agent_run.final_output",
     *EvaluationState.__annotations__,
     *EvaluationReport.model_fields,
     *Metrics.model_fields,
@@ -40,6 +43,28 @@ _OWN_WORDS: Final = "\n".join((
 )).lower()  # fmt: skip
 """What a report says of itself: a run whose password is "failed" must not make it unreadable."""
 _NONE: Final = Literals.of((), "")
+UNSEARCHED: Final = (
+    "the run was not searched to its end for sensitive data, and the report withholds what it could quote: "
+    f"there are more than {MOST_FOUND} such values, {MOST_CANDIDATES} places that look like one, or "
+    f"{MOST_LEAVES} scalars"
+)
+WITHHELD_ACTION: Final = "Evaluate the run in smaller parts, or have a person look through it."
+_WITHHELD: Final = "[withheld]"
+_NAMES: Final = (
+    "actual actual_count adjusted_p_value alignment argument_mismatches audit baseline baseline_values change"
+    " checks compared concerns confidence contract criteria current_values details different direction"
+    " effect_interval effect_size estimated expected expected_count expected_index extra_actions f1"
+    " failed_calls failure forbidden_actions higher length lower match_mode matched_count max measured min"
+    " mismatches_truncated missing missing_actions missing_keywords observed_index of optional_count"
+    " order_violations p_value pass_score path precision privacy problem rationale recall repaired safety"
+    " samples scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
+    " unreadable_arguments worse"
+)
+_PLAIN_WORDS: Final = frozenset({
+    "", *_OWN_WORDS.split(), *_NAMES.split(), *get_args(JudgeFailureKind), *ACTIONS.values(),
+    UNSEARCHED, WITHHELD_ACTION,
+})  # fmt: skip
+"""All that is told of a run that was not searched to its end, beside the names that the reader knows."""
 T = TypeVar("T")
 _Telling: TypeAlias = Callable[[str], str]
 
@@ -106,15 +131,27 @@ class Redactor:
     needed: bool
     """Whether anything was found."""
     search: Find = find
+    told: frozenset[str] | None = None
+    """Of values that were not searched to their end: the only texts that a report may hold."""
+
+    @property
+    def withholds(self) -> bool:
+        """Whether there was too much to be searched, so that nothing is told but known words."""
+        return self.told is not None
 
     @classmethod
-    def of(cls, values: Iterable[object], recognizers: Sequence[Recognizer] = ()) -> Self:
+    def of(
+        cls, values: Iterable[object], recognizers: Sequence[Recognizer] = (), known: Iterable[str] = ()
+    ) -> Self:
         """Collect what is sensitive in JSON values.
 
-        A recogniser that fails is left out here; the audit reports it.
+        A recogniser that fails is left out here; the audit reports it. Of values that hold too much of it
+        (see ``found_in``) nothing is told but the package's own words and those that are ``known``.
         """
         search = searching(recognizers, {})
-        found = [*found_in([*values], search)]
+        found = [one for _, one in found_at((("", value) for value in values), search)]
+        if any(one.category == "unsearched" for one in found):
+            return cls(_NONE, True, search, _PLAIN_WORDS | {*known})
         return cls(Literals.of(found, _OWN_WORDS) if found else _NONE, bool(found), search)
 
     def clean(self, report: T) -> T:
@@ -125,11 +162,15 @@ class Redactor:
         """
         if not self.needed:
             return report
+        if self.withholds:
+            return cast("T", self._cleaned(report, self.clean_text))
         held = self.literals.occur(json_text(report)) or self.search is not find or _holds_any(report)
         return cast("T", self._cleaned(report, cache(self.clean_text))) if held else report
 
     def clean_text(self, text: str) -> str:
         """Give a text without what is sensitive, as for a log or an exception."""
+        if self.told is not None:
+            return text if text in self.told else _WITHHELD
         return redacted(self.literals.replaced(text), self.search) if self.needed else text
 
     def _cleaned(self, value: object, told: _Telling) -> object:
@@ -141,7 +182,7 @@ class Redactor:
             return [self._cleaned(one, told) for one in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
             kind = self.literals.kind_of(str(abs(value)))
-            return f"[{kind}]" if kind else value
+            return _WITHHELD if self.withholds else f"[{kind}]" if kind else value
         return value
 
     def _cleaned_fields(self, fields: Mapping[str, object], told: _Telling) -> dict[str, object]:

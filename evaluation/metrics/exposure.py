@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from evaluation.findings import AuditFinding
-from evaluation.redaction import excerpt
+from evaluation.redaction import UNSEARCHED, WITHHELD_ACTION, excerpt
 from evaluation.rules import Reaction, Severity
-from evaluation.sensitive.json_values import Find, found_in, json_text
+from evaluation.sensitive.json_values import Find, found_at, json_text
 from evaluation.sensitive.scanner import find, may_hold
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject
@@ -59,13 +59,29 @@ def exposure_findings(
         return []
     if search is find and not may_hold(json_text(run)):
         return []
-    seen = [one for place, value in _places(run) for one in _seen(place, value, search)]
-    return [
+    values = dict(_places(run))
+    seen = _seen(values, search)
+    listed = [
         finding
         for sort, reaction in reactions.items()
         if (severity := _severity(reaction)) is not None
         for finding in _listed([one for one in seen if one.sort == sort], severity)
     ]
+    return [*listed, *([_UNSEARCHED] if any(one.sort == "unsearched" for one in seen) else [])]
+
+
+_UNSEARCHED: Final[AuditFinding] = {
+    "id": "sensitive.unsearched",
+    "category": "privacy",
+    "kind": "metric_error",
+    "severity": "warning",
+    "metric": "audit",
+    "reason": UNSEARCHED,
+    "where": "agent_run",
+    "evidence": {},
+    "owner": None,
+    "recommended_action": WITHHELD_ACTION,
+}
 
 
 def _severity(reaction: Reaction) -> Severity | None:
@@ -117,9 +133,13 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _seen(place: str, value: object, search: Find) -> Iterator[_Seen]:
-    values: dict[tuple[Category, str], set[str]] = {}
-    for one in found_in(value, search) if value is not None else ():
-        values.setdefault((one.category, one.kind), set()).add(one.literal)
-    for (sort, kind), literals in values.items():
-        yield _Seen(sort, kind, len(literals), place, value)
+def _seen(values: Mapping[str, object], search: Find) -> list[_Seen]:
+    literals: dict[tuple[str, Category, str], set[str]] = {}
+    for place, one in found_at(values.items(), search):
+        literals.setdefault((place, one.category, one.kind), set()).add(one.literal)
+    seen = [
+        _Seen(sort, kind, len(found), place, values.get(place))
+        for (place, sort, kind), found in literals.items()
+    ]
+    order = {place: at for at, place in enumerate(values)}
+    return sorted(seen, key=lambda one: order.get(one.where, len(order)))

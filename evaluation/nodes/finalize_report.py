@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from evaluation.checks import groups_of
 from evaluation.findings import group
 from evaluation.injected import Injected
-from evaluation.redaction import Redactor, excerpt, nothing
+from evaluation.metrics.registry import DIRECTIONS
+from evaluation.metrics.thresholds import limit_name
+from evaluation.redaction import UNSEARCHED, Redactor, excerpt, nothing
+from evaluation.reports import SCHEMA_VERSION
 from evaluation.state import EvaluationState
 from evaluation.status import STATUS
 from evaluation.values import JsonObject
 
-SCHEMA_VERSION: Final = 1
+_METRICS: Final = frozenset(
+    name for metric in DIRECTIONS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
+)
+"""The names that are told of a run whatever it holds."""
 _QUOTED: Final = 3
 """Reasons that a summary quotes."""
 _NOTHING: Final = "No action needed."
@@ -40,15 +46,36 @@ def finalize_report(state: EvaluationState, injected: Injected) -> EvaluationSta
     """Put the report together; whatever it quotes is redacted here, and nowhere else."""
     harmless = not (state.get("may_be_sensitive", True) or injected.recognizers)
     quote: Quote = _raw if injected.include_raw else _harmless if harmless else excerpt
-    told: EvaluationState = {
+    told = _told(state, quote)
+    sources = [*_sources(state, _LATER if harmless else _SOURCES)]
+    if injected.include_raw or not sources:
+        return told
+    redactor = Redactor.of(sources, injected.recognizers, _METRICS)
+    return redactor.clean(_withholding(state, quote) if redactor.withholds else told)
+
+
+def _withholding(state: EvaluationState, quote: Quote) -> EvaluationState:
+    """Say among the errors why hardly anything of a run is told."""
+    saying: EvaluationState = {**state, "errors": [*state["errors"], UNSEARCHED]}
+    return _told(saying, quote)
+
+
+def _told(state: EvaluationState, quote: Quote) -> EvaluationState:
+    return {
         "alerts": state["alerts"],
         "errors": state["errors"],
         "evaluation_report": report_of(state, quote),
     }
-    sources = [value for name in (_LATER if harmless else _SOURCES) if (value := state.get(name))]
-    if injected.include_raw or not sources:
-        return told
-    return Redactor.of(sources, injected.recognizers).clean(told)
+
+
+def _sources(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
+    """Yield what came from outside; a run field by field, so that only what needs it is searched."""
+    for name in names:
+        value = state.get(name)
+        if name == "agent_run" and isinstance(value, Mapping):
+            yield from ({field: part} for field, part in value.items())
+        elif value:
+            yield value
 
 
 _harmless: Quote = partial(excerpt, search=nothing)

@@ -81,14 +81,14 @@ _SHORTEST_PASSWORD: Final = 3
 
 
 def _assigned(subject: Subject) -> Iterator[Span]:
-    for start, end in _LENIENT.spans(subject.data):
+    for start, end in subject.spans(_LENIENT):
         yield from _password(subject, start, end)
-    for start, end in _STRICT.spans(subject.data):
+    for start, end in subject.spans(_STRICT):
         yield from _secret(subject, start, end)
 
 
 def _said(subject: Subject) -> Iterator[Span]:
-    for start, end in _SAID.spans(subject.data):
+    for start, end in subject.spans(_SAID):
         if _odd(subject.cut(start, end).rstrip(".,;:!?)")):
             yield from _password(subject, start, end)
 
@@ -96,13 +96,13 @@ def _said(subject: Subject) -> Iterator[Span]:
 def _elsewhere(subject: Subject) -> Iterator[Span]:
     data = subject.data
     for pattern in _CERTAIN:
-        yield from (_span(one, "password") for one in pattern.spans(data) if _is_value(data[slice(*one)]))
+        yield from (_span(one, "password") for one in subject.spans(pattern) if _is_value(data[slice(*one)]))
     for kind, pattern in _LIKELY:
-        for start, end in pattern.spans(data):
+        for start, end in subject.spans(pattern):
             if _is_value(data[start:end]) and _odd(subject.cut(start, end)):
                 yield _span((start, end), kind)
     yield from (
-        _span(one, "authorization") for one in _BASIC.spans(data) if b":" in _decoded(data[slice(*one)])
+        _span(one, "authorization") for one in subject.spans(_BASIC) if b":" in _decoded(data[slice(*one)])
     )
 
 
@@ -111,7 +111,7 @@ def _span(bounds: tuple[int, int], kind: str) -> Span:
 
 
 def _in_addresses(subject: Subject) -> Iterator[Span]:
-    for start, end in _IN_ADDRESS.spans(subject.data):
+    for start, end in subject.spans(_IN_ADDRESS):
         if _is_value(subject.data[start:end]) and _PORT.end_at(subject.data, start) < 0:
             yield Span(start, end, "url_password", "credential")
 

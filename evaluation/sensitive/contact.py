@@ -46,7 +46,7 @@ _LONGEST_IPV6: Final = 45
 
 
 def _emails(subject: Subject) -> Iterator[Span]:
-    for found, end in _EMAIL.spans(subject.data):
+    for found, end in subject.spans(_EMAIL):
         start = found + len(subject.data[found:end]) - len(subject.data[found:end].lstrip(b"'/=&?.-%"))
         local, _, host = subject.cut(start, end).rpartition("@")
         if local and local != "git" and host.rpartition(".")[2].lower() not in _FILES:
@@ -60,12 +60,12 @@ def _phones(subject: Subject) -> Iterator[Span]:
 
 def _phone_places(subject: Subject) -> Iterator[tuple[int, int]]:
     data = subject.data
-    for turn, (start, end) in enumerate(_INTERNATIONAL.spans(data)):
+    for turn, (start, end) in enumerate(subject.spans(_INTERNATIONAL)):
         grouped = data[start : start + 1] == b"0" and data[max(0, start - 2) : start - 1].isdigit()
         if not grouped and apart(data, start, end) and possible(subject.cut(start, end), turn):
             yield start, end
-    yield from (span for span in _AMERICAN.spans(data) if apart(data, *span))
-    for turn, (start, end) in enumerate(_TRUNK.spans(data)):
+    yield from (span for span in subject.spans(_AMERICAN) if apart(data, *span))
+    for turn, (start, end) in enumerate(subject.spans(_TRUNK)):
         if apart(data, start, end) and assigned(subject.cut(start, end), TRUNK_REGIONS, turn):
             yield start, end
     yield from _labelled_phones(subject)
@@ -73,7 +73,7 @@ def _phone_places(subject: Subject) -> Iterator[tuple[int, int]]:
 
 def _labelled_phones(subject: Subject) -> Iterator[tuple[int, int]]:
     data = subject.data
-    for turn, (_, place) in enumerate(_LABELLED.places(data)):
+    for turn, (_, place) in enumerate(_LABELLED.places(subject)):
         start = place - (data[place - 1 : place] == b"(")
         end = _NUMBER.end_at(data, start)
         if end > 0 and apart(data, start, end) and _DATE.end_at(data, start) < 0:
@@ -85,13 +85,13 @@ def _labelled_phones(subject: Subject) -> Iterator[tuple[int, int]]:
 
 def _hosts(subject: Subject) -> Iterator[Span]:
     data = subject.data
-    for start, end in _IPV4.spans(data):
+    for start, end in subject.spans(_IPV4):
         if apart(data, start, end) and _public(subject.cut(start, end)) and not _version(data, start, end):
             yield Span(start, end, "ip_address", "personal")
-    for start, end in _IPV6.spans(data):
+    for start, end in subject.spans(_IPV6):
         if end - start <= _LONGEST_IPV6 and apart(data, start, end) and _public(subject.cut(start, end)):
             yield Span(start, end, "ip_address", "personal")
-    for start, end in _MAC.spans(data):
+    for start, end in subject.spans(_MAC):
         if apart(data, start, end) and len({*subject.cut(start, end)}) > 2:  # noqa: PLR2004
             yield Span(start, end, "mac_address", "personal")
 

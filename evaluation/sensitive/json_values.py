@@ -7,16 +7,19 @@ that is itself JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, islice
 from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from evaluation.sensitive.assignments import is_credential, name_kind
+from evaluation.sensitive.linear import MOST_CANDIDATES, TooManyError, Turns
 from evaluation.sensitive.scanner import find, may_hold
-from evaluation.sensitive.spans import Category, Span
+from evaluation.sensitive.spans import MOST_FOUND, Category, Span
 
 _LONGEST_NAME: Final = 100
 _HARMLESS_NAME: Final = 15
@@ -27,6 +30,8 @@ _BETWEEN: Final = "\n\0\n"
 """What no pattern reaches across."""
 _DEEPEST_TEXT: Final = 3
 """How often a text in JSON may again be JSON."""
+MOST_LEAVES: Final = 1_000_000
+"""Scalars that are searched; each takes some microseconds."""
 
 Find = Callable[[str], tuple[Span, ...]]
 
@@ -38,6 +43,10 @@ class Found:
     literal: str
     kind: str
     category: Category
+
+
+_UNSEARCHED: Final = ("", Found("", "unsearched", "unsearched"))
+"""Stands for all that was not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,35 +67,83 @@ def found_in(value: object, search: Find = find) -> Iterator[Found]:
     """Yield what is sensitive in a JSON value; the same as often as it stands there.
 
     One pass over the JSON text settles it for a value that holds nothing like it. Otherwise all names and
-    scalars are searched as one text, each on lines of its own.
+    scalars are searched as one text, each on lines of its own. Of more than ``MOST_FOUND`` values, the last
+    one that is given is ``unsearched``, and stands for all that was not.
     """
-    if search is find and not may_hold(json_text(value)):
-        return
-    kind_of = cache(name_kind)
+    yield from (found for _, found in found_at([("", value)], search))
+
+
+def found_at(values: Iterable[tuple[str, object]], search: Find = find) -> Iterator[tuple[str, Found]]:
+    """Yield what is sensitive in several JSON values, each found with the place that came with its value."""
+    found = _found_at(values, search)
+    yield from islice(found, MOST_FOUND)
+    if next(found, None) is not None:
+        yield _UNSEARCHED
+
+
+def _found_at(values: Iterable[tuple[str, object]], search: Find) -> Iterator[tuple[str, Found]]:
     texts: list[str] = []
-    for name, text in _texts(value, 0):
-        kind = kind_of(name)
-        if kind is not None and is_credential(kind, text):
-            yield Found(text, kind, "credential")
-        else:
-            texts.append(f"{name}: {text}" if name else text)
-    yield from _found(_BETWEEN.join(texts), search)
+    places: list[str] = []
+    complete = True
+    try:
+        for place, name, text, kind in _named(values, search):
+            if kind is not None and is_credential(kind, text):
+                yield place, Found(text, kind, "credential")
+            else:
+                texts.append(f"{name}: {text}" if name else text)
+                places.append(place)
+    except TooManyError:
+        complete = False
+    yield from _searched(texts, places, search)
+    yield from () if complete else [_UNSEARCHED]
 
 
-def _found(text: str, search: Find) -> Iterator[Found]:
+def _named(values: Iterable[tuple[str, object]], search: Find) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield place, name and text of every scalar, with what stands under such a name.
+
+    Raises:
+        TooManyError: There are too many scalars, too many names, or too many under a telling name.
+    """
+    leaves, looks = Turns(MOST_LEAVES), Turns(MOST_CANDIDATES)
+
+    @cache
+    def kind_of(name: str) -> str | None:
+        looks.take()
+        return name_kind(name)
+
+    for place, value in values:
+        if search is find and not may_hold(json_text(value)):
+            continue
+        for name, text in _texts(value, 0, looks):
+            leaves.take()
+            kind = kind_of(name)
+            if kind is not None:
+                looks.take()
+            yield place, name, text, kind
+
+
+def _searched(texts: list[str], places: list[str], search: Find) -> Iterator[tuple[str, Found]]:
+    text = _BETWEEN.join(texts)
+    ends = [*accumulate(len(one) + len(_BETWEEN) for one in texts)]
     for span in search(text):
-        for part in text[span.start : span.end].split(_BETWEEN):
-            yield Found(part.strip(), span.kind, span.category)
+        if span.category == "unsearched":
+            yield _UNSEARCHED
+            continue
+        first = bisect_right(ends, span.start)
+        for place, part in zip(places[first:], text[span.start : span.end].split(_BETWEEN), strict=False):
+            yield place, Found(part.strip(), span.kind, span.category)
 
 
-def _texts(value: object, depth: int) -> Iterator[tuple[str, str]]:
+def _texts(value: object, depth: int, looks: Turns) -> Iterator[tuple[str, str]]:
     """Yield every scalar as text, with its name; and those of a text that is itself JSON."""
     for leaf in _leaves(value):
         text = _text(leaf.value)
         if text:
             yield leaf.name, text
-        if depth < _DEEPEST_TEXT and text[:1] in {"{", "["} and may_hold(text.encode("utf-8", "replace")):
-            yield from _texts(_read(text), depth + 1)
+        if depth < _DEEPEST_TEXT and text[:1] in {"{", "["}:
+            looks.take()
+            if may_hold(text.encode("utf-8", "replace")):
+                yield from _texts(_read(text), depth + 1, looks)
 
 
 def _read(text: str) -> object:

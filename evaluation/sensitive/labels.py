@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.sensitive.linear import Pattern
+from evaluation.sensitive.linear import Pattern, Subject
 
 _BETWEEN = (
     r"[\"'\\\]`*\s:=#.()_\-]{0,8}"
@@ -21,9 +21,9 @@ class Labelled:
     def __init__(self, words: str) -> None:
         self._pattern = Pattern(rf"(?i)(?:{words}){_BETWEEN}")
 
-    def places(self, data: bytes) -> Iterator[tuple[int, int]]:
+    def places(self, subject: Subject) -> Iterator[tuple[int, int]]:
         """Yield where the word begins, and where the value may begin."""
-        return self._pattern.spans(data)
+        return subject.spans(self._pattern)
 
 
 def trigger(words: str, value: str = "[0-9+(]") -> str:

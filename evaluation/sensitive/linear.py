@@ -14,6 +14,8 @@ from typing import Final, Protocol, cast
 
 import re2
 
+MOST_CANDIDATES: Final = 100_000
+"""Places in one text that are looked at for whether they are sensitive: some microseconds each."""
 _MEMORY: Final = 64 << 20
 """Bytes that one automaton may use before it starts afresh; 8 MB made hostile digits ten times slower."""
 _DIGITS_FROM: Final = (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10)
@@ -87,17 +89,52 @@ class Pattern:
             yield next((part for part in parts if part[0] >= 0), found.span())
 
 
+class TooManyError(Exception):
+    """There is more than is looked at; what was given has not been searched to its end."""
+
+
+class Turns:
+    """How much may still be looked at."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, most: int) -> None:
+        self._left = iter(range(most))
+
+    def take(self) -> None:
+        """Look at one thing more.
+
+        Raises:
+            TooManyError: It is one too many.
+        """
+        if next(self._left, None) is None:
+            raise TooManyError
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A text that is searched, with its bytes: as many as the text has characters."""
 
     text: str
     data: bytes = field(init=False)
+    turns: Turns = field(init=False, repr=False, compare=False)
+    """One a place that any pattern matches, ``MOST_CANDIDATES`` in all."""
 
     def __post_init__(self) -> None:
         """Encode the text once for all detectors."""
         plain = self.text if self.text.isascii() else self.text.translate(_LOOKALIKES)
         object.__setattr__(self, "data", plain.encode("latin-1", "replace"))
+        object.__setattr__(self, "turns", Turns(MOST_CANDIDATES))
+
+    def spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
+        """Yield what ``Pattern.spans`` does.
+
+        Raises:
+            TooManyError: All patterns together match in too many places.
+        """
+        for bounds in pattern.spans(self.data):
+            self.turns.take()
+            yield bounds
 
     def cut(self, start: int, end: int) -> str:
         """Give a stretch as ASCII and Latin-1 characters."""

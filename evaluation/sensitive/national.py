@@ -42,6 +42,7 @@ _OWN_FORMS: Final = "|".join(one.form for one in _FORMS if one.form)
 _ANY_BARE: Final = Pattern("|".join(f"(?:{one.bare})" for one in _FORMS))
 _ANY_NUMBER: Final = Pattern(r"[0-9][0-9 ./\-]{5,18}[0-9][A-Za-z]?")
 _ANY_FORM: Final = Pattern(_OWN_FORMS, longest=True)
+_FORM_STARTS: Final = Pattern(f"(?:^|[^0-9A-Za-z])(?:{widened(_OWN_FORMS)})")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
@@ -58,12 +59,24 @@ _BIRTHDAY: Final = Pattern(
 
 def _nationals(subject: Subject) -> Iterator[Span]:
     data = subject.data
-    formed = (span for span in _ANY_FORM.spans(data) if apart(data, *span))
+    formed = (span for span in _forms(subject) if apart(data, *span))
     for turn, (start, end) in enumerate(formed):
         yield from _formed(data, start, end, turn)
-    labelled = (place for place in _LABELLED.places(data) if _ANY_BARE.end_at(data, place[1]) > 0)
+    labelled = (place for place in _LABELLED.places(subject) if _ANY_BARE.end_at(data, place[1]) > 0)
     for turn, (label, start) in enumerate(labelled):
         yield from _behind(data, label, start, turn)
+
+
+def _forms(subject: Subject) -> Iterator[tuple[int, int]]:
+    """Yield where a form of any country stands; asked only where one may start, see ``widened``."""
+    data, place = subject.data, 0
+    while (found := _FORM_STARTS.first(data, place)) >= 0:
+        subject.turns.take()
+        start = found + (not data[found : found + 1].isalnum())
+        end = _ANY_FORM.end_at(data, start)
+        if end > 0:
+            yield start, end
+        place = max(end, start + 1)
 
 
 def _formed(data: bytes, start: int, end: int, turn: int) -> Iterator[Span]:
@@ -91,7 +104,7 @@ def _behind(data: bytes, label: int, start: int, turn: int) -> Iterator[Span]:
 
 
 def _births(subject: Subject) -> Iterator[Span]:
-    for _, start in _BIRTHS.places(subject.data):
+    for _, start in _BIRTHS.places(subject):
         end = _BIRTHDAY.end_at(subject.data, start)
         if end > 0 and apart(subject.data, start, end):
             yield Span(start, end, "date_of_birth", "personal")

@@ -41,7 +41,7 @@ _CODES: Final = (
 
 def _cards(subject: Subject) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(_CARD.spans(data)):
+    for turn, (start, end) in enumerate(subject.spans(_CARD)):
         digits = data[start:end].translate(None, b" -")
         issued = apart(data, start, end) and _ISSUERS.end_at(digits, 0) >= 0
         if issued and (turn >= MOST_CHECKED or is_right("luhn", digits)):
@@ -50,7 +50,7 @@ def _cards(subject: Subject) -> Iterator[Span]:
 
 def _codes(subject: Subject) -> Iterator[Span]:
     for kind, labelled, code in _CODES:
-        for _, start in labelled.places(subject.data):
+        for _, start in labelled.places(subject):
             end = code.end_at(subject.data, start)
             if end > 0 and apart(subject.data, start, end):
                 yield Span(start, end, kind, "credential")
@@ -58,7 +58,7 @@ def _codes(subject: Subject) -> Iterator[Span]:
 
 def _accounts(subject: Subject) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(_IBAN.spans(data)):
+    for turn, (start, end) in enumerate(subject.spans(_IBAN)):
         if not data[max(0, start - 1) : start].isalnum():
             length = _account_length(subject.cut(start, end)) if turn < MOST_CHECKED else end - start
             if length and not data[start + length : start + length + 1].isalnum():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from evaluation.sensitive import assignments, contact, national, payment, tokens
 from evaluation.sensitive.detectors import Detector
-from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject
-from evaluation.sensitive.spans import Span, without_overlaps
+from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject, TooManyError
+from evaluation.sensitive.spans import MOST_FOUND, Span, unsearched, without_overlaps
 
 _UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}"
 """What the triggers cannot read in a JSON text: letters as numbers, JSON in a text in JSON, lookalikes."""
@@ -42,10 +43,22 @@ _FAMILIES: Final = (
 def find(text: str) -> tuple[Span, ...]:
     """Find credentials and personal data in ``text``: spans that do not overlap, in the order of the text.
 
-    Linear in the length of the text; a text without anything like it costs less than 10 ns a character.
+    Linear in the length of the text; a text without anything like it costs less than 10 ns a character. A
+    text with more than ``MOST_FOUND`` values or ``MOST_CANDIDATES`` places that look like one is not searched
+    to its end: all of it that is no credential found by then is ``unsearched``.
     """
     subject = Subject(text)
-    return without_overlaps(span for family in _FAMILIES for span in family.spans(subject))
+    return without_overlaps(_bounded(subject, (span for one in _FAMILIES for span in one.spans(subject))))
+
+
+def _bounded(subject: Subject, spans: Iterator[Span]) -> Iterator[Span]:
+    try:
+        yield from islice(spans, MOST_FOUND)
+        whole = next(spans, None) is None
+    except TooManyError:
+        whole = False
+    if not whole:
+        yield unsearched(len(subject.text))
 
 
 def may_hold(json_text: bytes) -> bool:

@@ -6,9 +6,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
-Category = Literal["credential", "personal"]
+Category = Literal["credential", "personal", "unsearched"]
+"""What a stretch holds; ``unsearched`` may hold anything."""
+MOST_FOUND: Final = 20_000
+"""Values that one search gives; what lies beyond is not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,20 @@ class Recognizer(Protocol):
         ...
 
 
+def unsearched(size: int) -> Span:
+    """Cover a text of ``size`` characters that was not searched to its end."""
+    return Span(0, size, "unsearched", "unsearched")
+
+
 def without_overlaps(found: Iterable[Span]) -> tuple[Span, ...]:
     """Join spans that overlap, in the order of the text; the kind is that of the first and longest.
 
-    A credential goes before personal data, of which what lies outside is left; but behind a credential stands
+    A credential goes before what is none, of which what lies outside is left; but behind a credential stands
     no rest of an e-mail address: in ``https://me:word@host.org`` there is none.
     """
     spans = sorted(found, key=lambda one: (one.start, -one.end))
     credentials = _joined(one for one in spans if one.category == "credential")
-    personal = _joined(one for one in spans if one.category == "personal")
+    personal = _joined(one for one in spans if one.category != "credential")
     if not credentials or not personal:
         return tuple(credentials or personal)
     outside = (part for one in personal for part in _outside(one, credentials))

@@ -87,7 +87,7 @@ _CANDIDATES: Final = Pattern(rf"{_APART}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,]+)"
 
 
 def _prefixed(subject: Subject) -> Iterator[Span]:
-    for start, end in _CANDIDATES.spans(subject.data):
+    for start, end in subject.spans(_CANDIDATES):
         token = subject.data[start : min(end, start + _LONGEST)]
         kind, length = _form_of(token)
         if length:
@@ -128,12 +128,12 @@ _KEY_BLOCK: Final = Pattern(
 
 def _formed(subject: Subject) -> Iterator[Span]:
     for kind, pattern in _TOKENS:
-        for start, end in pattern.spans(subject.data):
+        for start, end in subject.spans(pattern):
             yield Span(start, end, kind, "credential")
 
 
 def _private_keys(subject: Subject) -> Iterator[Span]:
-    for start, end in _KEY_BLOCK.spans(subject.data):
+    for start, end in subject.spans(_KEY_BLOCK):
         yield Span(start, end, "private_key", "credential")
 
 

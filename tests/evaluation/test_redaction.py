@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.redaction import Redactor, excerpt, redacted
+from evaluation.redaction import UNSEARCHED, Redactor, excerpt, redacted
 from evaluation.runner import evaluate
-from evaluation.sensitive.spans import Span
+from evaluation.sensitive.spans import MOST_FOUND, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
@@ -295,3 +295,66 @@ def test_an_excerpt_is_known_again_by_its_hash():
 
 def test_an_excerpt_of_half_a_surrogate_pair_is_given():
     assert excerpt("a\ud800")["length"] == 4
+
+
+MANY = "".join(f"u{place}@example.org " for place in range(MOST_FOUND + 1))
+FOREIGN = "Fremdwort"
+"""Stands in a run beside more sensitive values than are searched for."""
+
+
+@pytest.fixture(scope="module")
+def withheld():
+    """The report on a run that holds too much, everything in it found wanting."""
+    case = case_full_of(FOREIGN)
+    return evaluate({**case, "agent_run": {**case["agent_run"], "final_output": f"{MANY} {FOREIGN}"}})
+
+
+def test_nothing_is_quoted_of_a_run_that_was_not_searched_to_its_end(withheld):
+    assert quoted(FOREIGN, withheld.model_dump(mode="json")) == []
+
+
+def test_a_report_that_withholds_something_says_so(withheld):
+    assert UNSEARCHED in withheld.errors
+
+
+def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld):
+    report = withheld.model_dump(mode="json")
+    measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
+
+    assert report["metrics"]["response"]["words"] > MOST_FOUND
+    assert [alert["metric"] for alert in report["alerts"] if alert["kind"] == "operational"]
+    for name in ("response", "operational", "trajectory"):
+        own = {key for key in measured["metrics"][name] if FOREIGN not in key}
+        assert own - report["metrics"][name].keys() == set()
+
+
+def test_a_run_that_was_not_searched_to_its_end_never_passes():
+    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * MOST_FOUND}})
+
+    assert report.status == "needs_review"
+    assert [one["kind"] for one in report.audit_findings] == ["metric_error"]
+
+
+def test_a_credential_found_before_the_bound_fails_the_run():
+    text = "".join(f"password=s{place}x " for place in range(MOST_FOUND + 1))
+    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * MOST_FOUND}})
+
+    assert report.status == "failed"
+
+
+def test_a_contract_that_holds_too_much_is_withheld_as_well():
+    case = {"agent_run": {"final_output": FOREIGN}, "required_content": [{"text": f"{FOREIGN} {MANY}"}]}
+    report = evaluate(case)
+
+    assert quoted(FOREIGN, report.model_dump(mode="json")) == []
+    assert UNSEARCHED in report.errors
+
+
+def test_a_text_of_a_run_that_was_not_searched_to_its_end_is_not_told():
+    assert Redactor.of([MANY]).clean_text("anything") == "[withheld]"
+
+
+def test_whoever_asks_for_raw_text_is_given_it_whatever_it_holds():
+    report = evaluate({"agent_run": {"final_output": MANY}}, include_raw=True)
+
+    assert report.evidence[0]["raw"] == MANY

@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from evaluation.sensitive.json_values import found_in, json_text
-from evaluation.sensitive.spans import Span
+from evaluation.sensitive.json_values import MOST_LEAVES, found_in, json_text
+from evaluation.sensitive.linear import MOST_CANDIDATES
+from evaluation.sensitive.spans import MOST_FOUND, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
@@ -108,3 +109,33 @@ def test_a_value_nested_deeper_than_json_is_written_is_found():
         value = [value]
 
     assert literals(value) == {"joe@example.com"}
+
+
+def too_many(value):
+    return "unsearched" in {one.category for one in found_in(value)}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"password": [f"s{n}x" for n in range(MOST_FOUND + 1)]}, id="values"),
+        pytest.param({"password": ["null"] * (MOST_CANDIDATES + 1)}, id="telling names"),
+        pytest.param(["[1]"] * (MOST_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
+        pytest.param(
+            {f"n{n}": "a" for n in range(MOST_CANDIDATES + 1)} | {"x": "me@example.org"}, id="names"
+        ),
+        pytest.param([0] * (MOST_LEAVES + 1) + ["me@example.org"], id="scalars"),
+    ],
+)
+def test_what_is_beyond_the_bounds_of_a_search_is_said_to_be_unsearched(value):
+    assert too_many(value)
+
+
+def test_a_large_value_without_anything_sensitive_is_searched_to_its_end():
+    assert not too_many([0] * (MOST_LEAVES + 1))
+
+
+def test_what_was_found_before_a_bound_is_given_all_the_same():
+    found = {one.literal for one in found_in(["me@example.org", *["[1]"] * (MOST_CANDIDATES + 1)])}
+
+    assert found == {"me@example.org", ""}

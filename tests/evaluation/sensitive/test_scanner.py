@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from evaluation.sensitive.checksums import MOST_CHECKED
+from evaluation.sensitive.linear import MOST_CANDIDATES
 from evaluation.sensitive.scanner import find, may_hold
-from evaluation.sensitive.spans import Span, without_overlaps
+from evaluation.sensitive.spans import MOST_FOUND, Span, without_overlaps
 from evaluation.sensitive.telephone import MOST_CHECKED as MOST_PHONES
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
@@ -154,3 +155,24 @@ def test_personal_data_is_left_on_both_sides_of_a_credential_within():
 
 def test_a_span_says_what_it_is():
     assert find("mail joe@example.com") == (Span(5, 20, "email", "personal"),)
+
+
+def test_a_text_with_too_many_values_is_unsearched_where_no_credential_stands():
+    text = "".join(f"password=s{place:05}x " for place in range(MOST_FOUND + 1))
+
+    found = find(text)
+
+    assert {span.category for span in found} == {"credential", "unsearched"}
+    assert sum(span.end - span.start for span in found) == len(text)
+
+
+def test_as_many_values_as_are_given_are_searched():
+    text = "me@example.org " * MOST_FOUND
+
+    assert {span.kind for span in find(text)} == {"email"}
+
+
+def test_a_text_with_too_many_places_that_look_like_a_value_is_unsearched():
+    text = "password=null " * (MOST_CANDIDATES + 1)
+
+    assert find(text) == (Span(0, len(text), "unsearched", "unsearched"),)
