@@ -9,7 +9,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from agents.contracts import DEFAULT_MAX_STEPS
+from evaluation import AsyncJudge, Judge
 from orchestrator.config import Settings
+from orchestrator.contracting import ContractSource
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.ports import Hook
 
@@ -24,6 +26,9 @@ def build_orchestrator(
     planner_model: str | None = None,
     executor_model: str | None = None,
     monitor_model: str | None = None,
+    supervisor_model: str | None = None,
+    contract: ContractSource = None,
+    judge: Judge | AsyncJudge | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
     hooks: Sequence[Hook] = (),
 ) -> LangGraphOrchestrator:
@@ -35,18 +40,23 @@ def build_orchestrator(
         planner_model: The specification of the planner's model; None stands for ``model``.
         executor_model: That of the executor's.
         monitor_model: That of the monitor's.
+        supervisor_model: That of the supervisor's; None stands for the monitor's.
+        contract: What every step has to fulfil, as ``LangGraphOrchestrator`` takes it.
+        judge: Scores what no program can, in place of the monitor.
         checkpointer: Any LangGraph saver.
         hooks: Are told of every event.
 
     Raises:
         ModelSpecError: The specification names no model.
+        ConfigurationError: The contract, the judge or the supervision is not accepted.
         ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
     """
     wanted = Settings() if settings is None else settings
     planner, executor, monitor = (
         model if own is None else own for own in (planner_model, executor_model, monitor_model)
     )
-    llms = {spec: load_model(spec) for spec in dict.fromkeys((planner, executor, monitor))}
+    supervisor = monitor if supervisor_model is None else supervisor_model
+    llms = {spec: load_model(spec) for spec in dict.fromkeys((planner, executor, monitor, supervisor))}
     return LangGraphOrchestrator(
         PlanningAgent(llms[planner], max_steps=_SMALL_PLAN if planner == "local" else DEFAULT_MAX_STEPS),
         ExecutionAgent(llms[executor]),
@@ -57,6 +67,13 @@ def build_orchestrator(
         call_timeout=wanted.call_timeout,
         step_timeout=wanted.step_timeout,
         max_plan_steps=wanted.max_plan_steps,
+        contract=contract,
+        judge=judge,
+        supervision=wanted.supervision,
+        supervisor=None if supervisor_model is None else llms[supervisor],
+        supervision_policy=wanted.supervision_policy,
+        max_parallel_steps=wanted.max_parallel_steps,
+        clock=wanted.clock,
         checkpointer=checkpointer,
         hooks=hooks,
     )

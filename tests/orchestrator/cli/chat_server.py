@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PLAN, STEP, VERDICT = "plan", "step", "verdict"
+COMMIT, ASSESS, SUPERVISE = "commitment", "assessment", "supervision"
 
 Answer = str | Callable[[], str]
 
@@ -53,10 +54,38 @@ def verdict(success: bool, feedback: str) -> str:
     return json.dumps({"feedback": feedback, "success": success})
 
 
+COMMITMENT = json.dumps(
+    {
+        "interpretation": "what is asked for",
+        "scope_in": [],
+        "scope_out": [],
+        "approach": "write it",
+        "predicted_output": "a text",
+        "confidence": "high",
+        "assumptions": [],
+    }
+)
+
+
+def assessment(met: bool = True, *concerns: str) -> str:
+    return json.dumps({"met": met, "deviations": [], "concerns": concerns, "unexpected": []})
+
+
+def supervision(word: str, text: str) -> str:
+    return json.dumps({"verdict": word, "text": text})
+
+
 def answers(
-    plans: list[Answer] | None = None, steps: list[Answer] | None = None, verdicts: list[Answer] | None = None
+    plans: list[Answer] | None = None,
+    steps: list[Answer] | None = None,
+    verdicts: list[Answer] | None = None,
+    assessments: list[Answer] | None = None,
+    supervisions: list[Answer] | None = None,
 ) -> dict[str, list[Answer]]:
     return {
+        COMMIT: [COMMITMENT],
+        ASSESS: assessments or [assessment()],
+        SUPERVISE: supervisions or [supervision("halt", "nothing was scripted")],
         PLAN: plans or [plan("the only step")],
         STEP: steps or ["the result"],
         VERDICT: verdicts or [verdict(True, "it is good")],
@@ -83,8 +112,11 @@ def _kind(body: dict[str, object]) -> str:
     wanted = body.get("response_format")
     if not isinstance(wanted, dict):
         return STEP
-    name = wanted["json_schema"]["name"]
-    return PLAN if name == "plan" else VERDICT
+    schema = wanted["json_schema"]
+    if "text" in schema["schema"].get("properties", {}):
+        return SUPERVISE
+    name = str(schema["name"])
+    return name if name in (PLAN, COMMIT, ASSESS) else VERDICT
 
 
 def _completion(body: dict[str, object], text: str, *, usage: bool) -> bytes:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -44,10 +45,11 @@ def bytecode(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str]) -> dict[str, str]:
-    """The environment without what the command line reads."""
+def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    """The environment without what the command line reads, and with a data folder of its own."""
     for name in _UNSET:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return {**os.environ, **bytecode}
 
 

@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ModelSpecError
-from orchestrator import Budget, RetryPolicy
+from evaluation import EvaluationContract
+from orchestrator import Budget, RetryPolicy, SupervisionPolicy
 from orchestrator.config import Settings
 from orchestrator.wiring import build_orchestrator
-from tests.orchestrator.cli.chat_server import answers, serving
+from tests.orchestrator.cli.chat_server import SUPERVISE, answers, assessment, serving, supervision
 
 BY_NEED = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
@@ -53,7 +55,57 @@ def test_a_role_without_a_model_of_its_own_has_the_common_one(served):
     assert served.models == ["common", "common", "strict"]
 
 
-@pytest.mark.parametrize("role", ["planner_model", "executor_model", "monitor_model"])
+@pytest.fixture
+def doubted(monkeypatch, environment):
+    """A model whose executor has a concern, and whose supervisor lets it stand."""
+    with serving(
+        answers(assessments=[assessment(True, "odd")], supervisions=[supervision("continue", "fine")])
+    ) as chat:
+        for name, value in chat.environment.items():
+            monkeypatch.setenv(name, value)
+        yield chat
+
+
+@pytest.mark.parametrize(("own", "asked"), [("openai:boss", "boss"), (None, "strict")])
+def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, asked):
+    settings = Settings(supervision="llm")
+
+    state = build_orchestrator(
+        "openai:common", settings, monitor_model="openai:strict", supervisor_model=own
+    ).run("the task")
+
+    assert state["status"] == "success"
+    assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
+
+
+def test_every_step_has_to_fulfil_the_contract(served):
+    contract = EvaluationContract(required_content=[{"text": "a word that is not there"}])
+
+    state = build_orchestrator("openai:scripted", Settings(max_retries=0), contract=contract).run("the task")
+
+    assert state["failure"]["kind"] == "attempts_exhausted"
+    assert "a word that is not there" in state["results"][0]["verdict"]["feedback"]
+
+
+class Strict:
+    """A judge to whom nothing is good enough."""
+
+    def judge(self, request):
+        return {"score": 1, "rationale": "Not good enough"}
+
+
+def test_a_judge_judges_in_place_of_the_monitor(served):
+    contract = EvaluationContract(subjective_criteria=["clarity"])
+
+    state = build_orchestrator(
+        "openai:scripted", Settings(max_retries=0), contract=contract, judge=Strict()
+    ).run("the task")
+
+    assert "Not good enough" in state["failure"]["message"]
+    assert "verdict" not in served.asked
+
+
+@pytest.mark.parametrize("role", ["planner_model", "executor_model", "monitor_model", "supervisor_model"])
 @pytest.mark.parametrize("spec", ["nonsense", ""])
 def test_an_unknown_specification_of_a_role_is_refused(served, role, spec):
     with pytest.raises(ModelSpecError, match="names no model"):
@@ -68,6 +120,11 @@ def test_settings_hooks_and_checkpointer_are_passed_through(served):
         step_timeout=30.0,
         retry_policy=RetryPolicy(judge_attempts=3),
         budget=Budget(max_seconds=60.0),
+        supervision="llm",
+        supervision_policy=SupervisionPolicy(max_reorient_attempts=5, human=True),
+        max_parallel_steps=3,
+        human=True,  # since there is a checkpointer
+        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
     )
     events, saver = [], InMemorySaver()
 
