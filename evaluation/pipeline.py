@@ -60,11 +60,7 @@ def conclude(given: object, injected: Injected) -> EvaluationState:
 
 async def aconclude(given: object, injected: Injected) -> EvaluationState:
     """Run one case through the nodes without blocking the loop while a judge or an embedder answers."""
-    state = (
-        _measured(given, injected)
-        if injected.embedder is None
-        else await to_thread(_measured, given, injected)
-    )
+    state = await _ameasured(given, injected)
     if _asks(state):
         state = {**state, **await arun_rubric_judge(state, injected)}
     return _concluded(state, injected)
