@@ -88,7 +88,6 @@ def refusals(records: Sequence[StepRecord]) -> int:
     )
 
 
-def with_result(context: str, step_index: int, step: str, result: str) -> str:
-    """The context after a step was validated."""
-    entry = f"Step {step_index + 1}: {step}\nResult: {result}"
-    return f"{context}\n\n{entry}" if context else entry
+def context_entry(record: StepRecord) -> str:
+    """What the context says of a step that stands."""
+    return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestrator.current import current_records, refusals, with_result
+from orchestrator.current import context_entry, current_records, refusals
 from orchestrator.feedback import report_score
 from orchestrator.judging import failed
 from orchestrator.retry import Outcome, RetryDecision, RetryPolicy
@@ -55,10 +55,10 @@ def accepted(state: OrchestratorState, record: StepRecord, status: RecordStatus 
     last = alone or index + 1 == len(state["plan"])
     return {
         "results": [{**record, "status": status}],
-        "context": with_result(state["context"], index, record["step"], record["result"]),
+        "context": context_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
-        "warnings": [*state["warnings"], *_warned(record)],
+        "warnings": _warned(record),
         "question": None,
         "status": "success" if last else "executing",
     }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired, TypedDict
+from typing import Annotated, Final, Literal, NotRequired, TypedDict, TypeVar
+
+from langgraph.channels import DeltaChannel
 
 from orchestrator.supervision.records import Commitment, SupervisionMode, SupervisionRecord
 
+T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 RunStatus = Literal["planning", "executing", "success", "failed"]
@@ -205,6 +208,31 @@ def _place(records: Sequence[StepRecord], wanted: StepRecord) -> int:
     return at
 
 
+def settle_all(current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]) -> list[StepRecord]:
+    """``settle_records`` for several updates in their order."""
+    return settle_records(current, [record for write in writes for record in write])
+
+
+def extended(context: str, entries: Sequence[str]) -> str:
+    """Reducer of ``context``: what is written is added at the end."""
+    return "\n\n".join(part for part in (context, *entries) if part)
+
+
+def appended(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
+    """Reducer of ``warnings``: what is written is added at the end."""
+    return [*items, *(item for write in writes for item in write)]
+
+
+def newest(_: T, writes: Sequence[T]) -> T:
+    """Reducer of what is replaced as a whole."""
+    return writes[-1]
+
+
+_RARELY: Final = 1_000_000
+"""Updates between two whole copies in a store. What grows with the run is stored as what was added to it:
+a store that keeps every value with every checkpoint would grow with the square of the steps."""
+
+
 class OrchestratorState(TypedDict):
     """What every node receives and ``run`` returns.
 
@@ -214,17 +242,17 @@ class OrchestratorState(TypedDict):
     """
 
     task: str
-    plan: list[str]
-    declared: StepNeeds
+    plan: Annotated[list[str], DeltaChannel(newest, list, snapshot_frequency=_RARELY)]
+    declared: Annotated[StepNeeds, DeltaChannel(newest, dict, snapshot_frequency=_RARELY)]
     replaced: list[int]
     current_step_index: int
-    context: str
-    results: Annotated[list[StepRecord], settle_records]
+    context: Annotated[str, DeltaChannel(extended, str, snapshot_frequency=_RARELY)]
+    results: Annotated[list[StepRecord], DeltaChannel(settle_all, list, snapshot_frequency=_RARELY)]
     attempts: int
     max_retries: int
     retries: Retries
     judge_calls: JudgeCalls
-    warnings: list[str]
+    warnings: Annotated[list[str], DeltaChannel(appended, list, snapshot_frequency=_RARELY)]
     question: Question | None
     underway: Underway
     branches: Annotated[list[BranchEnd], add]
@@ -241,7 +269,7 @@ class RunInput(TypedDict):
 
 
 class StateUpdate(TypedDict, total=False):
-    """What a node returns: the fields that it changes."""
+    """What a node returns: the fields that it changes; of context, results and warnings what is new."""
 
     task: str
     plan: list[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    DeltaChannelHistory,
 )
 
 V = TypeVar("V", int, float, str)
@@ -122,6 +123,20 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     ) -> None:
         """Store what a task wrote."""
         await asyncio.to_thread(self._saver.put_writes, config, writes, task_id, task_path)
+
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """Read what was added to channels since they were last stored whole."""
+        return self._saver.get_delta_channel_history(config=config, channels=channels)
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """Read what was added to channels since they were last stored whole."""
+        return await asyncio.to_thread(
+            self._saver.get_delta_channel_history, config=config, channels=channels
+        )
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete all that is stored of a thread."""

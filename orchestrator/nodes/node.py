@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol, cast
 
 from langgraph.runtime import Runtime
 
@@ -38,3 +38,22 @@ def new_context(thread_id: str, settings: Settings, *, interruptible: bool = Tru
         interruptible=interruptible,
         now=settings.clock,
     )
+
+
+def saving(node: Node) -> Node:
+    """The node, whose update leaves out what stays as it is: each field written is a row in a store."""
+
+    async def frugal(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        update = await node(state, runtime)
+        return cast("StateUpdate", {name: value for name, value in update.items() if _tells(state, name, value)})
+
+    return frugal
+
+
+_ADDED: Final = frozenset({"context", "results", "warnings", "branches"})
+
+
+def _tells(state: OrchestratorState, name: str, value: object) -> bool:
+    if name in _ADDED:
+        return bool(value)
+    return name not in state or cast("dict[str, object]", state)[name] != value

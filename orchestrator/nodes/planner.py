@@ -85,5 +85,6 @@ def _events(thread_id: str, before: OrchestratorState, update: StateUpdate) -> l
 
 def _fresh(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     """A clean start: whatever an earlier run left on the thread is replaced."""
-    clean = {**blank, **update, "results": Overwrite([]), "branches": Overwrite([])}
-    return cast("StateUpdate", clean)  # LangGraph's way around a reducer
+    # LangGraph's way around reducers.
+    nothing = {name: Overwrite(blank[name]) for name in ("context", "results", "warnings", "branches")}
+    return cast("StateUpdate", {**blank, **update, **nothing})

@@ -86,7 +86,7 @@ def test_a_run_with_a_plain_saver_stores_what_it_returns(saver):
 def test_a_plain_saver_itself_holds_the_state(saver):
     state = build(saver).run("x", "thread")
 
-    assert saver.get_tuple(CONFIG).checkpoint["channel_values"]["results"] == state["results"]
+    assert saver.get_tuple(CONFIG).checkpoint["channel_values"]["usage"] == state["usage"]
 
 
 async def test_a_plain_saver_does_not_block_the_event_loop(saver):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import StepRecord
-from orchestrator.current import last_refusal, with_result
-from orchestrator.state import NO_USAGE, blank_state, settle_records
+from orchestrator.current import context_entry, last_refusal
+from orchestrator.state import NO_USAGE, blank_state, extended, settle_all, settle_records
 
 STATUSES = ("pending_validation", "validated", "failed", "needs_review")
 
@@ -136,11 +136,25 @@ def test_two_blank_states_share_no_list():
 
 
 def test_the_first_result_begins_the_context():
-    assert with_result("", 0, "one", "out") == "Step 1: one\nResult: out"
+    assert extended("", [context_entry({**record(0, 1, result="out"), "step": "one"})]) == (
+        "Step 1: one\nResult: out"
+    )
 
 
 def test_later_results_follow_after_a_blank_line():
-    assert with_result("before", 4, "five", "out") == "before\n\nStep 5: five\nResult: out"
+    assert extended("before", [context_entry({**record(4, 1, result="out"), "step": "five"})]) == (
+        "before\n\nStep 5: five\nResult: out"
+    )
+
+
+@given(st.text(), st.lists(st.text()), st.lists(st.text()))
+def test_what_is_added_to_the_context_at_once_or_one_after_another_is_the_same(context, first, second):
+    assert extended(extended(context, first), second) == extended(context, [*first, *second])
+
+
+@given(histories, st.lists(st.lists(records)), st.lists(st.lists(records)))
+def test_settling_at_once_or_one_after_another_is_the_same(current, first, second):
+    assert settle_all(settle_all(current, first), second) == settle_all(current, [*first, *second])
 
 
 def test_a_step_that_was_not_refused_has_no_last_refusal():
