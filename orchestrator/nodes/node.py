@@ -45,7 +45,8 @@ def saving(node: Node) -> Node:
 
     async def frugal(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         update = await node(state, runtime)
-        return cast("StateUpdate", {name: value for name, value in update.items() if _tells(state, name, value)})
+        new = {name: value for name, value in update.items() if _tells(state, name, value)}
+        return cast("StateUpdate", new)
 
     return frugal
 
