@@ -9,11 +9,11 @@ from orchestrator.plans import ready
 from orchestrator.state import (
     NOTHING_UNDERWAY,
     BranchEnd,
+    Declared,
     JudgeCalls,
     OrchestratorState,
     Retries,
     StateUpdate,
-    StepNeeds,
     StepRecord,
     Usage,
     blank_state,
@@ -43,7 +43,8 @@ def _alone(state: OrchestratorState, step: int) -> OrchestratorState:
         **blank_state(state["task"], state["max_retries"]),
         "status": "executing",
         "plan": [state["plan"][step]],
-        "declared": StepNeeds(
+        "declared": Declared(
+            run_id=declared["run_id"],
             needs=None,
             contracts=None if declared["contracts"] is None else [declared["contracts"][step]],
             modes=None if declared["modes"] is None else [declared["modes"][step]],

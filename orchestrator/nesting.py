@@ -29,6 +29,15 @@ def in_place(place: Place) -> Iterator[None]:
 
 
 @contextmanager
+def handing_down(**values: str) -> Iterator[None]:
+    """Hand values to the tools that are called within, in their ``config["configurable"]``."""
+    config = var_child_runnable_config.get() or RunnableConfig()
+    inherited = config.get("configurable", {})
+    with in_place(RunnableConfig(**{**config, "configurable": {**inherited, **values}})):
+        yield
+
+
+@contextmanager
 def durability_of_their_own() -> Iterator[None]:
     """Keep the run's durability from graphs that are run within: those without checkpoints fail on "sync".
 

@@ -9,18 +9,18 @@ from orchestrator.branches import done
 from orchestrator.plans import PlannedSteps
 from orchestrator.state import (
     NOTHING_UNDERWAY,
+    Declared,
     Json,
     OrchestratorState,
     StateUpdate,
-    StepNeeds,
 )
 from orchestrator.supervision.records import SupervisionMode
 
 
-def planned(steps: PlannedSteps, modes: list[SupervisionMode] | None) -> StateUpdate:
+def planned(steps: PlannedSteps, modes: list[SupervisionMode] | None, run_id: str) -> StateUpdate:
     """The fields of a first plan."""
     needs = None if steps.needs is None else [list(needed) for needed in steps.needs]
-    declared = StepNeeds(needs=needs, contracts=_contracts(steps), modes=modes)
+    declared = Declared(run_id=run_id, needs=needs, contracts=_contracts(steps), modes=modes)
     return {"plan": list(steps.texts), "declared": declared}
 
 
@@ -38,7 +38,8 @@ def replanned(
     standing = done(state)
     return {
         "plan": [*state["plan"], *steps.texts],
-        "declared": StepNeeds(
+        "declared": Declared(
+            run_id=declared["run_id"],
             needs=_all_needs(declared["needs"], steps, before, sorted(standing - {*state["replaced"]})),
             contracts=_all_contracts(declared["contracts"], steps, before),
             modes=None if modes is None else [*(declared["modes"] or []), *modes],

@@ -144,9 +144,14 @@ class Failure(TypedDict):
     error_type: str | None
 
 
-class StepNeeds(TypedDict):
-    """What a planner declared of its steps, by step: what each needs (None: the one before), its contract."""
+class Declared(TypedDict):
+    """What was settled with the plan, and is stored once.
 
+    ``run_id`` tells this run from others on its thread. By step: what each needs (None: the one before
+    it), the planner's contracts, and the modes of supervision where a function gives them.
+    """
+
+    run_id: str
     needs: list[list[int]] | None
     contracts: list[dict[str, Json] | None] | None
     modes: list[SupervisionMode] | None
@@ -243,7 +248,7 @@ class OrchestratorState(TypedDict):
 
     task: str
     plan: Annotated[list[str], DeltaChannel(newest, list, snapshot_frequency=_RARELY)]
-    declared: Annotated[StepNeeds, DeltaChannel(newest, dict, snapshot_frequency=_RARELY)]
+    declared: Annotated[Declared, DeltaChannel(newest, dict, snapshot_frequency=_RARELY)]
     replaced: list[int]
     current_step_index: int
     context: Annotated[str, DeltaChannel(extended, str, snapshot_frequency=_RARELY)]
@@ -273,7 +278,7 @@ class StateUpdate(TypedDict, total=False):
 
     task: str
     plan: list[str]
-    declared: StepNeeds
+    declared: Declared
     replaced: list[int]
     current_step_index: int
     context: str
@@ -309,7 +314,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
     return OrchestratorState(
         task=task,
         plan=[],
-        declared=StepNeeds(needs=None, contracts=None, modes=None),
+        declared=Declared(run_id="", needs=None, contracts=None, modes=None),
         replaced=[],
         current_step_index=0,
         context="",

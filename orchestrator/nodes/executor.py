@@ -17,6 +17,7 @@ from orchestrator.contracting import Contracts
 from orchestrator.current import (
     correction_of,
     corrections,
+    current_index,
     current_records,
     current_step,
     last_refusal,
@@ -24,8 +25,10 @@ from orchestrator.current import (
 )
 from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.foreign_values import read_text
+from orchestrator.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from orchestrator.judging import failed
 from orchestrator.methods import AgentMethod
+from orchestrator.nesting import handing_down
 from orchestrator.nodes.contracted import without_contract
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.run_context import RunContext
@@ -134,9 +137,17 @@ async def _call(
         method, args = executor.correct, (*args, refused["result"], _reason(refused))
     else:
         context = correction_context(context, refused)
-    return await call_agent(
-        partial(method, context=context), *args, run=run, spent_before=state["usage"], step_index=index
-    )
+    key = _key(state, run, instruction)
+    with handing_down(**{IDEMPOTENCY_KEY: key}):
+        return await call_agent(
+            partial(method, context=context), *args, run=run, spent_before=state["usage"], step_index=index
+        )
+
+
+def _key(state: OrchestratorState, run: RunContext, instruction: str) -> str:
+    attempt = len(current_records(state)) + 1
+    run_id = state["declared"]["run_id"]
+    return idempotency_key(run.thread_id, run_id, current_index(state), attempt, instruction)
 
 
 def instructed(step: str, wanted: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import cast
 
 from langgraph.runtime import Runtime
@@ -70,7 +71,7 @@ def _made(state: OrchestratorState, steps: PlannedSteps, modes: list[Supervision
         retries = state["retries"]
         once_more: Retries = {**retries, "replans": retries["replans"] + 1}
         return {**replanned(state, steps, modes), "retries": once_more}
-    return {**planned(steps, modes), "status": "executing"}
+    return {**planned(steps, modes, str(uuid.uuid4())), "status": "executing"}
 
 
 def _events(thread_id: str, before: OrchestratorState, update: StateUpdate) -> list[Planned | Replanned]:
