@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evaluation.judges.calibration import calibrate
     from evaluation.judges.model_judge import RubricJudge
     from evaluation.judges.panel import JudgePanel
+    from evaluation.judges.stores import FileStore, MemoryStore
     from evaluation.judging import AsyncJudge, Judge, JudgeRequest
     from evaluation.reports import EvaluationReport
     from evaluation.rules import Rubric
@@ -38,10 +39,12 @@ else:
         "EvaluationError": "errors",
         "EvaluationReport": "reports",
         "EvaluationState": "state",
+        "FileStore": "judges.stores",
         "Judge": "judging",
         "JudgeError": "errors",
         "JudgePanel": "judges.panel",
         "JudgeRequest": "judging",
+        "MemoryStore": "judges.stores",
         "MissingExtraError": "errors",
         "Price": "injected",
         "Rubric": "rules",
@@ -79,10 +82,12 @@ __all__ = [
     "EvaluationError",
     "EvaluationReport",
     "EvaluationState",
+    "FileStore",
     "Judge",
     "JudgeError",
     "JudgePanel",
     "JudgeRequest",
+    "MemoryStore",
     "MissingExtraError",
     "Price",
     "Rubric",

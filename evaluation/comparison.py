@@ -12,7 +12,7 @@ from evaluation.compared import Comparison, MetricComparison, Sequential, Side
 from evaluation.errors import ContractError
 from evaluation.findings import Unscored, missing_data, unscored_error
 from evaluation.metrics.measurements import measurements
-from evaluation.metrics.registry import DIRECTIONS
+from evaluation.metrics.registry import DIRECTIONS, is_metric
 from evaluation.statistics.bootstrap import Difference, mean, mean_difference
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.multiple import adjusted
@@ -84,7 +84,7 @@ def compare(
 
 def _read(runs: Iterable[Run], side: str, wanted: Sequence[str]) -> list[Mapping[str, float]]:
     def known(name: str) -> bool:
-        return name in DIRECTIONS or name in wanted
+        return is_metric(name) or name in wanted
 
     return [measurements(_object(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)]
 

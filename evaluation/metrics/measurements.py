@@ -28,14 +28,16 @@ def measurements(source: JsonObject, known: Known) -> Measurements:
     """Read the numbers of one run; True counts as 1, False as 0.
 
     Args:
-        source: A report, its ``metrics`` ({"operational": {...}, ...}), or numbers by name. In a report and
-            in a group, what is no known metric is detail and is left out; elsewhere everything is a metric.
+        source: A report (its judge's score is one of the numbers), its ``metrics`` ({"operational": {...},
+            ...}), or numbers by name. In a report and in a group, what is no known metric is detail and is
+            left out; elsewhere everything is a metric.
         known: Says which names are metrics; a quantity that a group lists in its ``sources`` is one as well.
     """
     inner = source.get("metrics")
+    groups = inner if isinstance(inner, Mapping) else source
     values: dict[str, float] = {}
     faults: dict[str, str] = {}
-    for metric, given in _entries(inner if isinstance(inner, Mapping) else source, known):
+    for metric, given in chain(_entries(groups, known), _judged(source, known)):
         number = read_number(given)
         if isinstance(number, float):
             values[metric] = number
@@ -65,6 +67,14 @@ def _entries(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
         for name, value in source.items()
     ]
     return chain.from_iterable(entry.items() for entry in entries)
+
+
+def _judged(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
+    """Yield the judge's score of a report."""
+    judge = source.get("judge")
+    result = judge.get("result") if isinstance(judge, Mapping) else None
+    if isinstance(result, Mapping) and result.get("score") is not None and known("judge_score"):
+        yield "judge_score", result["score"]
 
 
 def _of_group(group: str, values: JsonObject, known: Known) -> dict[str, object]:

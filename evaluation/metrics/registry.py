@@ -15,12 +15,16 @@ Direction = Literal["higher", "lower"]
 Group = Literal["response", "operational", "trajectory", "judge"]
 JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
 
-DIRECTIONS: Final[Mapping[str, Direction]] = {
+METRICS: Final[Mapping[str, Direction | None]] = {
     **RESPONSE_METRICS,
     **OPERATIONAL_METRICS,
     **TRAJECTORY_METRICS,
     **COLLABORATION_METRICS,
     **JUDGE_METRICS,
+}
+"""Every metric, with the direction that is better; None where neither is."""
+DIRECTIONS: Final[Mapping[str, Direction]] = {
+    metric: direction for metric, direction in METRICS.items() if direction is not None
 }
 _GROUPS: Final[Mapping[str, Group]] = {
     **dict.fromkeys(RESPONSE_METRICS, "response"),
@@ -29,9 +33,9 @@ _GROUPS: Final[Mapping[str, Group]] = {
 }
 
 
-def direction_of(metric: str) -> Direction:
+def direction_of(metric: str) -> Direction | None:
     """Say which direction is better; of a custom resource, less."""
-    return DIRECTIONS.get(metric, "lower")
+    return METRICS.get(metric, "lower")
 
 
 def group_of(metric: str) -> Group:
@@ -46,4 +50,4 @@ def bounds_of(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, J
 
 def is_metric(name: str) -> bool:
     """Say whether a number of this name is one by which runs are compared."""
-    return name in DIRECTIONS
+    return name in METRICS

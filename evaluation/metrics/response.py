@@ -33,16 +33,15 @@ QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage", "sem
 """What says how good an answer is, when a threshold is put on it."""
 LENGTHS: Final = ("characters", "words")
 
-RESPONSE_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
+RESPONSE_METRICS: Final[Mapping[str, Literal["higher", "lower"] | None]] = {
     **dict.fromkeys(REFERENCE_METRICS, "higher"),
     "keyword_coverage": "higher",
     "semantic_similarity": "higher",
     "required_content": "higher",
     "forbidden_content": "lower",
-    "characters": "lower",
-    "words": "lower",
+    **dict.fromkeys(LENGTHS, None),
 }
-"""Every metric of a response, with the direction that is better; of two lengths, the shorter."""
+"""Every metric of a response, with the direction that is better; of a length, neither."""
 
 _TOO_LONG: Final = "the texts are too long for it"
 _NO_WORDS: Final = "the reference has no words"

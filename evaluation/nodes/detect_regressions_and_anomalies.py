@@ -17,7 +17,7 @@ from evaluation.findings import Check, check
 from evaluation.injected import Injected
 from evaluation.metrics.drift import drift
 from evaluation.metrics.measurements import measurements
-from evaluation.metrics.registry import DIRECTIONS, direction_of, is_metric
+from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
 from evaluation.rules import DriftRules
 from evaluation.state import EvaluationState
 from evaluation.values import JsonObject
@@ -34,9 +34,10 @@ def _drift(state: EvaluationState) -> tuple[JsonObject, list[Check]]:
     if baseline is None:
         return drift({}, None, _DEFAULT, DIRECTIONS)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
-    current = measurements(groups_of(state), is_metric).values
-    directions = {**DIRECTIONS, **{name: direction_of(name) for name in current}}
-    return drift(current, baseline, rules, directions)
+    run = {"metrics": groups_of(state), "judge": {"result": state["judge_result"]}}
+    current = measurements(run, is_metric).values
+    resources: dict[str, Direction] = {name: "lower" for name in current if not is_metric(name)}
+    return drift(current, baseline, rules, {**DIRECTIONS, **resources})
 
 
 _DEFAULT = DriftRules()

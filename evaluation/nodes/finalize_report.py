@@ -9,7 +9,7 @@ from typing import Final
 from evaluation.checks import groups_of
 from evaluation.findings import group
 from evaluation.injected import Injected
-from evaluation.metrics.registry import DIRECTIONS
+from evaluation.metrics.registry import METRICS
 from evaluation.metrics.thresholds import limit_name
 from evaluation.redaction import UNSEARCHED, Redactor, excerpt, nothing
 from evaluation.reports import SCHEMA_VERSION
@@ -18,7 +18,7 @@ from evaluation.status import STATUS
 from evaluation.values import JsonObject
 
 _METRICS: Final = frozenset(
-    name for metric in DIRECTIONS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
+    name for metric in METRICS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
 )
 """The names that are told of a run whatever it holds."""
 _QUOTED: Final = 3

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evaluation import MissingExtraError, evaluate
 from evaluation.comparison import compare
 from evaluation.errors import ContractError
+from evaluation.testing import DeterministicJudge
 
 
 def runs(metric, values):
@@ -161,6 +162,13 @@ def test_reports_of_evaluate_are_compared_by_their_metrics(shown):
     assert found.metrics["exact_match"].difference == 1.0
     assert "trajectory_recall" in found.metrics
     assert "latency_limit_ms" not in found.metrics
+
+
+def test_the_scores_of_judges_are_compared_from_their_reports():
+    case = {"agent_run": {"final_output": "Done."}, "subjective_criteria": ["clarity"]}
+    low, high = (evaluate(case, judge=DeterministicJudge(score=score)) for score in (2, 5))
+
+    assert compare([low] * 5, [high] * 5).metrics["judge_score"].difference == 3
 
 
 def test_a_comparison_is_json():
