@@ -1,7 +1,9 @@
 """A judge with a rubric: are these questions of a legal survey fit to be asked?
 
 Run it with ``python examples/legal_survey_judge.py``; with a model of your own as the judge, with
-``python examples/legal_survey_judge.py --model ollama:qwen3``.
+``python examples/legal_survey_judge.py --model ollama:qwen3``. The embedded model (``--model local``) is too
+weak for it: it seldom answers all five criteria within its limit of tokens, and the report then ends as
+``needs_review`` with the reason, never as passed or failed.
 """
 
 from __future__ import annotations
