@@ -1,4 +1,4 @@
-"""Judges: a chat model that scores by a rubric, asked several times, its answers kept, held against labels."""
+"""Judges: a chat model scores by a rubric, is asked several times, cached, and held against people."""
 
 import json
 
