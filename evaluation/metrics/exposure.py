@@ -16,6 +16,7 @@ from evaluation.values import JsonObject
 
 MAX_FINDINGS: Final = 100
 """Findings of one category that are listed; what is beyond is counted."""
+_GIVEN_ROLES: Final = ("user", "system", "developer")
 _CALL_FIELDS: Final = ("name", "args", "result", "error")
 
 
@@ -52,8 +53,9 @@ def exposure_findings(
 ) -> list[AuditFinding]:
     """List what is sensitive in outputs, tool payloads and messages: one finding a kind and place.
 
-    The count in its reason is that of different values. The input is what the user chose to tell, and no
-    finding. Of each category ``MAX_FINDINGS`` are listed, and one more counts the rest.
+    The count in its reason is that of different values. What the agent was told is no finding: the input,
+    and messages of the user or the system. Of each category ``MAX_FINDINGS`` are listed, and one more
+    counts the rest.
     """
     if not any(_severity(reaction) for reaction in reactions.values()):
         return []
@@ -126,7 +128,13 @@ def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
         for name in _CALL_FIELDS:
             yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
     for index, message in enumerate(_list(run.get("messages"))):
-        yield f"agent_run.messages[{index}]", message
+        if not _is_given(message):
+            yield f"agent_run.messages[{index}]", message
+
+
+def _is_given(message: object) -> bool:
+    """Whether a message is what the agent was told, and not what it said or did."""
+    return isinstance(message, Mapping) and message.get("role") in _GIVEN_ROLES
 
 
 def _list(value: object) -> list[object]:

@@ -271,3 +271,9 @@ def test_a_longer_context_shows_its_end_and_says_how_much_is_left_out():
 
 def test_without_a_context_the_first_message_is_the_step():
     assert agent_run(record(), "")["messages"][0] == {"role": "user", "content": "Write the summary"}
+
+
+def test_a_credential_in_what_a_step_was_given_is_no_finding_against_it():
+    run = agent_run({**record(), "step": "log in with password=hunter2"}, "api_key=sk-abcdefghijklmnop1234")
+
+    assert evaluate({"agent_run": run, "required_content": [{"text": "r"}]})["audit_findings"] == []

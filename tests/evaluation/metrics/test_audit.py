@@ -271,7 +271,10 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
             },
             {"name": "t", "args": '{"password": "hunter2"}'},
         ],
-        "messages": [{"role": "user", "content": "call +49 170 1234567"}],
+        "messages": [
+            {"role": "assistant", "content": "call +49 170 1234567"},
+            {"role": "user", "content": "what I chose to tell: +49 170 7654321, password=hunter2"},
+        ],
         "plan": ["e@example.com"],
     }
 
