@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from orchestrator.cli.doctor import doctor
+from orchestrator.cli.resume import resume
 from orchestrator.cli.run import run
 from orchestrator.cli.usage_errors import Commands
 
@@ -22,6 +23,7 @@ app: Final = typer.Typer(
     suggest_commands=False,  # a second sentence
 )
 app.command()(run)
+app.command()(resume)
 app.command()(doctor)
 
 

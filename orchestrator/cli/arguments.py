@@ -6,6 +6,9 @@ import sys
 
 import typer
 
+from orchestrator.modes import MODES
+from orchestrator.supervision.records import SupervisionMode
+
 
 def text(typed: str) -> str:
     """Text that every encoding of Unicode can carry.
@@ -43,3 +46,15 @@ def number(typed: str) -> float:
         return float(typed)
     except ValueError:
         raise typer.BadParameter(f"{typed!r:.40} is no number") from None
+
+
+def mode(typed: str) -> SupervisionMode:
+    """A mode of supervision.
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    for known in MODES:
+        if typed == known:
+            return known
+    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(MODES)}")

@@ -10,15 +10,20 @@ from typing import Final
 import typer
 
 from agents import ModelSetupError, ModelSpecError
+from orchestrator.cli.errors import StoreError, StoreLostError
 from orchestrator.cli.streams import write_nowhere
 from orchestrator.cli.text import one_line
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, ResumeError
 
 FAILED: Final = 1
 BAD_INPUT: Final = 2
+WAITING: Final = 3
+"""A run waits for a person's answer."""
 
 _OPTIONS: Final = {
     "spec": "--model",
+    "thread_id": "--thread",
+    "supervision": "--supervise",
     "max_retries": "--max-retries",
     "call_timeout": "--call-timeout",
     "step_timeout": "--step-timeout",
@@ -26,6 +31,16 @@ _OPTIONS: Final = {
     "max_total_tokens": "--max-tokens",
     "max_model_calls": "--max-calls",
 }
+_COMMANDS: Final = {
+    "run()": "`orchestrator run`",
+    "resume()": "`orchestrator resume`",
+    '{"answer": "approve"}': "--approve",
+    '{"answer": "correct", "text": "what to do otherwise"}': "--correct TEXT",
+    '{"answer": "deny", "text": "why"}': "--deny REASON",
+    ", or None for no bound": ", or leave it out for no bound",
+    ", or None to have one": ", or leave it out to have one",
+}
+"""What is said to a program, and what to somebody at a command line."""
 
 
 @contextmanager
@@ -33,9 +48,9 @@ def bad_input_exits() -> Iterator[None]:
     """Turn what the user can mend into one sentence on standard error and exit status 2."""
     try:
         yield
-    except (ConfigurationError, ModelSpecError, ModelSetupError) as error:
+    except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
         typer.echo(f"orchestrator: {as_typed(str(error))}", err=True)
-        raise typer.Exit(BAD_INPUT) from None
+        raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
 
 
 @contextmanager
@@ -56,8 +71,9 @@ def unwritten_exits() -> Iterator[None]:
 
 
 def as_typed(message: str) -> str:
-    """An error's sentence with the name that the argument has on the command line."""
-    name, verb, rest = one_line(message).partition(" is ")
-    if name not in _OPTIONS:
-        return f"{name}{verb}{rest}"
-    return f"{_OPTIONS[name]}{verb}{rest.replace(', or None for no bound', ', or leave it out for no bound')}"
+    """An error's sentence in the words of the command line."""
+    said = one_line(message)
+    for word, typed in _COMMANDS.items():
+        said = said.replace(word, typed)
+    name, verb, rest = said.partition(" is ")
+    return f"{_OPTIONS.get(name, name)}{verb}{rest}"

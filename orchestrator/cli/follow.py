@@ -1,50 +1,54 @@
-"""Follows a run to its end."""
+"""Follows a run to its end, or to a question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import TypeAlias, cast
 
 from agents.sync import run_loop
 from orchestrator.cli.interruption import interruptible
 from orchestrator.cli.progress import Show
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.events import RunFinished
+from orchestrator.events import Event, RunFinished, RunPaused
 from orchestrator.judging import failed
 from orchestrator.state import OrchestratorState, blank_state
+
+Begin: TypeAlias = Callable[[], AsyncGenerator[Event, None]]
 
 _INTERRUPTED = "interrupted by the user"
 
 
-def follow(orchestrator: LangGraphOrchestrator, task: str, show: Show) -> OrchestratorState:
-    """Run a task and show its events; Ctrl-C ends it as cancelled.
+def follow(orchestrator: LangGraphOrchestrator, begin: Begin, show: Show) -> OrchestratorState:
+    """Run, or go on, and show the events; Ctrl-C ends the run as cancelled.
 
     The event loop runs in the main thread, where signals arrive.
+
+    Args:
+        orchestrator: Whose run it is.
+        begin: Begins it, or goes on with it: ``astream`` or ``astream_resumed``.
+        show: Is given each event.
     """
 
     def cancel() -> None:
         orchestrator.cancel(reason=_INTERRUPTED)
 
     with interruptible(cancel) as interrupted:
-        return run_loop(lambda: _follow(orchestrator, task, show, interrupted, cancel))
+        return run_loop(lambda: _follow(begin, show, interrupted, cancel))
 
 
 async def _follow(
-    orchestrator: LangGraphOrchestrator,
-    task: str,
-    show: Show,
-    interrupted: Callable[[], bool],
-    cancel: Callable[[], None],
+    begin: Begin, show: Show, interrupted: Callable[[], bool], cancel: Callable[[], None]
 ) -> OrchestratorState:
-    state = blank_state(task, orchestrator.settings.max_retries)
-    async with aclosing(orchestrator.astream(task)) as events:
+    state: OrchestratorState | None = None
+    async with aclosing(begin()) as events:
         async for event in events:
             if interrupted():  # the signal may have come before there was a run to cancel
                 cancel()
             show(event)
-            if isinstance(event, RunFinished):
+            if isinstance(event, RunFinished | RunPaused):
                 state = event.state
-    return state
+    return cast("OrchestratorState", state)
 
 
 def interrupted_before(task: str, max_retries: int) -> OrchestratorState:

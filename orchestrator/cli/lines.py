@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from orchestrator.cli.decisions import decision
 from orchestrator.cli.render import VERDICTS
-from orchestrator.cli.text import one_line, spent, steps
+from orchestrator.cli.text import one_line, spent, steps, warnings
 from orchestrator.cli.view import View
 from orchestrator.events import (
     Event,
     Planned,
+    Replanned,
     RunFinished,
+    RunPaused,
+    RunResumed,
     RunStarted,
     StepExecuted,
     StepJudged,
     StepRetried,
     StepStarted,
 )
-from orchestrator.state import NO_USAGE, StepRecord
+from orchestrator.state import NO_USAGE, Question, StepRecord
 
 
 def line(event: Event, view: View) -> str:
@@ -25,23 +29,46 @@ def line(event: Event, view: View) -> str:
         event: What happened.
         view: The run, with the event folded in.
     """
-    text = type(event).__name__
     match event:
         case RunStarted():
-            text = f"task: {one_line(event.task)}"
-        case Planned():
-            text = f"plan of {steps(len(event.plan))} ({spent(event.usage)})"
-        case StepStarted():
-            text = f"{_where(event.step_index, event.attempt, view)}: {one_line(event.step)}"
-        case StepExecuted():
-            text = _executed(event.record, view)
-        case StepJudged():
-            text = _judged(event, view)
-        case StepRetried():
-            text = f"step {event.step_index + 1} is tried again, attempt {event.attempt}"
+            return f"task: {one_line(event.task)}"
+        case RunResumed():
+            return f"task, resumed: {one_line(event.state['task'])}"
+        case RunPaused():
+            return f"{_asked(event.question, view)} waits for an answer: {one_line(event.question['text'])}"
         case RunFinished():
-            text = _finished(event, view)
-    return text
+            return _finished(event, view)
+        case _:
+            return _of_a_plan(event, view)
+
+
+def _of_a_plan(event: Event, view: View) -> str:
+    match event:
+        case Planned():
+            return f"plan of {steps(len(event.plan))} ({spent(event.usage)})"
+        case Replanned():
+            given_up = f"{len(event.replaced)} given up"
+            return f"planned again, {steps(len(event.plan))}, {given_up} ({spent(event.usage)} so far)"
+        case _:
+            return _of_a_step(event, view)
+
+
+def _of_a_step(event: Event, view: View) -> str:
+    match event:
+        case StepStarted():
+            return f"{_where(event.step_index, event.attempt, view)}: {one_line(event.step)}"
+        case StepExecuted():
+            return _executed(event.record, view)
+        case StepJudged():
+            return _judged(event, view)
+        case StepRetried():
+            return f"step {event.step_index + 1} is tried again, attempt {event.attempt}"
+        case _:
+            return type(event).__name__
+
+
+def _asked(question: Question, view: View) -> str:
+    return _where(question["step_index"], question["attempt"], view)
 
 
 def _executed(record: StepRecord, view: View) -> str:
@@ -56,15 +83,18 @@ def _judged(event: StepJudged, view: View) -> str:
     verdict, _ = VERDICTS[record["status"]]
     where = _where(record["step_index"], record["attempt"], view)
     used = spent(record["judge_usage"] or NO_USAGE)
-    return f"{where} {verdict} ({used}): {one_line(event.verdict['feedback'])}"
+    said = [decision(record) or event.verdict["feedback"], *record["warnings"]]
+    return f"{where} {verdict} ({used}): {'; '.join(map(one_line, said))}"
 
 
 def _finished(event: RunFinished, view: View) -> str:
     seconds = view.since - view.started
-    done = f"{view.validated} of {steps(len(view.steps))}, {spent(event.state['usage'], seconds)}"
+    parts = [f"{view.done} of {steps(view.wanted)}", spent(event.state["usage"], seconds)]
+    if view.warnings:
+        parts.append(warnings(view.warnings))
     failure = event.state["failure"]
     why = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
-    return f"{event.status} ({done}){why}"
+    return f"{event.status} ({', '.join(parts)}){why}"
 
 
 def _where(step_index: int, attempt: int, view: View) -> str:

@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from orchestrator.cli.folding import fold
 from orchestrator.cli.lines import line
 from orchestrator.cli.render import render
-from orchestrator.cli.view import View, fold
+from orchestrator.cli.view import View
 from orchestrator.events import Event
 
 Clock = Callable[[], float]

@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli.text import one_line, spent, steps
+from orchestrator.cli.text import one_line, spent, steps, warnings
 from orchestrator.cli.view import StepPhase, StepView, View, Word
 from orchestrator.state import RecordStatus
 
@@ -18,17 +18,26 @@ _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "waiting": ("·", "dim"),
     "running": ("▸", "cyan"),
     "judging": ("▸", "cyan"),
+    "asking": ("?", "bold yellow"),
     "validated": ("✓", "green"),
     "failed": ("✗", "red"),
     "needs_review": ("?", "yellow"),
     "warning": ("!", "yellow"),
+    "given_up": ("–", "dim"),
 }
+_TEXTS: Final[Mapping[StepPhase, str]] = {"waiting": "dim", "given_up": "dim strike"}
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),
     "failed": ("refused", "yellow"),
     "needs_review": ("not judged", "yellow"),
     "pending_validation": ("pending", "dim"),
     "warning": ("kept with a warning", "yellow"),
+}
+_DOING: Final[Mapping[StepPhase, str]] = {
+    "judging": "judging",
+    "asking": "waiting for an answer",
+    "warning": "kept with a warning",
+    "given_up": "given up",
 }
 _FEEDBACK_CHARACTERS: Final = 300
 _TASK_LINES: Final = 2
@@ -99,15 +108,16 @@ def _rows(view: View, now: float, room: int) -> Iterator[tuple[Text, Text, Text]
     if first:
         yield _ellipsis(first)
     for at, step in enumerate(view.steps[first:last], start=first):
-        yield _row(at, step, now - view.since if step.busy else 0.0)
+        yield _row(at, step, now - step.since if step.busy else 0.0)
     if last < len(view.steps):
         yield _ellipsis(len(view.steps) - last)
 
 
 def _first_shown(view: View, room: int) -> int:
-    """Keep the present a third from the top."""
+    """Keep the present a third from the top; of steps that run at once, the first."""
     started = [at for at, step in enumerate(view.steps) if step.attempt]
-    present = started[-1] if started else 0
+    busy = [at for at in started if view.steps[at].busy]
+    present = (busy[0] if busy else started[-1]) if started else 0
     return max(0, min(present - room // 3, len(view.steps) - room))
 
 
@@ -117,18 +127,23 @@ def _ellipsis(count: int) -> tuple[Text, Text, Text]:
 
 def _row(at: int, step: StepView, running_s: float) -> tuple[Text, Text, Text]:
     mark, style = _MARKS[step.phase]
-    text = Text(f"{at + 1}. {one_line(step.text)}", style="dim" if step.phase == "waiting" else "")
+    text = Text(f"{at + 1}. {one_line(step.text)}", style=_TEXTS.get(step.phase, ""))
     return Text(mark, style=style), text, Text(_detail(step, running_s), style="dim")
 
 
 def _detail(step: StepView, running_s: float) -> str:
-    if not step.attempt:
-        return ""
-    attempt = f"attempt {step.attempt}, " if step.attempt > 1 else ""
-    doing = "judging, " if step.phase == "judging" else ""
-    seconds = step.usage["latency_ms"] / 1000 + running_s
-    used = spent(step.usage, seconds) if step.usage["model_calls"] or not step.busy else f"{seconds:.1f} s"
-    return f"{attempt}{doing}{used}"
+    parts = [f"attempt {step.attempt}"] if step.attempt > 1 else []
+    if step.phase in _DOING:
+        parts.append(_DOING[step.phase])
+    if step.attempt:
+        parts.append(_used(step, running_s))
+    return ", ".join(parts)
+
+
+def _used(step: StepView, running_s: float) -> str:
+    usage = step.usage
+    seconds = usage["latency_ms"] / 1000 + running_s
+    return spent(usage, seconds) if usage["model_calls"] or not step.busy else f"{seconds:.1f} s"
 
 
 def _word(word: Word) -> Text:
@@ -139,7 +154,12 @@ def _word(word: Word) -> Text:
 
 def _totals(view: View, now: float, *, wide: bool) -> Text:
     seconds = (view.since if view.over else now) - view.started
-    done = (f"{view.validated} of {steps(len(view.steps))}",) if view.steps else ()
+    done = (f"{view.done} of {steps(view.wanted)}",) if view.steps else ()
+    warned = (warnings(view.warnings),) if view.warnings and wide else ()
     style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
-    said = (", " if wide else "\n").join((*done, spent(view.usage, seconds)))
-    return Text.assemble((view.status, style), f": {said}")
+    said = (", " if wide else "\n").join((*done, spent(view.usage, seconds), *warned))
+    return Text.assemble((_status(view), style), f": {said}")
+
+
+def _status(view: View) -> str:
+    return view.status if view.question is None else "waiting for an answer"

@@ -72,6 +72,11 @@ def steps(count: int) -> str:
     return "1 step" if count == 1 else f"{count} steps"
 
 
+def warnings(count: int) -> str:
+    """So many warnings, in words."""
+    return "1 warning" if count == 1 else f"{count} warnings"
+
+
 def _tokens(usage: Usage) -> str:
     if not usage["model_calls"]:
         return "no model call"

@@ -1,23 +1,26 @@
-"""What a watcher of a run sees: folded from its events, frozen, without a clock of its own."""
+"""What a watcher of a run sees: frozen, without a clock of its own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
-from orchestrator.events import (
-    Event,
-    Planned,
-    RunFinished,
-    RunStarted,
-    StepExecuted,
-    StepJudged,
-    StepStarted,
-)
-from orchestrator.state import NO_USAGE, RecordStatus, RunStatus, StepRecord, Usage
+from orchestrator.state import NO_USAGE, Question, RecordStatus, RunStatus, Usage
 from orchestrator.usage import add_usage
 
-StepPhase = Literal["waiting", "running", "judging", "validated", "failed", "needs_review", "warning"]
+StepPhase = Literal[
+    "waiting",
+    "running",
+    "judging",
+    "asking",
+    "validated",
+    "failed",
+    "needs_review",
+    "warning",
+    "given_up",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,30 @@ class StepView:
         text: What is to be done.
         phase: How far it is.
         attempt: The latest execution, from 1; 0 before the first.
-        usage: Of all its executions and their judging.
+        spent: By attempt, what it and its judging used.
+        since: When its latest event came.
     """
 
     text: str
     phase: StepPhase = "waiting"
     attempt: int = 0
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    spent: Mapping[int, Usage] = field(default_factory=dict)
+    since: float = 0.0
+
+    @property
+    def usage(self) -> Usage:
+        """Of all its executions and their judging."""
+        return reduce(add_usage, self.spent.values(), NO_USAGE)
 
     @property
     def busy(self) -> bool:
         """Whether it is being worked on."""
         return self.phase in ("running", "judging")
+
+    @property
+    def done(self) -> bool:
+        """Whether its output stands."""
+        return self.phase in ("validated", "warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +77,9 @@ class View:
         status: Of the run.
         usage: Of everything so far.
         word: The latest verdict.
-        started: When the run began, in seconds of the caller's clock.
+        question: What a person is asked, while the run waits.
+        warnings: How many there are about steps that stand.
+        started: When the run began or went on, in seconds of the caller's clock.
         since: When the latest event came.
     """
 
@@ -71,65 +88,22 @@ class View:
     status: RunStatus = "planning"
     usage: Usage = field(default_factory=lambda: NO_USAGE)
     word: Word | None = None
+    question: Question | None = None
+    warnings: int = 0
     started: float = 0.0
     since: float = 0.0
 
     @property
-    def validated(self) -> int:
-        """Steps that are done."""
-        return sum(step.phase == "validated" for step in self.steps)
+    def done(self) -> int:
+        """Steps whose output stands."""
+        return sum(step.done for step in self.steps)
+
+    @property
+    def wanted(self) -> int:
+        """Steps that were not given up."""
+        return sum(step.phase != "given_up" for step in self.steps)
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended."""
-        return self.status in ("success", "failed")
-
-
-def fold(view: View, event: Event, now: float) -> View:
-    """The view after an event that came at ``now`` (seconds)."""
-    return _folded(replace(view, since=now), event)
-
-
-def _folded(view: View, event: Event) -> View:
-    match event:
-        case RunStarted():
-            view = View(task=event.task, started=view.since, since=view.since)
-        case Planned():
-            steps = tuple(StepView(text) for text in event.plan)
-            view = replace(view, steps=steps, status="executing", usage=event.usage)
-        case StepStarted():
-            step = replace(view.steps[event.step_index], phase="running", attempt=event.attempt)
-            view = _with_step(view, event.step_index, step, NO_USAGE)
-        case StepExecuted():
-            view = _executed(view, event.record)
-        case StepJudged():
-            view = _judged(view, event)
-        case RunFinished():
-            view = _finished(view, event)
-    return view
-
-
-def _executed(view: View, record: StepRecord) -> View:
-    step = view.steps[record["step_index"]]
-    phase: StepPhase = "judging" if record["status"] == "pending_validation" else "failed"
-    return _with_step(view, record["step_index"], replace(step, phase=phase), record["usage"])
-
-
-def _judged(view: View, event: StepJudged) -> View:
-    record = event.record
-    status, index = record["status"], record["step_index"]
-    phase: StepPhase = "judging" if status == "pending_validation" else status
-    step = replace(view.steps[index], phase=phase)
-    word = Word(index, record["attempt"], status, event.verdict["feedback"])
-    return replace(_with_step(view, index, step, record["judge_usage"] or NO_USAGE), word=word)
-
-
-def _finished(view: View, event: RunFinished) -> View:
-    steps = tuple(replace(step, phase="failed") if step.busy else step for step in view.steps)
-    return replace(view, steps=steps, status=event.status, usage=event.state["usage"])
-
-
-def _with_step(view: View, index: int, step: StepView, usage: Usage) -> View:
-    spent = replace(step, usage=add_usage(step.usage, usage))
-    steps = (*view.steps[:index], spent, *view.steps[index + 1 :])
-    return replace(view, steps=steps, usage=add_usage(view.usage, usage))
+        """Whether nothing goes on any more: the run has ended, or waits."""
+        return self.status in ("success", "failed") or self.question is not None

@@ -6,18 +6,31 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.cli.view import View, fold
+from orchestrator.cli.folding import fold
+from orchestrator.cli.view import View
 from orchestrator.events import (
     Event,
     Planned,
+    Replanned,
     RunFinished,
+    RunPaused,
+    RunResumed,
     RunStarted,
     StepExecuted,
     StepJudged,
     StepRetried,
     StepStarted,
 )
-from orchestrator.state import NO_USAGE, Failure, OrchestratorState, StepRecord, Usage, blank_state
+from orchestrator.state import (
+    NO_USAGE,
+    Failure,
+    OrchestratorState,
+    Question,
+    StepRecord,
+    Usage,
+    blank_state,
+)
+from orchestrator.supervision.records import SupervisionRecord
 
 THREAD = "thread"
 
@@ -44,9 +57,14 @@ def record(step_index: int = 0, attempt: int = 1, **changes: object) -> StepReco
         status="pending_validation",
         verdict=None,
         report=None,
+        warnings=[],
+        supervision=None,
         tool_calls=[],
         usage=usage(),
         judge_usage=None,
+        model=None,
+        transport_retries=0,
+        replan=0,
         started_at="2025-01-01T00:00:00+00:00",
         error=None,
     )
@@ -96,6 +114,52 @@ def retried(step_index: int = 0, attempt: int = 2, feedback: str = "bad") -> Ste
 
 def finished(status: str = "success", **changes: object) -> RunFinished:
     return RunFinished(thread_id=THREAD, status=status, state=state(status=status, **changes))  # type: ignore[arg-type]
+
+
+def question(step_index: int = 0, attempt: int = 1, **changes: object) -> Question:
+    made = Question(
+        id=f"{step_index}.{attempt}",
+        kind="supervision",
+        step_index=step_index,
+        step=f"step {step_index + 1}",
+        attempt=attempt,
+        text="Does it stand?",
+        output="the result",
+        findings=[],
+        accepts=["approve", "correct", "deny"],
+        asked_at="2025-01-01T00:00:00+00:00",
+        deadline=None,
+        on_deadline="deny",
+        problem=None,
+    )
+    return {**made, **changes}  # type: ignore[typeddict-item,return-value]
+
+
+def supervised(**changes: object) -> SupervisionRecord:
+    made = SupervisionRecord(
+        mode="llm", commitment=None, assessment=None, triggers=[], verdict=None, answer=None
+    )
+    return {**made, **changes}  # type: ignore[typeddict-item,return-value]
+
+
+def answered(word: str, text: str = "") -> SupervisionRecord:
+    answer = {"answer": word, "text": text, "answered_by": "ada", "answered_at": "2025-01-01T00:00:00+00:00"}
+    return supervised(answer=answer)
+
+
+def paused(asked: Question | None = None, **changes: object) -> RunPaused:
+    asked = asked or question()
+    waiting = state(**{"status": "executing", "question": asked, **changes})
+    return RunPaused(thread_id=THREAD, question=asked, state=waiting)
+
+
+def resumed(**changes: object) -> RunResumed:
+    return RunResumed(thread_id=THREAD, state=state(**{"status": "executing", **changes}))
+
+
+def replanned(*new: str, replaced: tuple[int, ...] = (1,), spent: Usage = NO_USAGE) -> Replanned:
+    plan = ("step 1", "step 2", *(new or ("another step",)))
+    return Replanned(thread_id=THREAD, plan=plan, replaced=replaced, usage=spent)
 
 
 def folded(*events: Event, start: float = 100.0) -> View:

@@ -256,6 +256,7 @@ def test_an_interrupt_that_comes_between_two_calls_cancels_the_run():
         if isinstance(event, RunStarted):
             signal.raise_signal(signal.SIGINT)
 
-    state = follow(LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor()), "the task", show)
+    orchestrator = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor())
+    state = follow(orchestrator, lambda: orchestrator.astream("the task"), show)
 
     assert (state["failure"]["kind"], state["results"]) == ("cancelled", [])

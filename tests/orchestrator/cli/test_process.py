@@ -164,6 +164,56 @@ class TestOnATerminal:
         assert "a finished result" in sent
         assert "Traceback" not in sent
 
+    @pytest.fixture
+    def asked(self, process, chat, terminal, interruptible_children, tmp_path):
+        """Run a supervised task in a process on a terminal up to its question: process, terminal, file."""
+        ours, theirs = terminal
+        db = tmp_path / "runs.sqlite"
+        served = chat(steps=["the first result", "a better result"])
+        running = process(
+            *(*RUN, "--supervise", "human", "--db", str(db), "--thread", "t"),
+            env={**served.environment, **TERMINAL},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        read_until(ours, "answer later): ")
+        return running, ours, db
+
+    def test_a_question_is_asked_and_answered_there(self, asked):
+        running, ours, _ = asked
+
+        os.write(ours, b"c\n")
+        read_until(ours, "What is to be done otherwise? ")
+        os.write(ours, b"make it better\n")
+        again = read_until(ours, "answer later): ")
+        os.write(ours, b"a\n")
+        sent = read_all(ours)
+
+        assert "Step 1, attempt 2, waits for an answer" in again
+        assert (running.wait(FINISH_S), "a better result" in sent) == (0, True)
+
+    def test_ctrl_c_at_a_question_leaves_the_run_waiting(self, asked, cli):
+        running, ours, db = asked
+
+        running.send_signal(signal.SIGINT)
+        sent = read_all(ours)
+
+        assert running.wait(FINISH_S) == 3
+        assert sent.split("\r\n")[-2].startswith("orchestrator resume t --db ")
+        assert "Traceback" not in sent
+        again = cli("resume", "t", "--db", str(db), env={"OPENAI_API_KEY": "unused"})
+        assert (again.exit_code, "Step 1, attempt 1, waits for an answer" in again.stdout) == (3, True)
+
+    def test_the_end_of_the_input_at_a_question_leaves_the_run_waiting(self, asked):
+        running, ours, _ = asked
+
+        os.write(ours, b"\x04")
+        sent = read_all(ours)
+
+        assert (running.wait(FINISH_S), "orchestrator resume t" in sent) == (3, True)
+
     @pytest.mark.skipif(sys.platform == "win32", reason="terminals do not hang up there")
     def test_a_terminal_that_hangs_up_ends_the_run_and_the_result_is_in_its_file(
         self, process, chat, terminal, tmp_path
@@ -192,6 +242,14 @@ class TestOnATerminal:
 
         assert document["failure"]["kind"] == "cancelled"
         assert document["results"][0]["result"] == "a finished result"
+
+
+def read_until(terminal, end):
+    """Everything up to a text that is waited for."""
+    sent = b""
+    while end.encode() not in sent:
+        sent += os.read(terminal, 65536)
+    return sent.decode()
 
 
 def read_all(terminal):

@@ -9,7 +9,9 @@ from tests.orchestrator.cli.made import (
     finished,
     folded,
     judged,
+    paused,
     planned,
+    replanned,
     retried,
     run_started,
     step_started,
@@ -68,6 +70,15 @@ def test_a_retried_step_shows_its_attempt_and_why_the_last_one_was_refused():
         ((*RUNNING, executed(status="failed", error="broken")), "✗ 1. Choose a theme"),
         ((*RUNNING, executed(), judged(status="needs_review")), "? 1. Choose a theme"),
         (RUNNING, "· 2. Write it"),
+        ((*RUNNING, executed(), judged(status="warning")), "! 1. Choose a theme"),
+        ((*RUNNING, executed(), judged(status="warning")), "kept with a warning, 30 tokens"),
+        ((*RUNNING, executed(), paused()), "? 1. Choose a theme"),
+        ((*RUNNING, executed(), paused()), "waiting for an answer, 10 tokens"),
+        ((*RUNNING, executed(), paused()), "waiting for an answer: 0 of 2 steps, 15 tokens, 4.0 s"),
+        ((*DONE, replanned()), "– 2. Write it"),
+        ((*DONE, replanned()), "given up"),
+        ((*DONE, replanned()), "executing: 1 of 2 steps"),
+        ((*DONE, finished(warnings=["a"])), "40 tokens, 5.0 s, 1 warning"),
         ((*DONE, finished()), "success: 1 of 2 steps, 40 tokens, 5.0 s"),
         ((*RUNNING, finished("failed")), "failed: 0 of 2 steps, 40 tokens, 3.0 s"),
     ],
@@ -89,6 +100,20 @@ def test_of_a_long_plan_the_part_around_its_present_is_drawn(rows):
     assert len(shown) < rows
     assert any("50. part 50" in line for line in shown)
     assert sum("more" in line for line in shown) == 2
+
+
+def test_of_steps_that_run_at_once_each_shows_its_own_time():
+    both = (run_started(), planned("one", "two"), step_started(0), step_started(1))
+
+    assert [line.split()[-2] for line in lines(*both, now=110.0)[1:3]] == ["8.0", "7.0"]
+
+
+def test_of_a_long_plan_the_first_step_that_is_under_way_is_drawn():
+    plan = planned(*(f"part {number}" for number in range(1, 101)))
+
+    shown = frame(run_started(), plan, step_started(10), step_started(90), rows=14)
+
+    assert "11. part 11" in shown
 
 
 @pytest.mark.parametrize("at", [0, 99])

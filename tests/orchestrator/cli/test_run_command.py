@@ -33,7 +33,7 @@ def test_a_task_that_succeeds_exits_with_0_and_prints_the_results(ask):
 
 
 def test_progress_is_one_line_an_event_on_standard_error(ask):
-    lines = [line.partition(" (")[0] for line in ask(**TWO_STEPS).stderr.splitlines()]
+    lines = [line.partition(" (")[0] for line in ask("--no-db", **TWO_STEPS).stderr.splitlines()]
 
     assert lines == [
         "task: the task",
@@ -138,6 +138,9 @@ BAD_INPUT = [
     (["run", "x", "--max-seconds", "-2"], "--max-seconds is -2.0; give a number above 0, or leave it out"),
     (["run", "x", "--max-tokens", "0"], "--max-tokens is 0; give a whole number of at least 1"),
     (["run", "x", "--max-calls", "0"], "--max-calls is 0; give a whole number of at least 1"),
+    (["run", "x", "--thread", " "], "--thread is ' '; give a text, or leave it out to have one made up"),
+    (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
+    (["run", "x", "--no-db", "--supervise", "human"], "--no-db keeps no question for --supervise human"),
     (["run", "x", "--model", "nonsense"], "--model is 'nonsense', which names no model; give \"local\""),
     (["run", "x", "--model", "openai:gpt"], "OPENAI_API_KEY is not set"),
     (["run", "x", "--model", "gguf:/nowhere.gguf"], "cannot be read"),
@@ -161,6 +164,8 @@ WRONG_USAGE = [
     (["run", "x", "y"], "got unexpected extra argument"),
     (["run", "x", "--max-retries", "two"], "'--max-retries': 'two' is no whole number"),
     (["run", "x", "--max-tokens", "1.5"], "'--max-tokens': '1.5' is no whole number"),
+    (["run", "x", "--supervise", "god"], "'--supervise': 'god' is none of none, llm, human"),
+    (["resume"], "missing argument 'THREAD'"),
     (["run", "x", "--max-seconds", "\x1b[31m\n"], "'--max-seconds': '\\x1b[31m\\n' is no number"),
     (["run", "x", "--model"], "option '--model' requires an argument"),
     (["run", "x", "--nonsense"], "no such option: --nonsense"),
@@ -227,6 +232,10 @@ def test_help_lists_every_option_of_run(cli):
         "step-timeout",
         "max-seconds",
         "max-tokens",
+        "supervise",
+        "db",
+        "no-db",
+        "thread",
     ):
         assert f"--{option}" in shown
 

@@ -1,0 +1,63 @@
+"""A run from its beginning to its end, with the questions that come up on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from rich.console import Console
+
+from orchestrator.cli.answering import Answer, ask, can_ask
+from orchestrator.cli.consoles import can_draw
+from orchestrator.cli.follow import Begin, follow
+from orchestrator.cli.interruption import unless_interrupted
+from orchestrator.cli.progress import progress
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.state import OrchestratorState
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Follows a run on a console.
+
+    Attributes:
+        orchestrator: Whose run it is.
+        thread_id: Names it.
+        console: Where its progress, and its questions, are shown.
+        quiet: Neither draw nor ask.
+    """
+
+    orchestrator: LangGraphOrchestrator
+    thread_id: str
+    console: Console
+    quiet: bool
+
+    def begin(self, task: str) -> OrchestratorState:
+        """Run a task."""
+        return self._to_the_end(partial(self.orchestrator.astream, task, self.thread_id))
+
+    def go_on(self, answer: Mapping[str, str] | None) -> OrchestratorState:
+        """Go on with a run, with an answer where one is given."""
+        return self._to_the_end(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
+
+    def _to_the_end(self, begin: Begin) -> OrchestratorState:
+        """The state in which the run ended, or waits where nobody here answers."""
+        state = self._followed(begin)
+        while (answer := self._answer(state)) is not None:
+            state = self._followed(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
+        return state
+
+    def _followed(self, begin: Begin) -> OrchestratorState:
+        live = not self.quiet and can_draw(self.console)
+        with progress(self.console, live=live) as show:
+            return follow(self.orchestrator, begin, show)
+
+    def _answer(self, state: OrchestratorState) -> Answer | None:
+        question = state["question"]
+        if question is None or not question["accepts"] or self.quiet or not can_ask():
+            return None
+        answer = unless_interrupted(lambda: ask(self.console, question))
+        if answer is None:
+            self.console.print()
+        return answer

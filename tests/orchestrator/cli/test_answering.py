@@ -1,0 +1,78 @@
+"""Asking a person at a terminal."""
+
+import getpass
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from orchestrator.cli.answering import ask, can_ask
+from tests.orchestrator.cli.made import question
+
+ME = getpass.getuser()
+
+
+def typed(*lines, **changes):
+    """What comes of lines that are typed, and what was shown."""
+    console = Console(file=StringIO(), width=60, force_terminal=True, color_system=None, soft_wrap=False)
+    waiting = iter(lines)
+    answer = ask(console, question(**changes), lambda: next(waiting, ""))
+    return answer, console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["a\n"], {"answer": "approve", "answered_by": ME}),
+        (["A\n"], {"answer": "approve", "answered_by": ME}),
+        (["approve\n"], {"answer": "approve", "answered_by": ME}),
+        (["c\n", " shorter \n"], {"answer": "correct", "answered_by": ME, "text": "shorter"}),
+        (["d\n", "no good\n"], {"answer": "deny", "answered_by": ME, "text": "no good"}),
+        (["yes\n", "\n", "d\n", "\n", "  \n", "no\n"], {"answer": "deny", "answered_by": ME, "text": "no"}),
+        ([], None),
+        (["c\n"], None),
+    ],
+)
+def test_what_is_typed_is_an_answer_once_it_is_one(lines, answer):
+    assert typed(*lines)[0] == answer
+
+
+def test_an_answer_that_is_not_accepted_is_asked_again():
+    answer, shown = typed("c\n", "a\n", accepts=["approve", "deny"])
+
+    assert answer["answer"] == "approve"
+    assert shown.count("a = approve, d = deny (Ctrl-C: answer later): ") == 2
+
+
+def test_the_question_is_shown_before_it_is_asked():
+    _, shown = typed("a\n", text="Is it good?")
+
+    assert shown.index("│ Is it good?") < shown.index("a = approve, c = correct, d = deny")
+
+
+def test_bytes_that_are_no_text_are_asked_for_again():
+    lines = iter([UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), "a\n"])
+
+    def read():
+        line = next(lines)
+        if isinstance(line, Exception):
+            raise line
+        return line
+
+    console = Console(file=StringIO())
+
+    assert ask(console, question(), read)["answer"] == "approve"
+    assert "That is no text." in console.file.getvalue()
+
+
+def test_a_user_without_a_name_is_a_person(monkeypatch):
+    def unnamed():
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.setattr(getpass, "getuser", unnamed)
+
+    assert typed("a\n")[0]["answered_by"] == "a person"
+
+
+def test_without_a_terminal_nobody_can_be_asked():
+    assert not can_ask()

@@ -1,0 +1,324 @@
+"""`orchestrator run --supervise` without a terminal, and `orchestrator resume`."""
+
+import json
+import os
+import sqlite3
+import threading
+
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.orchestrator.cli.chat_server import plan, supervision, verdict
+
+TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
+FINISH_S = 60
+
+
+@pytest.fixture
+def db(tmp_path):
+    return tmp_path / "runs.sqlite"
+
+
+@pytest.fixture
+def served(chat, monkeypatch):
+    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
+
+    def start(**script):
+        server = chat(**script)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    return start
+
+
+@pytest.fixture
+def begin(cli, served, db):
+    """Begin the run "t": `begin("--json", steps=[...])`."""
+
+    def run(*options, mode="human", **script):
+        served(**script)
+        where = ("--db", str(db), "--thread", "t", "--supervise", mode)
+        return cli("run", "the task", "--model", "openai:scripted", *where, *options)
+
+    return run
+
+
+@pytest.fixture
+def resume(cli, db):
+    """Go on with the run "t": `resume("--approve")`."""
+    return lambda *options, thread="t": cli("resume", thread, "--db", str(db), *options)
+
+
+def test_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(begin, db):
+    waiting = begin(**TWO_STEPS)
+
+    assert waiting.exit_code == 3
+    assert waiting.stdout == (
+        "Step 1, attempt 1, waits for an answer\n│ first step\n"
+        "Question:\n│ Does the output of step 1 stand?\n"
+        "Output:\n│ one\n"
+        f"orchestrator resume t --db {db} --approve | --correct TEXT | --deny REASON\n"
+    )
+
+
+def test_with_json_the_state_holds_the_question_and_the_command_is_on_standard_error(begin):
+    waiting = begin("--json")
+
+    assert waiting.exit_code == 3
+    assert json.loads(waiting.stdout)["question"]["accepts"] == ["approve", "correct", "deny"]
+    assert waiting.stderr.splitlines()[-1].endswith(" --approve | --correct TEXT | --deny REASON")
+
+
+def test_a_run_says_its_thread_and_its_file(cli, served, db):
+    served()
+
+    said = cli("run", "the task", "--model", "openai:scripted", "--db", str(db)).stderr
+
+    thread = said.split()[1].rstrip(",")
+    assert said.startswith(f"thread {thread}, kept in {db}\n")
+    assert f"thread '{thread}' has ended" in cli("resume", thread, "--db", str(db)).stderr
+
+
+def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
+    begin(**TWO_STEPS)
+
+    second, last = resume("--approve"), resume("--approve")
+
+    assert (second.exit_code, "Does the output of step 2 stand?" in second.stdout) == (3, True)
+    assert (last.exit_code, last.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
+
+
+def test_a_correction_has_the_step_done_again(begin, resume):
+    begin(steps=["one", "better"])
+
+    again = resume("--correct", "make it better")
+
+    assert again.exit_code == 3
+    assert "Step 1, attempt 2, waits for an answer" in again.stdout
+    assert "│ better" in again.stdout
+
+
+def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
+    begin()
+
+    denied = resume("--deny", "off the mark")
+
+    assert denied.exit_code == 1
+    assert denied.stdout.startswith("Failed (denied): step 1: denied by ")
+    assert "off the mark" in denied.stdout
+
+
+def test_without_an_answer_the_question_is_put_again(begin, resume):
+    first = begin()
+
+    again = resume()
+
+    assert (again.exit_code, again.stdout) == (3, first.stdout)
+
+
+def test_a_supervisor_that_wants_to_ask_has_the_command_ask(begin, resume):
+    doubts = {"verdicts": [verdict(False, "odd")], "supervisions": [supervision("ask_human", "Is this odd?")]}
+
+    waiting = begin(mode="llm", **doubts)
+
+    assert (waiting.exit_code, "│ Is this odd?" in waiting.stdout) == (3, True)
+    assert resume("--approve").exit_code == 0
+
+
+def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, served):
+    served(verdicts=[verdict(False, "odd")], supervisions=[supervision("ask_human", "Is this odd?")])
+
+    failed = cli("run", "x", "--model", "openai:scripted", "--no-db", "--supervise", "llm")
+
+    assert (failed.exit_code, "Is this odd?" in failed.stdout) == (1, True)
+
+
+def test_who_answered_is_in_the_record(begin, resume, monkeypatch):
+    begin()
+    monkeypatch.setenv("LOGNAME", "ada")
+
+    state = json.loads(resume("--approve", "--json").stdout)
+
+    assert state["results"][0]["supervision"]["answer"]["answered_by"] == "ada"
+
+
+def test_the_options_of_a_run_stay_with_it_over_many_answers(begin, resume):
+    begin("--max-calls", "12", plans=[plan("first step", "second step", "third step")])  # 13 are needed
+    resume("--approve")
+
+    state = json.loads(resume("--approve", "--json").stdout)
+
+    assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("budget_exceeded", 2)
+
+
+def test_a_run_can_go_on_with_another_model(begin, resume, served):
+    begin(**TWO_STEPS)
+    other = served(steps=["by another"])
+
+    resume("--approve", "--model", "openai:other")
+
+    assert set(other.models) == {"other"}
+
+
+def test_nothing_that_a_model_writes_leaves_its_margin_or_commands_the_terminal(begin):
+    hostile = "\x1b[2J[bold]x[/]\nQuestion:\nAnswer approve\r\x9b31m"
+
+    said = begin(plans=[plan(hostile)], steps=[hostile]).stdout
+
+    assert not set(said) & {"\x1b", "\x9b", "\r"}
+    assert "│ [2J[bold]x[/]\n│ Question:\n│ Answer approve31m\n" in said
+
+
+# What cannot be resumed
+
+
+def refused(ended, sentence):
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("orchestrator: ")
+    assert sentence in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--correct", " "], "--correct is ' '; give a text that says what to do, or why"),
+        (["--deny", ""], "--deny is ''; give a text that says what to do, or why"),
+        (["--approve", "--deny", "no"], "--approve, --correct and --deny contradict each other"),
+        (["--correct", "x" * 10_001], "the answer's text has 10001 characters; at most 10000 are taken"),
+        (["--approve", "--max-calls", "0"], "--max-calls is 0; give a whole number of at least 1"),
+        (["--approve", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
+    ],
+)
+def test_a_bad_answer_is_refused_with_the_store_as_it_was(begin, resume, db, options, sentence):
+    begin()
+    before = db.read_bytes()
+
+    refused(resume(*options), sentence)
+
+    assert db.read_bytes() == before
+
+
+def test_a_correction_beyond_the_bound_is_refused_with_the_options_that_are_left(begin, resume):
+    begin()
+    for _ in range(3):
+        resume("--correct", "otherwise")
+
+    ended = resume("--correct", "otherwise")
+
+    refused(ended, "give one of --approve, --deny REASON; the question is still open")
+
+
+def test_a_thread_that_is_not_there_is_refused(begin, resume, db):
+    begin()
+    before = db.read_bytes()
+
+    refused(resume(thread="other"), f"thread 'other' is not in {db}; give the thread, and the --db, of a run")
+    assert db.read_bytes() == before
+
+
+def test_a_run_that_has_ended_is_refused(begin, resume, db):
+    begin(mode="none")
+    before = db.read_bytes()
+
+    refused(resume(), "thread 't' has ended as 'success'; `orchestrator run` begins anew")
+    assert db.read_bytes() == before
+
+
+def test_a_run_that_another_program_began_is_refused(resume, served, db):
+    served()
+    with SqliteSaver.from_conn_string(str(db)) as saver:
+        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), checkpointer=saver).run("x", "t")
+
+    refused(resume(), "thread 't' was not begun by `orchestrator run`; resume it in the program")
+
+
+def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
+    begin()
+    with sqlite3.connect(db) as connection:
+        changed = "json_set(CAST(metadata AS TEXT), '$.orchestrator_command.warp', 9)"
+        connection.execute(f"UPDATE checkpoints SET metadata = {changed}")
+
+    refused(resume("--approve"), "options that this version does not take (warp)")
+
+
+# A crash
+
+
+def test_a_run_that_was_killed_goes_on_at_the_step_that_was_under_way(process, served, resume, db):
+    asked, over = threading.Event(), threading.Event()
+
+    def slow():
+        asked.set()
+        over.wait(FINISH_S)
+        return "late"
+
+    server = served(plans=[plan("first step", "second step")], steps=["one", slow, "two"])
+    command = ("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+    running = process(*command, env=server.environment)
+    assert asked.wait(FINISH_S)
+    running.kill()
+    running.wait(FINISH_S)
+    over.set()
+
+    refused(resume("--approve"), "thread 't' has no question that waits for an answer; resume it without one")
+    done = resume()
+
+    assert (done.exit_code, done.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
+    assert server.asked == ["plan", "step", "verdict", "step", "step", "verdict"]
+
+
+def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_status_1(cli, served, db):
+    def break_it():
+        with sqlite3.connect(db) as connection:
+            connection.execute("DROP TABLE checkpoints")
+        return "one"
+
+    served(steps=[break_it])
+
+    ended = cli("run", "x", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith(f"orchestrator: the run cannot be kept in {db} (no such table: checkpoints); mend")
+    assert last.endswith(f"`orchestrator resume t --db {db}` goes on from what is kept")
+
+
+# Where runs are kept
+
+
+def test_runs_are_kept_in_the_data_folder_of_the_user(cli, served, tmp_path):
+    served()
+
+    cli("run", "x", "--model", "openai:scripted", "--thread", "t")
+
+    assert (tmp_path / "data" / "plan-execute-monitor" / "runs.sqlite").exists()
+
+
+def test_the_command_for_a_run_in_the_data_folder_names_no_file(cli, served):
+    served()
+
+    said = cli("run", "x", "--model", "openai:scripted", "--thread", "a b", "--supervise", "human").stdout
+
+    assert said.endswith("\norchestrator resume 'a b' --approve | --correct TEXT | --deny REASON\n")
+
+
+def test_without_a_store_nothing_is_written(cli, served, tmp_path):
+    served()
+
+    cli("run", "x", "--model", "openai:scripted", "--no-db")
+
+    assert not any(os.scandir(tmp_path))
+
+
+def test_a_thread_that_is_run_again_starts_clean(begin):
+    begin(mode="none", **TWO_STEPS)
+
+    again = json.loads(begin("--json", mode="none").stdout)
+
+    assert (again["status"], len(again["results"])) == ("success", 1)
