@@ -28,7 +28,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
@@ -817,6 +817,7 @@ def _version(package: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--repeats", type=int, default=7, help="samples of each row (default 7)")
+    parser.add_argument("--shorter", type=int, default=1, help="times as short a sample (default 1)")
     parser.add_argument("--batches", type=int, default=3, help="samples with two processes (default 3)")
     parser.add_argument("--million", action="store_true", help="memory up to 1,000,000 runs (minutes)")
     parser.add_argument("--stream", type=int, nargs="+", help=argparse.SUPPRESS)
@@ -826,7 +827,9 @@ def main() -> None:
         return
 
     environment()
-    samples = measure(usable([*OURS, *(peer for peer in PEERS if peer.installed)]), options.repeats)
+    present = [*OURS, *(peer for peer in PEERS if peer.installed)]
+    shorter = [replace(one, runs=max(1, one.runs // options.shorter)) for one in present]
+    samples = measure(usable(shorter), options.repeats)
     table(samples)
     for peer in PEERS:
         if not peer.installed:
