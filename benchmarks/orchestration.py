@@ -22,12 +22,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal, Protocol, cast
 
 from typing_extensions import TypedDict
 
@@ -41,19 +41,29 @@ for _name, _value in {
 }.items():
     os.environ[_name] = _value  # before the imports: no peer may call home, and all run untraced
 
+ROOT: Final = Path(__file__).resolve().parents[1]
+# evaluation.py beside this file has the name of the package.
+sys.path[:] = [str(ROOT), *(path for path in sys.path if Path(path or ".").resolve() != ROOT / "benchmarks")]
+
 from langgraph.graph import END, START, StateGraph  # noqa: E402
 from langgraph.graph.state import CompiledStateGraph  # noqa: E402
 
+from evaluation import JudgeRequest, build_evaluation_graph  # noqa: E402
+from evaluation.state import EvaluationState  # noqa: E402
 from orchestrator import LangGraphOrchestrator  # noqa: E402
 
 SIZES: Final = (10, 100, 1000)
 OURS_SYNC: Final = "LangGraphOrchestrator, plain agents"
 OURS_ASYNC: Final = "LangGraphOrchestrator, async agents"
+OURS_NONE: Final = "the same, mode none by a function"
+EVALUATING: Final = "bare loop and evaluation graph"
 BARE_ASYNC: Final = "bare LangGraph loop, ainvoke"
 BARE_SYNC: Final = "bare LangGraph loop, invoke"
 PLAIN: Final = "plain Python"
 
 OVER_BARE_TARGET: Final = 2.0
+DELEGATION_TARGET: Final = 5.0
+NOTHING_TARGET: Final = 1.05
 GROWTH_TARGET: Final = 1.2
 IMPORT_TARGET: Final = 1.5
 BUSY: Final = 1.15
@@ -174,6 +184,12 @@ def ours_async(steps: int) -> Job:
     return lambda: _validated(asyncio.run(orchestrator.arun(TASK))["results"])
 
 
+def ours_none(steps: int) -> Job:
+    agents = AsyncPlanner(steps), AsyncExecutor(), AsyncMonitor()
+    orchestrator = LangGraphOrchestrator(*agents, supervision=lambda _step, _index: "none")
+    return lambda: _validated(asyncio.run(orchestrator.arun(TASK))["results"])
+
+
 def _validated(records: Sequence[Mapping[str, object]]) -> int:
     return sum(record["status"] == "validated" for record in records)
 
@@ -267,8 +283,38 @@ def _wired(graph: StateGraph[BareState, None, BareState, BareState], steps: int)
     return graph.compile().with_config(recursion_limit=2 * steps + 10)
 
 
+class MonitorJudge:
+    """The monitor as the evaluation graph's judge."""
+
+    monitor = AsyncMonitor()
+
+    async def ajudge(self, request: JudgeRequest) -> object:
+        """Give the monitor's word as a score."""
+        verdict = await self.monitor.aevaluate(request.input, request.output)
+        return {"score": 5.0 if verdict["success"] else 1.0, "rationale": "the monitor's word"}
+
+
 def bare_async(steps: int) -> Job:
-    planner, executor, monitor = AsyncPlanner(steps), AsyncExecutor(), AsyncMonitor()
+    """Build the bare loop."""
+    monitor = AsyncMonitor()
+    return _bare_async(steps, lambda record: monitor.aevaluate(record["step"], record["result"]))
+
+
+def bare_evaluating(steps: int) -> Job:
+    """Build the bare loop, with the evaluation graph within its monitor node."""
+    evaluation = build_evaluation_graph(MonitorJudge(), checkpointer=False)
+
+    async def judge(record: Record) -> dict[str, object]:
+        run = {"input": record["step"], "final_output": record["result"], "latency_ms": 1.0}
+        case = cast("EvaluationState", {"agent_run": run, "subjective_criteria": ["objective"]})
+        report = (await evaluation.ainvoke(case))["evaluation_report"]
+        return {"success": report["status"] == "passed", "feedback": report["summary"]}
+
+    return _bare_async(steps, judge)
+
+
+def _bare_async(steps: int, judge: Callable[[Record], Awaitable[dict[str, object]]]) -> Job:
+    planner, executor = AsyncPlanner(steps), AsyncExecutor()
 
     async def planner_node(state: BareState) -> BareUpdate:
         return _planned(await planner.agenerate_plan(state["task"]))
@@ -279,7 +325,7 @@ def bare_async(steps: int) -> Job:
 
     async def monitor_node(state: BareState) -> BareUpdate:
         record = state["results"][-1]
-        return _judged(state, await monitor.aevaluate(record["step"], record["result"]))
+        return _judged(state, await judge(record))
 
     graph = StateGraph(BareState)
     graph.add_node("planner_node", planner_node)
@@ -537,6 +583,8 @@ class Subject:
 SUBJECTS: Final = (
     Subject(OURS_SYNC, ours_sync),
     Subject(OURS_ASYNC, ours_async),
+    Subject(OURS_NONE, ours_none),
+    Subject(EVALUATING, bare_evaluating),
     Subject(BARE_ASYNC, bare_async),
     Subject(BARE_SYNC, bare_sync),
     Subject(PLAIN, plain),
@@ -668,12 +716,26 @@ def _spread(samples: Sequence[Sample]) -> float:
     return (walls[-1] - walls[0]) / statistics.median(walls)
 
 
+def delegation(own: Sequence[Sample], base: Sequence[Sample]) -> Ratio:
+    """The milliseconds a step of one row above another, as ``compare`` takes them."""
+    middle = median(
+        [Sample(one.wall - other.wall, one.cpu - other.cpu) for one, other in zip(own, base, strict=True)]
+    )
+    return Ratio(middle.wall, middle.cpu, min(one.cpu for one in own) - min(one.cpu for one in base))
+
+
 def targets(samples: Samples, sizes: Sequence[int]) -> None:
     print(f"\n{'Targets':84}{'wall':>12}{'CPU':>12}{'best CPU':>12}")
-    for name, base in ((OURS_SYNC, BARE_ASYNC), (OURS_ASYNC, BARE_ASYNC), (OURS_SYNC, BARE_SYNC)):
+    for size in sizes:
+        delegating = delegation(samples[EVALUATING, size], samples[BARE_ASYNC, size])
+        _verdict(f"ms a step of delegating to the evaluation, {size} steps", delegating, DELEGATION_TARGET)
+    for name in (OURS_SYNC, OURS_ASYNC):
         for size in sizes:
-            over = compare(samples[name, size], samples[base, size])
-            _verdict(f"{name} / {base}, {size} steps", over, OVER_BARE_TARGET)
+            over = compare(samples[name, size], samples[EVALUATING, size])
+            _verdict(f"{name} / {EVALUATING}, {size} steps", over, OVER_BARE_TARGET)
+    for size in sizes:
+        over = compare(samples[OURS_NONE, size], samples[OURS_ASYNC, size])
+        _verdict(f"{OURS_NONE} / {OURS_ASYNC}, {size} steps", over, NOTHING_TARGET)
     if {100, 1000} <= set(sizes):
         for name in (OURS_SYNC, OURS_ASYNC):
             growth = compare(samples[name, 1000], samples[name, 100])
