@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evaluation.alerts import Alert
+    from evaluation.case_files import read_cases
     from evaluation.chat_log import run_from_messages
     from evaluation.comparison import compare
     from evaluation.contracts import EvaluationCase, EvaluationContract
@@ -57,6 +58,7 @@ else:
         "compare": "comparison",
         "evaluate": "runner",
         "evaluate_many": "runner",
+        "read_cases": "case_files",
         "run_from_messages": "chat_log",
     }
 
@@ -100,5 +102,6 @@ __all__ = [
     "compare",
     "evaluate",
     "evaluate_many",
+    "read_cases",
     "run_from_messages",
 ]

@@ -25,6 +25,7 @@ MAX_PROBLEMS: Final = 50
 """Problems that are listed; what is beyond is counted."""
 _NESTING: Final = (dict, list)
 _MAX_BITS: Final = 4096
+_LONGEST_NAME: Final = 200
 _PATH_PARTS: Final = 12
 _PATH_PART: Final = 60
 
@@ -44,6 +45,23 @@ class Refused:
     """A case that cannot be evaluated, with each problem by its path."""
 
     problems: tuple[str, ...]
+    case_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands for a case that could not even be read, with its place; ``evaluate`` finds it invalid."""
+
+    where: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A case with what it is compared with, in place of its own ``baseline_metrics``."""
+
+    case: object
+    baseline: object
 
 
 def take_in(given: object) -> Accepted | Refused:
@@ -51,21 +69,32 @@ def take_in(given: object) -> Accepted | Refused:
 
     What is accepted shares nothing with what was given.
     """
-    value = _plain(given)
-    copy = _copied(value)
-    if copy is None:
-        return _not_json(value)
+    if isinstance(given, Unreadable):
+        return Refused((f"{given.where}: {given.problem}",), given.where)
     try:
-        return _checked(_case(copy.plain), copy)
+        value = _plain(given)
+        copy = _copied(value) or _not_json(value)
+    except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
+        return Refused((f"case: reading it failed with {type(error).__name__}",))
+    return copy if isinstance(copy, Refused) else _accepted(copy)
+
+
+def _accepted(copy: _Copy) -> Accepted | Refused:
+    try:
+        case = _case(copy.plain)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        return Refused(_bounded([f"{_path(part['loc'])}: {part['msg']}" for part in found]))
-
-
-def _checked(case: EvaluationCase, copy: _Copy) -> Accepted | Refused:
+        problems = [f"{_path(part['loc'])}: {part['msg']}" for part in found]
+        return Refused(_bounded(problems), _case_id(copy.plain))
     plain = cast("dict[str, object]", copy.plain)
     twice = conflicts(plain)
-    return Refused(_bounded(twice)) if twice else Accepted(case, plain, copy.text)
+    return Refused(_bounded(twice), case.case_id) if twice else Accepted(case, plain, copy.text)
+
+
+def _case_id(value: object) -> str | None:
+    """Give the name of a case that is wrong elsewhere."""
+    name = value.get("case_id") if isinstance(value, Mapping) else None
+    return name[:_LONGEST_NAME] if isinstance(name, str) else None
 
 
 class _Copy(NamedTuple):
@@ -88,11 +117,17 @@ def _copied(value: object) -> _Copy | None:
 
 def _rewritten(value: object) -> _Copy | None:
     try:
-        text = json.dumps(value, allow_nan=False)
+        text = json.dumps(value, allow_nan=False, default=_as_object)
         plain: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
     except (TypeError, ValueError, RecursionError):
         return None
     return _Copy(plain, json_text(plain)) if _depth(plain) <= MAX_DEPTH else None
+
+
+def _as_object(value: object) -> dict[object, object]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
 
 
 def _case(plain: object) -> EvaluationCase:
@@ -109,11 +144,15 @@ def _case(plain: object) -> EvaluationCase:
 
 def _not_json(value: object) -> Refused:
     problems = _bounded(list(islice(_odd_values(value), 10 * MAX_PROBLEMS)))
-    return Refused(problems or ("the case cannot be written as JSON",))
+    return Refused(problems or ("the case cannot be written as JSON",), _case_id(value))
 
 
 def _plain(given: object) -> object:
     """Write models out; those that a plain object holds too."""
+    if isinstance(given, Against):
+        case = _plain(given.case)
+        baseline = {"baseline_metrics": _plain(given.baseline)}
+        return {**case, **baseline} if isinstance(case, Mapping) else case
     if isinstance(given, BaseModel):
         return given.model_dump(exclude_unset=True, warnings=False)
     if isinstance(given, Mapping) and any(isinstance(value, BaseModel) for value in given.values()):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from typing import Unpack
 
-from pydantic import BaseModel
-
 from evaluation.errors import ContractError
 from evaluation.injected import Injected, Options
+from evaluation.intake import Against, Unreadable
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.ordered import chunked, in_order
 from evaluation.pipeline import aconclude, conclude
@@ -25,7 +25,7 @@ def evaluate(
     case: object,
     *,
     judge: Judge | AsyncJudge | None = None,
-    baseline: Mapping[str, object] | None = None,
+    baseline: Mapping[str, object] | EvaluationReport | None = None,
     **options: Unpack[Options],
 ) -> EvaluationReport:
     """Evaluate one recorded run.
@@ -33,7 +33,8 @@ def evaluate(
     Args:
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``.
         judge: Who scores what no program can.
-        baseline: Metrics to compare with; goes before the case's own ``baseline_metrics``.
+        baseline: Metrics to compare with, or an earlier report; goes before the case's own
+            ``baseline_metrics``.
         options: What else is plugged in; see ``injected.Injected``.
 
     Returns:
@@ -47,7 +48,7 @@ async def aevaluate(
     case: object,
     *,
     judge: Judge | AsyncJudge | None = None,
-    baseline: Mapping[str, object] | None = None,
+    baseline: Mapping[str, object] | EvaluationReport | None = None,
     **options: Unpack[Options],
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
@@ -91,12 +92,8 @@ def evaluate_many(
     return (_reported(case, injected) for case in cases)
 
 
-def _against(case: object, baseline: Mapping[str, object] | None) -> object:
-    if baseline is None:
-        return case
-    if isinstance(case, BaseModel):
-        return {**case.model_dump(exclude_unset=True), "baseline_metrics": dict(baseline)}
-    return {**case, "baseline_metrics": dict(baseline)} if isinstance(case, Mapping) else case
+def _against(case: object, baseline: Mapping[str, object] | EvaluationReport | None) -> object:
+    return case if baseline is None else Against(case, baseline)
 
 
 def _reported(case: object, injected: Injected) -> EvaluationReport:
@@ -111,9 +108,25 @@ def _by_threads(cases: Iterable[object], injected: Injected, concurrency: int) -
 def _by_processes(cases: Iterable[object], injected: Injected, processes: int) -> Iterator[EvaluationReport]:
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_all_reported, injected=injected)
-        for reports in in_order(pool, work, chunked(cases, _CHUNK), 2 * processes):
+        sent = (_sent(case, injected) for case in cases)
+        for reports in in_order(pool, work, chunked(sent, _CHUNK), 2 * processes):
             yield from reports
 
 
-def _all_reported(cases: list[object], injected: Injected) -> list[EvaluationReport]:
-    return [_reported(case, injected) for case in cases]
+def _sent(case: object, injected: Injected) -> bytes | EvaluationReport:
+    """Write a case for another process; what cannot be sent is evaluated in this one."""
+    try:
+        return pickle.dumps(case)
+    except Exception:  # noqa: BLE001 - an object of the caller's own class may raise anything
+        return _reported(case, injected)
+
+
+def _all_reported(cases: list[bytes | EvaluationReport], injected: Injected) -> list[EvaluationReport]:
+    return [_reported(_received(case), injected) if isinstance(case, bytes) else case for case in cases]
+
+
+def _received(case: bytes) -> object:
+    try:
+        return pickle.loads(case)  # noqa: S301 - written by the process that started this one
+    except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
+        return Unreadable("case", f"another process cannot read it ({type(error).__name__})")

@@ -62,6 +62,7 @@ def _invalid(refused: Refused) -> EvaluationState:
     checks = [check("invalid_input", "input", False, "critical", problem) for problem in refused.problems]
     return {
         **blank_state(),
+        "case_id": refused.case_id,
         "evaluation_status": "invalid",
         "errors": list(refused.problems),
         "alerts": [alert(found) for found in checks],
@@ -84,9 +85,7 @@ def _laid_out(taken: Accepted) -> EvaluationState:
         "thresholds": {name: _bound(name, given) for name, given in case.thresholds.items()},
         "rubric": _object(plain["rubric"]) if case.rubric else None,
         "baseline_metrics": _object(plain["baseline_metrics"]) if case.baseline_metrics is not None else None,
-        "contract": {
-            name: value for name, value in plain.items() if name in _CONTRACT and value is not None
-        },
+        "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
         "may_be_sensitive": may_hold(taken.text),
     }
 

@@ -1,14 +1,16 @@
 """What is handed in: accepted as plain JSON, or refused with each problem by its path."""
 
 import json
+from collections import UserDict
 from datetime import date
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.contracts import EvaluationCase
-from evaluation.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Refused, take_in
+from evaluation.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Against, Refused, take_in
 from evaluation.runs import AgentRun
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
@@ -159,3 +161,43 @@ def test_no_value_raises(value):
     assert isinstance(take_in(value), Refused)
     taken = take_in({"agent_run": {"final_output": "x", "metadata": {"any": value}}})
     assert isinstance(taken, Refused) or json.dumps(taken.plain, allow_nan=False)
+
+
+class Broken(UserDict):
+    """An object of somebody's own, that fails where it is read."""
+
+    def __iter__(self):
+        raise RuntimeError("secret")
+
+
+class Unwritable:
+    """A name that cannot be written."""
+
+    def __str__(self):
+        raise RuntimeError("secret")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [UserDict({"agent_run": RUN}), {"agent_run": UserDict(RUN)}, MappingProxyType({"agent_run": RUN})],
+    ids=["outside", "inside", "read-only"],
+)
+def test_any_mapping_is_an_object(case):
+    assert isinstance(take_in(case), Accepted)
+
+
+@pytest.mark.parametrize("case", [Broken(), {"agent_run": Broken()}, {Unwritable(): {1}}], ids=range(3))
+def test_an_object_that_fails_where_it_is_read_is_refused(case):
+    (problem,) = problems(case)
+
+    assert "secret" not in problem
+
+
+@pytest.mark.parametrize("baseline", [[1], "x", 5, Broken()], ids=["list", "text", "number", "broken"])
+def test_a_baseline_that_is_no_object_is_refused(baseline):
+    assert problems(Against({"agent_run": RUN}, baseline))
+
+
+@pytest.mark.parametrize("wrong", [5, {"x": {1}}], ids=["type", "no JSON"])
+def test_a_case_that_is_refused_keeps_its_name(wrong):
+    assert take_in({"case_id": "order", "agent_run": wrong}).case_id == "order"

@@ -36,6 +36,7 @@ PUBLIC = [
     "compare",
     "evaluate",
     "evaluate_many",
+    "read_cases",
     "run_from_messages",
 ]
 

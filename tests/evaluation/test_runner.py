@@ -158,6 +158,25 @@ def test_many_in_processes_give_the_same_reports():
     assert list(evaluate_many(some, processes=2)) == list(evaluate_many(some))
 
 
+def test_a_case_that_cannot_be_sent_to_a_process_is_told_and_the_rest_evaluated():
+    deep = []
+    for _ in range(20_000):
+        deep = [deep]
+    odd = [{"agent_run": {"final_output": lambda: 1}}, {"agent_run": deep}]
+
+    reports = list(evaluate_many([CASE, *odd, CASE], processes=2))
+
+    assert [one.status == "invalid" for one in reports] == [False, True, True, False]
+
+
+def test_an_earlier_report_is_a_baseline():
+    slow, fast = ({"agent_run": {"final_output": "Done.", "latency_ms": ms}} for ms in (900, 100))
+
+    report = evaluate(slow, baseline=evaluate(fast))
+
+    assert [(one["kind"], one["metric"]) for one in report.alerts] == [("regression", "latency_ms")]
+
+
 def test_a_judge_is_asked_side_by_side_and_no_more_than_allowed():
     busy, most, lock, both = 0, 0, threading.Lock(), threading.Barrier(2)
 

@@ -1,0 +1,81 @@
+import json
+
+import pytest
+
+from evaluation import evaluate_many, read_cases
+
+GOOD = json.dumps({"agent_run": {"final_output": "Yes."}, "reference_output": "Yes."})
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Evaluate the lines of a file."""
+
+    def evaluated(*given, name="runs.jsonl"):
+        (tmp_path / name).write_bytes(
+            b"\n".join(one if isinstance(one, bytes) else one.encode() for one in given)
+        )
+        return list(evaluate_many(read_cases(tmp_path / name)))
+
+    return evaluated
+
+
+BROKEN = {
+    "no JSON": ('{"agent_run": ', "this is no JSON"),
+    "half a character": (b'{"case_id": "\xc3"}', "this is no JSON"),
+    "a number of ten thousand digits": ("1" * 10_000, "this is no JSON"),
+    "a hundred thousand levels": ("[" * 100_000, "the JSON is nested too deep"),
+    "no object": ("[1]", "a case is an object, not a list"),
+}
+
+
+@pytest.mark.parametrize(("line", "problem"), BROKEN.values(), ids=BROKEN)
+def test_a_line_that_cannot_be_read_is_told_and_the_rest_evaluated(lines, line, problem):
+    before, broken, after = lines(GOOD, line, GOOD)
+
+    assert (before.status, broken.status, after.status) == ("passed", "invalid", "passed")
+    assert broken.errors[0].startswith(f"runs.jsonl:2: {problem}")
+
+
+def test_a_case_that_is_wrong_is_named_by_its_line(lines):
+    (report,) = lines("", '{"agent_run": 5}')
+
+    assert (report.status, report.case_id) == ("invalid", "runs.jsonl:2")
+
+
+def test_a_case_keeps_the_name_that_it_has(lines):
+    (report,) = lines('{"case_id": "order", "agent_run": 5}')
+
+    assert (report.status, report.case_id) == ("invalid", "order")
+
+
+def test_the_cases_of_a_list_are_named_by_their_place(lines):
+    reports = lines(f"[{GOOD}, 5]", name="runs.json")
+
+    assert [report.case_id for report in reports] == ["runs.json[0]", "runs.json[1]"]
+
+
+def test_a_file_may_hold_one_case(lines):
+    assert [report.case_id for report in lines(GOOD, name="run.json")] == ["run.json"]
+
+
+def test_a_file_that_is_no_json_at_all_is_one_invalid_case(lines):
+    (report,) = lines("{", name="runs.json")
+
+    assert (report.status, report.case_id) == ("invalid", "runs.json")
+
+
+def test_lines_are_read_as_the_cases_are_taken(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(f"{GOOD}\n" * 100_000)
+    cases = read_cases(path)
+
+    next(cases)
+    path.write_text("")
+
+    assert sum(1 for _ in cases) < 99_999
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError, match="runs"):
+        next(read_cases(tmp_path / "runs.jsonl"))
