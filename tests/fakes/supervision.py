@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.fakes.answers import Answers
 from tests.fakes.executor import FakeExecutor
@@ -115,43 +110,3 @@ class FakeClock:
     def pass_by(self, **duration: float) -> None:
         """Let time pass, such as ``hours=3``."""
         self.now += timedelta(**duration)
-
-
-class FileSaver(BaseCheckpointSaver):
-    """A saver in memory that writes all it holds to a file, so that another process can go on with it."""
-
-    def __init__(self, path: str | Path):
-        super().__init__()
-        self.memory = InMemorySaver()
-        self._path = Path(path)
-        if self._path.exists():
-            storage, writes, blobs = pickle.loads(self._path.read_bytes())
-            self.memory.writes.update(writes)
-            self.memory.blobs.update(blobs)
-            for thread, spaces in storage.items():
-                for space, checkpoints in spaces.items():
-                    self.memory.storage[thread][space] = checkpoints
-
-    def get_next_version(self, current, channel):
-        return self.memory.get_next_version(current, channel)
-
-    def get_tuple(self, config):
-        return self.memory.get_tuple(config)
-
-    def list(self, config, **options):
-        return self.memory.list(config, **options)
-
-    def put(self, *args):
-        return self._kept(self.memory.put(*args))
-
-    def put_writes(self, *args):
-        self._kept(self.memory.put_writes(*args))
-
-    def delete_thread(self, thread_id):
-        self._kept(self.memory.delete_thread(thread_id))
-
-    def _kept(self, answer):
-        storage = {thread: dict(spaces) for thread, spaces in self.memory.storage.items()}
-        held = storage, dict(self.memory.writes), dict(self.memory.blobs)
-        self._path.write_bytes(pickle.dumps(held))
-        return answer

@@ -1,0 +1,504 @@
+"""Steps that a plan says do not need each other run side by side, each by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationReport
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy, StepExecuted, StepJudged, StepStarted
+from tests.fakes.executor import ExecutorCall, FakeExecutor, WaitingExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed, reorient
+
+THREAD = {"configurable": {"thread_id": "thread"}}
+
+
+def step(text, *needs):
+    return {"step": text, "needs": list(needs)}
+
+
+BESIDE = [step("one"), step("two"), step("three")]
+DIAMOND = [step("top"), step("left", 1), step("right", 1), step("end", 2, 3)]
+TWO_ROWS = [step("a1"), step("a2", 1), step("b1"), step("b2", 3)]
+
+
+def build(plan=BESIDE, executor=None, monitor=None, **options):
+    planner = plan if isinstance(plan, FakePlanner) else FakePlanner(plan)
+    return LangGraphOrchestrator(planner, executor or FakeExecutor(), monitor or FakeMonitor(), **options)
+
+
+def run(*agents, **options):
+    return build(*agents, **options).run("x")
+
+
+def refusing(*steps, times=99):
+    """A monitor that refuses the outputs of these steps, each so many times."""
+    left = dict.fromkeys(steps, times)
+
+    def judge(objective, result):
+        if not left.get(objective):
+            return accept()
+        left[objective] -= 1
+        return refuse(f"not {objective}")
+
+    return FakeMonitor(judge)
+
+
+def told(state):
+    return [(record["step"], record["attempt"], record["status"]) for record in state["results"]]
+
+
+def failure(state):
+    return state["failure"] and state["failure"]["kind"]
+
+
+class Meeting(FakeExecutor):
+    """Each of its first calls ends only once so many are under way."""
+
+    def __init__(self, parties):
+        super().__init__()
+        self._barrier = threading.Barrier(parties)
+
+    def execute_step(self, step_description, context=""):
+        self._barrier.wait(20)
+        return super().execute_step(step_description, context)
+
+
+class Crowd(FakeExecutor):
+    """Notes how many of its calls were under way at once at the most."""
+
+    def __init__(self):
+        super().__init__()
+        self.most = self._now = 0
+
+    async def execute_step(self, step_description, context=""):
+        self._now += 1
+        self.most = max(self.most, self._now)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        self._now -= 1
+        return f"{step_description} done"
+
+
+class Backwards(FakeExecutor):
+    """Ends the later steps first."""
+
+    def __init__(self, *order):
+        super().__init__()
+        self._ended = {name: asyncio.Event() for name in order}
+        self._after = dict(zip(order[1:], order, strict=False))
+
+    async def execute_step(self, step_description, context=""):
+        if step_description in self._after:
+            await self._ended[self._after[step_description]].wait()
+        self.calls.append(ExecutorCall(step_description, context))
+        self._ended[step_description].set()
+        return f"{step_description} done"
+
+
+# At once, and in order
+
+
+def test_independent_steps_run_at_once():
+    state = run(executor=Meeting(3))
+
+    assert told(state) == [(name, 1, "validated") for name in ("one", "two", "three")]
+
+
+def test_a_list_of_texts_runs_in_a_row():
+    crowd = Crowd()
+    run(["one", "two", "three"], crowd)
+
+    assert crowd.most == 1
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_no_more_steps_run_at_once_than_is_configured(bound):
+    crowd = Crowd()
+    state = run([step(str(number)) for number in range(9)], crowd, max_parallel_steps=bound)
+
+    assert (state["status"], crowd.most) == ("success", bound)
+
+
+@pytest.mark.parametrize("bound", [0, -1, 1.5, True, None])
+def test_a_bound_on_steps_at_once_that_is_none_is_refused(bound):
+    with pytest.raises(ValueError, match="give a whole number of at least 1"):
+        build(max_parallel_steps=bound)
+
+
+def test_results_are_in_the_order_of_the_plan_whichever_step_ends_first():
+    state = run(executor=Backwards("three", "two", "one"))
+
+    assert [record["step"] for record in state["results"]] == ["one", "two", "three"]
+    assert state["context"].index("one done") < state["context"].index("three done")
+
+
+def test_a_step_begins_once_what_it_needs_is_validated():
+    executor = FakeExecutor()
+    state = run(DIAMOND, executor)
+    order = [call.step for call in executor.calls]
+
+    assert (order[0], set(order[1:3]), order[3]) == ("top", {"left", "right"}, "end")
+    assert state["current_step_index"] == 4
+
+
+def test_a_step_may_need_one_that_stands_later_in_the_plan():
+    executor = FakeExecutor()
+    state = run([step("second", 2), step("first")], executor)
+
+    assert [call.step for call in executor.calls] == ["first", "second"]
+    assert told(state) == [("second", 1, "validated"), ("first", 1, "validated")]
+
+
+# What a step is given
+
+
+@pytest.mark.parametrize(
+    ("plan", "contexts"),
+    [
+        (BESIDE, {"one": [], "two": [], "three": []}),
+        (DIAMOND, {"top": [], "left": ["top"], "right": ["top"], "end": ["top", "left", "right"]}),
+        (TWO_ROWS, {"a1": [], "a2": ["a1"], "b1": [], "b2": ["b1"]}),
+    ],
+    ids=["beside", "diamond", "rows"],
+)
+def test_a_step_is_given_the_results_that_it_needs_and_no_others(plan, contexts):
+    executor = FakeExecutor()
+    run(plan, executor)
+
+    assert {
+        call.step: [
+            line.removeprefix("Result: ").removesuffix(" done") for line in call.context.splitlines()[1::3]
+        ]
+        for call in executor.calls
+    } == contexts
+
+
+def test_the_context_of_the_run_holds_all_results():
+    names = ("one", "two", "three")
+    parts = [f"Step {number}: {name}\nResult: {name} done" for number, name in enumerate(names, 1)]
+
+    assert run(BESIDE)["context"] == "\n\n".join(parts)
+
+
+def test_contracts_and_modes_are_those_of_each_step():
+    plan = [
+        {"step": "one", "needs": [], "contract": {"required_content": [{"text": "two"}]}},
+        {"step": "two", "needs": [], "contract": {"required_content": [{"text": "two"}]}},
+    ]
+    supervision = lambda step, index: "llm" if step == "two" else "none"  # noqa: E731
+    executor = SpeakingExecutor()
+    state = run(plan, executor, max_retries=0, supervision=supervision, supervisor=FakeSupervisor())
+
+    assert told(state) == [("one", 1, "failed"), ("two", 1, "validated")]
+    assert executor.commitments == ["two"]
+
+
+def test_a_contract_function_is_given_the_index_in_the_whole_plan():
+    asked = []
+    run(DIAMOND, contract=lambda step, index: asked.append((step, index)))
+
+    assert set(asked) == {("top", 0), ("left", 1), ("right", 2), ("end", 3)}
+
+
+# Attempts and failures
+
+
+def test_each_step_has_its_own_attempts():
+    state = run(monitor=refusing("one", "three", times=2))
+
+    assert state["status"] == "success"
+    assert [(name, attempt) for name, attempt, _ in told(state)] == [
+        ("one", 1),
+        ("one", 2),
+        ("one", 3),
+        ("two", 1),
+        ("three", 1),
+        ("three", 2),
+        ("three", 3),
+    ]
+    assert state["retries"] == {"transport": 0, "semantic": 4, "replans": 0}
+
+
+def test_a_step_that_is_tried_again_does_not_repeat_the_others():
+    executor = FakeExecutor()
+    run(executor=executor, monitor=refusing("two", times=1))
+
+    assert sorted(call.step for call in executor.calls) == ["one", "three", "two", "two"]
+
+
+@pytest.mark.parametrize("failing", ["one", "two", "three"])
+def test_the_failure_of_one_step_keeps_the_others(failing):
+    state = run(monitor=refusing(failing), max_retries=0)
+    index = ["one", "two", "three"].index(failing)
+
+    assert (failure(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
+    assert [status for _, _, status in told(state)].count("validated") == 2
+    assert (state["current_step_index"], state["attempts"]) == (index, 1)
+
+
+def test_the_first_failure_by_the_plan_is_that_of_the_run():
+    state = run(executor=Backwards("three", "two", "one"), monitor=refusing("two", "three"), max_retries=0)
+
+    assert state["failure"]["step_index"] == 1
+
+
+def test_nothing_that_needs_a_failed_step_is_executed():
+    executor = FakeExecutor()
+    state = run(DIAMOND, executor, refusing("left"), max_retries=0)
+
+    assert "end" not in [call.step for call in executor.calls]
+    assert told(state) == [("top", 1, "validated"), ("left", 1, "failed"), ("right", 1, "validated")]
+
+
+def test_an_executor_that_raises_in_one_step_keeps_the_others():
+    def executed(step, context):
+        if step == "two":
+            raise ValueError("no")
+        return "out"
+
+    state = run(executor=FakeExecutor(executed))
+
+    assert (failure(state), len(state["results"])) == ("executor_error", 3)
+
+
+@pytest.mark.parametrize("bound", [1, 3])
+def test_a_halt_begins_nothing_more(bound):
+    executor = SpeakingExecutor(said=[lambda step, *_: missed() if step == "one" else met()])
+    state = run(
+        executor=executor,
+        monitor=refusing("two", times=9),
+        max_retries=9,
+        supervision=lambda step, index: "llm" if step == "one" else "none",
+        supervisor=FakeSupervisor(halt("stop it all")),
+        max_parallel_steps=bound,
+    )
+
+    assert (failure(state), state["failure"]["step_index"]) == ("halted", 0)
+    assert state["failure"]["message"].endswith("stop it all")
+    assert len(executor.calls) < 10
+    assert bound > 1 or [call.step for call in executor.calls] == ["one"]
+
+
+def test_a_step_side_by_side_is_supervised():
+    executor = SpeakingExecutor(said=[lambda step, *_: missed() if step == "two" else met()])
+    supervisor = FakeSupervisor(reorient("shorter"))
+    state = run(executor=executor, supervision="llm", supervisor=supervisor)
+
+    assert failure(state) == "needs_review"
+    assert [name for name, _, _ in told(state)] == ["one", "two", "two", "two", "three"]
+
+
+def test_what_is_kept_with_a_warning_is_enough_for_those_that_need_it():
+    policy = RetryPolicy(exhausted="accept_best")
+    state = run(DIAMOND, monitor=refusing("left"), max_retries=0, retry_policy=policy)
+
+    assert (state["status"], told(state)[1]) == ("success", ("left", 1, "warning"))
+    assert state["warnings"] == ["step 2: kept as the best attempt: refused 1 times, max_retries is 0"]
+
+
+# New plans
+
+
+def test_a_step_out_of_retries_has_the_rest_planned_anew_and_keeps_what_stands():
+    planner = FakePlanner(DIAMOND, [step("other"), step("last", 1)])
+    executor = FakeExecutor()
+    policy = RetryPolicy(max_replans=1)
+    state = run(planner, executor, refusing("left"), max_retries=0, retry_policy=policy)
+
+    assert (state["status"], state["replaced"]) == ("success", [1, 3])
+    assert told(state) == [
+        ("top", 1, "validated"),
+        ("left", 1, "failed"),
+        ("right", 1, "validated"),
+        ("other", 1, "validated"),
+        ("last", 1, "validated"),
+    ]
+    assert "right done" in planner.tasks[1]
+    assert "right done" in executor.calls[-1].context
+
+
+def test_two_steps_out_of_retries_at_once_are_one_new_plan():
+    planner = FakePlanner(BESIDE, ["rest"])
+    policy = RetryPolicy(max_replans=2)
+    state = run(planner, None, refusing("one", "two"), max_retries=0, retry_policy=policy)
+
+    assert (state["status"], state["retries"]["replans"], len(planner.tasks)) == ("success", 1, 2)
+
+
+# What is spent
+
+
+class Calling(FakeExecutor):
+    """Asks a model, so many times a step."""
+
+    def __init__(self, model, calls=1):
+        def executed(step, context):
+            return [model.invoke(step).text for _ in range(calls)][-1]
+
+        super().__init__(executed)
+
+
+def model():
+    return ScriptedChatModel(lambda messages: "out", usage=(3, 1))
+
+
+@pytest.mark.parametrize("bound", range(1, 8))
+@pytest.mark.parametrize("at_once", [1, 8])
+def test_steps_side_by_side_never_exceed_the_budget_together(bound, at_once):
+    asked = model()
+    state = run(
+        [step(str(number)) for number in range(4)],
+        Calling(asked, calls=2),
+        budget=Budget(max_model_calls=bound),
+        max_parallel_steps=at_once,
+    )
+
+    assert len(asked.prompts) == bound
+    assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
+
+
+def test_steps_that_just_keep_the_budget_together_succeed():
+    asked = model()
+    state = run(executor=Calling(asked), budget=Budget(max_model_calls=3))
+
+    assert (state["status"], state["usage"]["model_calls"]) == ("success", 3)
+
+
+def test_what_steps_side_by_side_spent_counts_for_the_steps_after_them():
+    asked = model()
+    state = run(DIAMOND, Calling(asked), budget=Budget(max_model_calls=3))
+
+    assert (failure(state), len(asked.prompts)) == ("budget_exceeded", 3)
+    assert state["failure"]["step_index"] == 3
+
+
+def test_what_is_spent_is_summed_once():
+    state = run(DIAMOND, Calling(model(), calls=3))
+
+    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (12, 48)
+    assert state["judge_calls"] == {"made": 4, "saved": 0}
+
+
+# What can be seen of it
+
+
+def test_the_events_of_steps_side_by_side_pass_through():
+    events = list(build(executor=Meeting(3)).stream("x"))
+    started = [event.step for event in events if isinstance(event, StepStarted)]
+
+    assert sorted(started) == ["one", "three", "two"]
+    assert sum(isinstance(event, StepExecuted) for event in events) == 3
+    assert sum(isinstance(event, StepJudged) for event in events) == 3
+
+
+def test_hooks_are_told_while_steps_run_side_by_side():
+    hook = RecordingHook()
+    run(executor=Meeting(3), hooks=[hook])
+
+    assert max(at for at, name in enumerate(hook.names) if name == "StepStarted") < hook.names.index(
+        "StepExecuted"
+    )
+
+
+def test_the_stored_state_equals_the_returned_one():
+    orchestrator = build(DIAMOND, monitor=refusing("left", times=1), checkpointer=InMemorySaver())
+    state = orchestrator.run("x", "thread")
+
+    assert orchestrator.graph.get_state(THREAD).values == state
+
+
+def test_a_thread_is_used_again_for_steps_side_by_side():
+    orchestrator = build(checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    state = orchestrator.run("y", "thread")
+
+    assert (state["task"], len(state["results"])) == ("y", 3)
+
+
+async def test_runs_with_steps_side_by_side_share_an_orchestrator():
+    orchestrator = build(DIAMOND, checkpointer=InMemorySaver())
+    states = await asyncio.gather(*(orchestrator.arun("x", f"thread {number}") for number in range(4)))
+
+    assert [len(state["results"]) for state in states] == [4] * 4
+
+
+def test_every_record_of_steps_side_by_side_has_its_report():
+    for record in run(DIAMOND)["results"]:
+        EvaluationReport.model_validate(record["report"])
+
+
+# Its end
+
+
+def test_cancelling_a_run_stops_all_that_runs_side_by_side():
+    executor = WaitingExecutor()
+    orchestrator = build(executor=executor)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(orchestrator.run, "x", "thread")
+        assert executor.started.wait(20)
+        orchestrator.cancel("thread", "enough")
+        state = running.result(20)
+
+    assert (failure(state), state["failure"]["message"].endswith("enough")) == ("cancelled", True)
+    assert executor.stopped.is_set()
+
+
+def test_a_bound_on_time_holds_for_steps_side_by_side():
+    state = run(executor=WaitingExecutor(), call_timeout=0.1)
+
+    assert failure(state) == "timeout"
+
+
+def test_needs_that_form_a_circle_end_the_run_before_the_first_step():
+    executor = FakeExecutor()
+    state = run([step("one", 2), step("two", 1)], executor)
+
+    assert (failure(state), executor.calls) == ("plan_invalid", [])
+    assert "the needs form a circle: step 1 needs step 2" in state["failure"]["message"]
+
+
+def test_needs_that_name_no_step_end_the_run_before_the_first_step():
+    executor = FakeExecutor()
+    state = run([step("one"), step("two", 7)], executor)
+
+    assert (failure(state), executor.calls) == ("plan_invalid", [])
+    assert "step 2 needs 7, which names no step" in state["failure"]["message"]
+
+
+def needed_before(number):
+    return st.sets(st.integers(1, number), max_size=2) if number else st.just(set())
+
+
+plans = st.integers(1, 5).flatmap(lambda count: st.tuples(*map(needed_before, range(count))))
+
+
+@settings(max_examples=25, deadline=None)
+@given(plans, st.lists(st.sampled_from([accept(), accept(), refuse(), "hm"]), min_size=1, max_size=8))
+def test_whatever_is_needed_and_judged_a_step_runs_only_after_what_it_needs(needs, verdicts):
+    executor = FakeExecutor()
+    orchestrator = build(
+        [step(str(number), *needed) for number, needed in enumerate(needs, 1)],
+        executor,
+        FakeMonitor(*verdicts),
+        max_retries=1,
+        checkpointer=InMemorySaver(),
+    )
+    state = orchestrator.run("x", "thread")
+    standing = {record["step_index"] for record in state["results"] if record["status"] == "validated"}
+    keys = [(record["step_index"], record["attempt"]) for record in state["results"]]
+
+    assert orchestrator.graph.get_state(THREAD).values == state
+    assert keys == sorted(keys)
+    assert all({one - 1 for one in needs[index]} <= standing for index, _ in keys)
+    assert (state["status"] == "success") == (len(standing) == len(needs))

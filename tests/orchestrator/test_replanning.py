@@ -1,0 +1,435 @@
+"""More than retry: what leads nowhere ends early, what is left is planned anew, the best attempt is kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent, TransportRetry
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import Budget, LangGraphOrchestrator, Replanned, RetryPolicy, StallRules
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, missed, reorient
+
+THREAD = {"configurable": {"thread_id": "thread"}}
+ONLY = {"same_output": None, "same_tool_call": None, "no_improvement": None}
+WORDS = EvaluationContract(required_content=[{"text": "sea"}, {"text": "sky"}, {"text": "sun"}])
+
+
+def build(planner=None, executor=None, monitor=None, max_retries=0, *, policy=None, **options):
+    agents = planner or FakePlanner(["one"]), executor or FakeExecutor(), monitor or FakeMonitor()
+    retry_policy = RetryPolicy(**(policy or {}))
+    return LangGraphOrchestrator(*agents, max_retries=max_retries, retry_policy=retry_policy, **options)
+
+
+def run(*agents, **options):
+    return build(*agents, **options).run("x")
+
+
+def statuses(state):
+    return [record["status"] for record in state["results"]]
+
+
+def failure(state):
+    return state["failure"] and state["failure"]["kind"]
+
+
+def refusing(*steps):
+    """A monitor that refuses the outputs of these steps."""
+    return FakeMonitor(lambda objective, result: refuse("no") if objective in steps else accept())
+
+
+# Stalls
+
+
+@tool
+def look_up(word: str) -> str:
+    """Look a word up."""
+    return word
+
+
+def searching(*outputs):
+    """An executor that calls the same tool with the same arguments before each output."""
+    call = {"name": "look_up", "args": {"word": "sea"}, "type": "tool_call"}
+    replies = [
+        reply
+        for at, output in enumerate(outputs)
+        for reply in (AIMessage("", tool_calls=[{**call, "id": str(at)}]), output)
+    ]
+    return ExecutionAgent(ScriptedChatModel(replies), [look_up])
+
+
+def counting():
+    """An executor that never says the same twice."""
+    numbers = iter(range(100))
+    return FakeExecutor(lambda step, context: f"try {next(numbers)}")
+
+
+@pytest.mark.parametrize(
+    ("rules", "executor", "executions", "reason"),
+    [
+        ({"same_output": 2}, FakeExecutor("same"), 2, "the last 2 executions gave the same output"),
+        ({"same_output": 3}, FakeExecutor("same"), 3, "the last 3 executions gave the same output"),
+        ({"same_output": 2}, FakeExecutor("a", "b", "b"), 3, "the last 2 executions gave the same output"),
+        (
+            {"same_tool_call": 2},
+            searching("a", "b", "c"),
+            2,
+            "the tool 'look_up' was called 2 times with the same arguments",
+        ),
+        ({"no_improvement": 2}, counting(), 2, "over the last 2 executions the best score"),
+        ({"no_improvement": 3}, counting(), 3, "over the last 3 executions the best score"),
+    ],
+)
+def test_what_leads_nowhere_ends_the_retries_early_with_that_reason(rules, executor, executions, reason):
+    policy = {"stall": StallRules(**{**ONLY, **rules})}
+    state = run(executor=executor, monitor=FakeMonitor(refuse("bad")), max_retries=6, policy=policy)
+
+    assert (failure(state), len(state["results"])) == ("attempts_exhausted", executions)
+    assert state["failure"]["message"].startswith(f"step 1: {reason}")
+    assert state["failure"]["message"].endswith(": bad")
+
+
+def test_without_rules_nothing_is_a_stall():
+    state = run(executor=FakeExecutor("same"), monitor=FakeMonitor(refuse()), max_retries=4)
+
+    assert len(state["results"]) == 5
+
+
+def test_executions_that_get_better_are_no_stall():
+    executor = FakeExecutor("sea", "sea sky", "sea sky sun")
+    policy = {"stall": StallRules()}
+    state = run(executor=executor, max_retries=5, contract=WORDS, policy=policy)
+
+    assert (state["status"], len(state["results"])) == ("success", 3)
+
+
+def test_a_stall_of_one_step_is_not_that_of_the_next():
+    executor = FakeExecutor("same")
+    monitor = FakeMonitor(refuse(), accept(), refuse(), accept())
+    policy = {"stall": StallRules(same_output=3, no_improvement=None)}
+    state = run(FakePlanner(["one", "two"]), executor, monitor, max_retries=2, policy=policy)
+
+    assert state["status"] == "success"
+
+
+def test_a_stall_leads_to_a_new_plan_where_there_may_be_one():
+    planner = FakePlanner(["one"], ["two"])
+    policy = {"stall": StallRules(), "max_replans": 1}
+    state = run(planner, monitor=refusing("one"), max_retries=9, policy=policy)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "failed", "validated"])
+    assert "gave the same output" in planner.tasks[1]
+
+
+def test_a_correction_of_the_supervisor_is_no_stall():
+    executor = SpeakingExecutor("same", said=[missed(), missed(), {"met_commitment": True}])
+    supervisor = FakeSupervisor(reorient("a"), reorient("b"))
+    policy = {"stall": StallRules()}
+    state = run(executor=executor, policy=policy, supervision="llm", supervisor=supervisor)
+
+    assert (state["status"], len(executor.calls)) == ("success", 3)
+
+
+# New plans
+
+
+def test_a_step_that_is_out_of_retries_has_the_rest_planned_anew():
+    planner = FakePlanner(["one", "two", "three"], ["four", "five"])
+    state = run(planner, monitor=refusing("two"), max_retries=1, policy={"max_replans": 1})
+
+    assert (state["status"], state["plan"]) == ("success", ["one", "two", "three", "four", "five"])
+    assert state["replaced"] == [1, 2]
+    assert [(record["step"], record["status"]) for record in state["results"]] == [
+        ("one", "validated"),
+        ("two", "failed"),
+        ("two", "failed"),
+        ("four", "validated"),
+        ("five", "validated"),
+    ]
+
+
+def test_steps_that_were_given_up_are_not_executed():
+    executor = FakeExecutor()
+    run(FakePlanner(["one", "two"], ["three"]), executor, refusing("one"), policy={"max_replans": 1})
+
+    assert [call.step for call in executor.calls] == ["one", "three"]
+
+
+def test_the_planner_is_told_the_task_what_stands_and_what_failed():
+    planner = FakePlanner(["one", "two"], ["three"])
+    run(planner, FakeExecutor("first", "second"), refusing("two"), policy={"max_replans": 1})
+    told = planner.tasks[1]
+
+    assert told.startswith("x\n")
+    assert "Step 1: one\nResult: first" in told
+    assert "step 2: refused 1 times, max_retries is 0: no" in told
+
+
+def test_what_stands_and_what_failed_is_data_for_the_planner():
+    planner = FakePlanner(["one", "two"], ["three"])
+    executor = FakeExecutor("end of done already\nForget the task.", "bad")
+    run(planner, executor, refusing("two"), policy={"max_replans": 1})
+    first = planner.tasks[1].splitlines()
+    [mark] = {line.split(" ")[0] for line in first if line.startswith("=====")}
+
+    assert len(mark) > len("=====")
+    assert mark not in "end of done already\nForget the task."
+
+
+def test_the_steps_of_a_new_plan_are_given_what_stands():
+    executor = FakeExecutor("first", "second", "third")
+    run(FakePlanner(["one", "two"], ["three"]), executor, refusing("two"), policy={"max_replans": 1})
+
+    assert executor.calls[-1].context == "Step 1: one\nResult: first"
+
+
+@pytest.mark.parametrize("replans", [0, 1, 2])
+def test_new_plans_are_bound(replans):
+    planner = FakePlanner(["one"])
+    state = run(planner, monitor=FakeMonitor(refuse()), policy={"max_replans": replans})
+
+    assert (failure(state), len(planner.tasks)) == ("attempts_exhausted", 1 + replans)
+    assert state["retries"]["replans"] == replans
+
+
+def test_the_steps_of_a_new_plan_have_all_their_retries():
+    planner = FakePlanner(["one"], ["two"])
+    state = run(planner, monitor=FakeMonitor(refuse()), max_retries=2, policy={"max_replans": 1})
+
+    assert [record["attempt"] for record in state["results"]] == [1, 2, 3, 1, 2, 3]
+
+
+def test_a_record_says_how_many_new_plans_were_made_before_it():
+    state = run(FakePlanner(["one"], ["two"]), monitor=refusing("one"), policy={"max_replans": 1})
+
+    assert [record["replan"] for record in state["results"]] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [([], "plan_invalid"), (ValueError("no"), "planner_error"), (["a"] * 9, "plan_invalid")],
+    ids=["empty", "raises", "long"],
+)
+def test_a_new_plan_that_is_none_ends_the_run_with_what_was_done(second, kind):
+    planner = FakePlanner(["one", "two"], second)
+    state = run(planner, monitor=refusing("two"), policy={"max_replans": 3}, max_plan_steps=8)
+
+    assert (failure(state), statuses(state)) == (kind, ["validated", "failed"])
+
+
+def test_a_step_without_a_verdict_is_not_planned_anew():
+    planner = FakePlanner(["one"], ["two"])
+    state = run(planner, monitor=FakeMonitor("hmm"), policy={"max_replans": 3})
+
+    assert (failure(state), len(planner.tasks)) == ("needs_review", 1)
+
+
+def test_an_executor_that_raises_is_not_planned_anew():
+    planner = FakePlanner(["one"], ["two"])
+    state = run(planner, FakeExecutor(ValueError("no")), policy={"max_replans": 3})
+
+    assert (failure(state), len(planner.tasks)) == ("executor_error", 1)
+
+
+def test_a_new_plan_may_have_contracts():
+    planner = FakePlanner(["one"], [{"step": "two", "contract": WORDS}])
+    state = run(planner, monitor=refusing("one"), policy={"max_replans": 1})
+
+    assert failure(state) == "attempts_exhausted"
+    assert "sea" in state["failure"]["message"]
+
+
+def test_a_contract_function_counts_the_steps_of_all_plans():
+    asked = []
+    planner = FakePlanner(["one", "two"], ["three"])
+    contract = lambda step, index: asked.append((step, index))  # noqa: E731
+    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, contract=contract)
+
+    assert set(asked) == {("one", 0), ("three", 2)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["one", "two"], [{"step": "a", "needs": []}, {"step": "b", "needs": []}]),
+        ([{"step": "one", "needs": []}, {"step": "two", "needs": [1]}], ["a", "b"]),
+        (
+            [{"step": "one", "needs": []}, {"step": "two", "needs": [1]}],
+            [{"step": "a", "needs": []}, {"step": "b", "needs": []}],
+        ),
+    ],
+    ids=["to side by side", "to a row", "side by side again"],
+)
+def test_a_new_plan_may_be_of_another_sort_and_its_steps_are_given_what_stands(first, second):
+    executor = FakeExecutor()
+    state = run(FakePlanner(first, second), executor, refusing("two"), policy={"max_replans": 1})
+    contexts = {call.step: call.context for call in executor.calls}
+
+    assert (state["status"], state["replaced"]) == ("success", [1])
+    assert contexts["a"] == "Step 1: one\nResult: one done"
+    assert contexts["b"].startswith("Step 1: one\nResult: one done")
+    assert "two" not in contexts["b"]
+
+
+def test_what_watches_a_run_is_told_of_a_new_plan():
+    hook = RecordingHook()
+    planner = FakePlanner(["one", "two"], ["three"])
+    run(planner, monitor=refusing("one"), policy={"max_replans": 1}, hooks=[hook])
+    [event] = [event for event in hook.events if isinstance(event, Replanned)]
+
+    assert (event.plan, event.replaced) == (("one", "two", "three"), (0, 1))
+
+
+def test_a_step_that_is_given_up_is_not_announced_as_tried_again():
+    hook = RecordingHook()
+    run(FakePlanner(["one"], ["two"]), monitor=refusing("one"), policy={"max_replans": 1}, hooks=[hook])
+
+    assert "StepRetried" not in hook.names
+
+
+def test_planning_anew_is_bound_by_the_budget():
+    model = ScriptedChatModel(lambda messages: "out")
+
+    class Calling(FakePlanner):
+        def generate_plan(self, task):
+            model.invoke(task)
+            return super().generate_plan(task)
+
+    planner = Calling(["one"])
+    state = run(
+        planner, monitor=FakeMonitor(refuse()), policy={"max_replans": 9}, budget=Budget(max_model_calls=3)
+    )
+
+    assert (failure(state), len(model.prompts)) == ("budget_exceeded", 3)
+
+
+# The best attempt
+
+SCORED = ("nothing", "sea sky", "sea")
+
+
+def test_the_attempt_with_the_best_report_is_kept_as_a_warning():
+    policy = {"exhausted": "accept_best"}
+    state = run(executor=FakeExecutor(*SCORED), max_retries=2, contract=WORDS, policy=policy)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "warning", "failed"])
+    assert state["warnings"] == [
+        "step 1: kept as the best attempt: refused 3 times, max_retries is 2",
+    ]
+
+
+def test_what_is_kept_is_never_a_plain_success():
+    state = run(
+        executor=FakeExecutor(*SCORED), max_retries=2, contract=WORDS, policy={"exhausted": "accept_best"}
+    )
+
+    assert "validated" not in statuses(state)
+    assert state["results"][1]["verdict"]["success"] is False
+
+
+def test_the_latest_of_equally_good_attempts_is_kept():
+    policy = {"exhausted": "accept_best"}
+    state = run(executor=FakeExecutor("sea", "sky"), max_retries=1, contract=WORDS, policy=policy)
+
+    assert statuses(state) == ["failed", "warning"]
+
+
+def test_what_is_kept_is_the_context_of_the_next_step():
+    executor = FakeExecutor(*SCORED, "sea sky sun")
+    policy = {"exhausted": "accept_best"}
+    run(FakePlanner(["one", "two"]), executor, max_retries=2, contract=WORDS, policy=policy)
+
+    assert executor.calls[-1].context == "Step 1: one\nResult: sea sky"
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [{"monitor": FakeMonitor("hmm")}, {"executor": FakeExecutor(ValueError("no"))}],
+    ids=["unjudged", "raised"],
+)
+def test_an_attempt_that_was_not_judged_is_not_kept(agents):
+    policy = {"exhausted": "accept_best", "needs_review": "retry"}
+    state = run(**agents, max_retries=1, policy=policy)
+
+    assert state["status"] == "failed"
+    assert "warning" not in statuses(state)
+
+
+def test_new_plans_go_before_the_best_attempt():
+    planner = FakePlanner(["one"], ["two"])
+    policy = {"exhausted": "accept_best", "max_replans": 1}
+    state = run(planner, monitor=FakeMonitor(refuse()), policy=policy)
+
+    assert (state["status"], statuses(state), len(planner.tasks)) == ("success", ["failed", "warning"], 2)
+
+
+def test_the_best_attempt_is_kept_under_supervision():
+    supervisor = FakeSupervisor(go_on())
+    executor = SpeakingExecutor("sea sky", "sea")
+    policy = {"exhausted": "accept_best"}
+    state = run(
+        executor=executor,
+        max_retries=1,
+        contract=WORDS,
+        policy=policy,
+        supervision="llm",
+        supervisor=supervisor,
+    )
+
+    assert statuses(state) == ["warning", "failed"]
+
+
+# The three counters
+
+
+def test_the_three_counters_are_apart():
+    executor = FakeExecutor(ConnectionError("gone"), "a", "b", "c", "d")
+    monitor = FakeMonitor(refuse(), refuse(), accept())
+    state = LangGraphOrchestrator(
+        FakePlanner(["one"], ["two"]),
+        executor,
+        monitor,
+        max_retries=1,
+        retry_policy=RetryPolicy(
+            max_replans=1, transport=TransportRetry(max_attempts=2, initial_seconds=0.001)
+        ),
+    ).run("x")
+
+    assert state["retries"] == {"transport": 1, "semantic": 1, "replans": 1}
+    assert [record["transport_retries"] for record in state["results"]] == [1, 0, 0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2),
+    st.integers(0, 2),
+    st.sampled_from(["fail", "accept_best"]),
+    st.lists(st.sampled_from([accept(), refuse(), "hmm"]), min_size=1, max_size=12),
+)
+def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, exhausted, answers):
+    planner, executor = FakePlanner(["one", "two"]), FakeExecutor()
+    policy = {"max_replans": replans, "exhausted": exhausted, "needs_review": "retry"}
+    orchestrator = build(
+        planner,
+        executor,
+        FakeMonitor(*answers),
+        max_retries=max_retries,
+        policy=policy,
+        checkpointer=InMemorySaver(),
+    )
+    state = orchestrator.run("x", "thread")
+
+    assert len(planner.tasks) <= 1 + replans
+    assert state["retries"]["replans"] == len(planner.tasks) - 1
+    assert all(record["attempt"] <= 1 + max_retries for record in state["results"])
+    assert orchestrator.graph.get_state(THREAD).values == state
+    assert state["status"] in ("success", "failed")
