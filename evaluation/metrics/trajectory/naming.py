@@ -7,6 +7,7 @@ from typing import Final
 
 _MOST_NAMES: Final = 5
 _MOST_CHARACTERS: Final = 60
+_MOST_OF_A_NAME: Final = 200
 
 
 def shown(name: str) -> str:
@@ -24,3 +25,8 @@ def listed(names: Sequence[str]) -> str:
 def bounded(name: str) -> str:
     """Return a name as it is where it is short and printable, else as ``shown``."""
     return name if len(name) <= _MOST_CHARACTERS and name.isprintable() else shown(name)
+
+
+def quotable(names: Sequence[str]) -> list[str]:
+    """Return all names, each cut to 200 characters: a model may call a tool by a whole text."""
+    return [name if len(name) <= _MOST_OF_A_NAME else f"{name[:_MOST_OF_A_NAME]}…" for name in names]

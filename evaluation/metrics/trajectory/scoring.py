@@ -11,7 +11,7 @@ from evaluation.injected import ArgumentFunction
 from evaluation.metrics.thresholds import bound_check, unanswered
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.matching import match_trajectory
-from evaluation.metrics.trajectory.naming import listed, shown
+from evaluation.metrics.trajectory.naming import listed, quotable, shown
 from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
 from evaluation.metrics.trajectory.selection import select
 from evaluation.rules import MATCH_MODES, MatchMode, TrajectoryRules
@@ -152,7 +152,7 @@ def _asked(seen: _Seen, rules: TrajectoryRules) -> JsonObject:
         "failed_calls": (seen.failed, rules.failed_calls == "fail"),
         "unreadable_arguments": (seen.unreadable, bool(seen.unreadable)),
     }
-    return {name: list(names) for name, (names, wanted) in asked.items() if wanted}
+    return {name: quotable(names) for name, (names, wanted) in asked.items() if wanted}
 
 
 def _scored(values: Mapping[str, float | None]) -> JsonObject:
@@ -162,14 +162,14 @@ def _scored(values: Mapping[str, float | None]) -> JsonObject:
 def _facts_of(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
-        "missing_actions": list(match.missing_actions),
-        "extra_actions": list(match.extra_actions),
-        "order_violations": list(match.order_violations),
+        "missing_actions": quotable(match.missing_actions),
+        "extra_actions": quotable(match.extra_actions),
+        "order_violations": quotable(match.order_violations),
         "argument_mismatches": [_mismatch(each) for each in match.argument_mismatches],
         "mismatches_truncated": match.mismatches_truncated,
-        "forbidden_actions": list(match.forbidden_actions),
-        "failed_calls": list(match.failed_calls),
-        "unreadable_arguments": list(match.unreadable_arguments),
+        "forbidden_actions": quotable(match.forbidden_actions),
+        "failed_calls": quotable(match.failed_calls),
+        "unreadable_arguments": quotable(match.unreadable_arguments),
         "expected_count": match.expected_count,
         "optional_count": match.optional_count,
         "actual_count": match.actual_count,
@@ -179,7 +179,7 @@ def _facts_of(match: TrajectoryMatch) -> JsonObject:
 
 def _mismatch(each: ArgumentMismatch) -> JsonObject:
     return {
-        "name": each.name,
+        "name": quotable([each.name])[0],
         "expected_index": each.expected_index,
         "observed_index": each.observed_index,
         "path": each.path,

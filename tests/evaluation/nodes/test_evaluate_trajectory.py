@@ -5,6 +5,7 @@ import json
 
 from hypothesis import given
 
+from evaluation import evaluate
 from evaluation.injected import Injected
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
@@ -128,3 +129,17 @@ def test_whatever_the_case_the_group_is_json_and_the_state_unchanged(case):
 
     assert state == before
     assert json.loads(json.dumps(update)) == update
+
+
+def test_a_tool_called_by_a_whole_text_is_named_by_its_beginning():
+    text = "the user said " * 1_000
+    calls = [{"name": text, "args": {"x": 1}, "error": True}, {"name": text, "args": "no JSON"}]
+    report = evaluate(
+        {
+            "agent_run": {"final_output": "Done.", "tool_calls": calls},
+            "expected_trajectory": [{"name": text, "args": {"x": 2}}],
+            "trajectory": {"forbidden_tools": [text], "failed_calls": "fail"},
+        }
+    )
+
+    assert len(report.model_dump_json()) < len(text)
