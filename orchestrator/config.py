@@ -70,6 +70,7 @@ class Settings:
         _check_type("budget", self.budget, Budget)
         _check_type("supervision_policy", self.supervision_policy, SupervisionPolicy)
         _check_whole("max_parallel_steps", self.max_parallel_steps, 1)
+        _check_clock(self.clock)
 
     @property
     def default_mode(self) -> SupervisionMode:
@@ -205,6 +206,15 @@ def _check_seconds(name: str, value: object) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ConfigurationError(f"{name} is {value!r}; give seconds above 0, or None for no bound")
+
+
+def _check_clock(clock: object) -> None:
+    now = clock() if callable(clock) else None
+    if not isinstance(now, datetime) or now.tzinfo is None:
+        raise ConfigurationError(
+            f"clock is {shown(clock, 80)}; give a function that returns the time with its zone, "
+            "such as lambda: datetime.now(UTC)"
+        )
 
 
 def _check_type(name: str, value: object, kind: type) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -73,7 +74,7 @@ def phases_of(executor: object, monitor: object, supervisor: object, policy: Sup
         policy: Bounds the assumptions of a commitment.
 
     Raises:
-        ConfigurationError: ``supervisor`` is none of these.
+        ConfigurationError: ``supervisor`` is none of these, or its ``reconcile`` has to be awaited.
     """
     model = _model_of(executor)
     return Phases(
@@ -128,8 +129,15 @@ def _reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
         return _reconcile(None, replace(policy, max_assumptions=supervisor.max_assumptions))
     if not isinstance(supervisor, Supervisor) or isinstance(supervisor, ModelSupervisor):
         return ours
-    foreign = supervisor
+    if inspect.iscoroutinefunction(supervisor.reconcile):
+        raise ConfigurationError(
+            f"supervisor is a {type(supervisor).__name__} whose reconcile() is a coroutine; "
+            "make it a plain method, which asks no model"
+        )
+    return _reconcile_by(supervisor, ours)
 
+
+def _reconcile_by(foreign: Supervisor, ours: Reconcile) -> Reconcile:
     def theirs(
         commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
     ) -> Reconciliation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
@@ -15,8 +15,6 @@ from orchestrator.errors import ResumeError
 from orchestrator.foreign_values import shown
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.state import OrchestratorState, Question, blank_state
-
-_QUESTION: Final = frozenset(Question.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,8 @@ def open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question
 
     It is one of ours, or an agent's own interrupt in the same shape.
     """
-    return next((question for _, question in _waiting(snapshot, state)), None)
+    held: OrchestratorState = {**state, "question": snapshot.values.get("question")}
+    return next((question for _, question in _waiting(snapshot, held)), None)
 
 
 def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
@@ -79,6 +78,11 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
         raise ResumeError(f"thread {thread_id!r} is not in this store; run() begins a thread")
     if not isinstance(values, Mapping) or not {"task", "status", "results"} <= set(values):
         raise ResumeError(f"thread {thread_id!r} holds no run of this program; give the thread of a run")
+    if not snapshot.next and values["status"] in ("planning", "executing"):
+        raise ResumeError(
+            f"thread {thread_id!r} waits where this orchestrator has no node; resume it with the supervision "
+            "and the retry_policy that it was begun with"
+        )
     if not snapshot.next:
         raise ResumeError(
             f"thread {thread_id!r} has ended as {values['status']!r}; run() begins anew, on it or on another"
@@ -111,8 +115,8 @@ def _waiting(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[In
 
 def _question(interrupt: Interrupt, state: OrchestratorState) -> Question:
     value: object = interrupt.value
-    if isinstance(value, Mapping) and set(value) == _QUESTION:
-        return cast("Question", dict(value))
+    if state["question"] is not None and value == state["question"]:
+        return state["question"]
     index, step = current_step(state) if state["plan"] else (0, "")
     return Question(
         id=interrupt.id,

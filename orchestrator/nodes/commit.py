@@ -11,10 +11,10 @@ from orchestrator.current import current_step
 from orchestrator.judging import failed
 from orchestrator.nodes.contracted import without_contract
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import counted
+from orchestrator.nodes.spending import bounded, counted
 from orchestrator.phases import Commit
 from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate
+from orchestrator.state import OrchestratorState, StateUpdate, Underway
 
 
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
@@ -39,9 +39,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             kind = called.kind or "executor_error"
             return {**spent, **failed(kind, called.message, index, called.error)}
         usage = called.spent.usage
-        return {
-            **spent,
-            "underway": {**state["underway"], "commitment": called.value, "committing": usage},
-        }
+        underway: Underway = {**state["underway"], "commitment": called.value, "committing": usage}
+        return bounded({**spent, "underway": underway}, run, index)
 
     return node

@@ -17,7 +17,7 @@ from orchestrator.feedback import feedback_of, warnings_of
 from orchestrator.judging import failed, no_verdict
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import judged_by
+from orchestrator.nodes.spending import bounded, judged_by
 from orchestrator.run_context import RunContext
 from orchestrator.settling import ended, with_transport
 from orchestrator.state import (
@@ -60,11 +60,7 @@ def _update(
     }
     before: OrchestratorState = {**state, **counted}
     followed = _ended(before, record, evaluated) or _followed(before, record, settings, run)
-    reason = run.budget.exceeded(usage)
-    if reason is not None and followed.get("status", "executing") == "executing":
-        over = failed("budget_exceeded", reason, record["step_index"])
-        return {**counted, **followed, "question": None, **over}
-    return {**counted, **followed}
+    return bounded({**counted, **followed}, run, record["step_index"])
 
 
 def _ended(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -> StateUpdate | None:

@@ -10,7 +10,7 @@ from orchestrator.config import Settings
 from orchestrator.current import latest_record, mode_of
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import counted, judged_by
+from orchestrator.nodes.spending import bounded, counted, judged_by
 from orchestrator.phases import Assess
 from orchestrator.run_context import RunContext
 from orchestrator.settling import ended
@@ -35,8 +35,9 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
             update = ended(state, lost, called.kind or "executor_error", called.message, called.error)
         else:
             update = {"results": [{**spent, "supervision": {**supervision, "assessment": called.value}}]}
+        update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])
         announce(runtime.stream_writer, run.thread_id, update)
-        return {**counted(state, called.spent), **update}
+        return update
 
     return node
 

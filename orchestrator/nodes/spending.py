@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.calling import Spent
+from orchestrator.judging import failed
+from orchestrator.run_context import RunContext
 from orchestrator.settling import with_transport
 from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage
 from orchestrator.usage import add_usage
@@ -14,6 +16,14 @@ def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:
         "usage": add_usage(state["usage"], spent.usage),
         "retries": with_transport(state["retries"], spent.transport_retries),
     }
+
+
+def bounded(update: StateUpdate, run: RunContext, step_index: int) -> StateUpdate:
+    """The update after a call, unless the run goes on and has spent more than it may."""
+    reason = run.budget.exceeded(update["usage"])
+    if reason is None or update.get("status", "executing") != "executing":
+        return update
+    return {**update, "question": None, **failed("budget_exceeded", reason, step_index)}
 
 
 def judged_by(record: StepRecord, usage: Usage) -> StepRecord:

@@ -12,7 +12,7 @@ from orchestrator.current import current_records, latest_record
 from orchestrator.feedback import findings_of
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import counted, judged_by
+from orchestrator.nodes.spending import bounded, counted, judged_by
 from orchestrator.phases import Supervise
 from orchestrator.run_context import RunContext
 from orchestrator.settling import again, ended
@@ -39,8 +39,9 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
             update = ended(state, lost, called.kind or "supervisor_error", called.message, called.error)
         else:
             update = _decided(state, _with_verdict(spent, called.value), called.value, settings, run)
+        update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])
         announce(runtime.stream_writer, run.thread_id, update)
-        return {**counted(state, called.spent), **update}
+        return update
 
     return node
 

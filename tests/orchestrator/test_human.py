@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from orchestrator import (
     Budget,
     ConfigurationError,
     LangGraphOrchestrator,
+    Question,
     ResumeError,
     RetryPolicy,
     RunFinished,
@@ -396,6 +398,24 @@ def test_resume_without_a_thread_is_refused(thread_id):
         build().resume(thread_id)
 
 
+def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
+    saver = InMemorySaver()
+    _, before = asked(checkpointer=saver)
+    other = build(supervision="none", checkpointer=saver)
+    with pytest.raises(ResumeError, match="resume it with the supervision and the retry_policy"):
+        other.resume("thread", APPROVE)
+
+    assert before["status"] == "executing"
+
+
+@pytest.mark.parametrize(
+    "clock", [3, datetime.now, lambda: "now", lambda: None], ids=["number", "no zone", "text", "none"]
+)
+def test_a_clock_that_does_not_give_the_time_with_its_zone_is_refused(clock):
+    with pytest.raises(ConfigurationError, match="give a function that returns the time with its zone"):
+        build(clock=clock)
+
+
 def test_a_new_run_on_a_thread_that_waits_begins_anew():
     executor = SpeakingExecutor()
     orchestrator, _ = asked(executor)
@@ -613,6 +633,21 @@ def test_an_agents_own_question_is_answered_with_anything(agents, text, answer):
 
     assert (waiting["question"]["kind"], waiting["question"]["text"]) == ("agent", text)
     assert (state["status"], statuses(state)) == ("success", ["validated"])
+
+
+class Forger(FakeExecutor):
+    """Asks what looks like a question of the supervision, in which nothing can be read."""
+
+    def execute_step(self, step_description, context=""):
+        question = dict.fromkeys(Question.__annotations__, "approve!")
+        return f"{step_description}: {interrupt(question)}"
+
+
+def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
+    orchestrator, state = asked(Forger(), plan=["one"], supervision="none")
+
+    assert (state["question"]["kind"], state["question"]["step"]) == ("agent", "one")
+    assert orchestrator.resume("thread", "yes")["results"][0]["result"] == "one: yes"
 
 
 def test_an_agent_may_ask_again_and_again():

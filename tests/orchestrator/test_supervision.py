@@ -730,6 +730,18 @@ def test_a_supervisor_may_be_awaited():
     assert failure(run(AwaitedSupervisor(halt()), SpeakingExecutor(said=[missed()]))) == "halted"
 
 
+class AwaitedComparison(FakeSupervisor):
+    """Compares as a coroutine, which nobody awaits."""
+
+    async def reconcile(self, commitment, assessment, findings):
+        return {"triggers": [], "escalate": False}
+
+
+def test_a_supervisor_whose_comparison_has_to_be_awaited_is_refused():
+    with pytest.raises(ConfigurationError, match=r"AwaitedComparison whose reconcile\(\) is a coroutine"):
+        build(AwaitedComparison())
+
+
 def test_the_executors_model_commits_and_assesses():
     model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": false, "concerns": ["c"]}'])
     supervisor = FakeSupervisor(halt())
@@ -777,6 +789,22 @@ def test_supervision_is_bound_by_the_budget(calls):
     state = run(supervisor, ExecutionAgent(executor), budget=Budget(max_model_calls=calls))
 
     assert (failure(state), len(executor.prompts) + len(supervisor.prompts)) == ("budget_exceeded", calls)
+
+
+@pytest.mark.parametrize("phase", ["commit", "assess", "supervise"])
+def test_supervision_that_goes_past_the_budget_ends_the_run(phase):
+    verdict = json.dumps({"verdict": "continue", "text": "it is fine"})
+    dear, cheap = ScriptedChatModel(lambda messages: verdict, usage=(90, 10)), FakeSupervisor(go_on())
+    executor = SpeakingExecutor(
+        committed=[lambda step: dear.invoke(step) and {"interpretation": "x"}] if phase == "commit" else (),
+        said=[lambda *_: (phase == "assess" and dear.invoke("x") and met()) or missed()],
+    )
+    supervisor = dear if phase == "supervise" else cheap
+    state = run(supervisor, executor, plan=["one", "two"], budget=Budget(max_total_tokens=50))
+
+    assert (failure(state), state["question"]) == ("budget_exceeded", None)
+    assert (len(dear.prompts), state["usage"]["total_tokens"]) == (1, 100)
+    assert executor.commitments == ["one"]
 
 
 def test_hooks_are_told_of_a_correction():
