@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluation.runs import MEASURES
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 
 def places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield what describes the run, with the path of its place."""
-    run = _object(plain.get("agent_run"))
+    run = as_object(plain.get("agent_run"))
     yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
-    yield "agent_run.metadata", _object(run.get("metadata"))
-    yield "run_metadata", _object(plain.get("run_metadata"))
+    yield "agent_run.metadata", as_object(run.get("metadata"))
+    yield "run_metadata", as_object(plain.get("run_metadata"))
 
 
 def merged(plain: JsonObject) -> dict[str, object]:
@@ -34,7 +34,3 @@ def conflicts(plain: JsonObject) -> list[str]:
             if known != value and value is not None:
                 problems.append(f"{place}.{name}: differs from {first}.{name}; give it once")
     return problems
-
-
-def _object(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}

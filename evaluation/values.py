@@ -17,6 +17,16 @@ Count = Annotated[int, Field(ge=0, lt=2**63)]
 Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
+def as_object(value: object) -> dict[str, object]:
+    """Narrow a JSON value to an object; anything else is an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """Narrow a JSON value to a list; anything else is an empty one."""
+    return value if isinstance(value, list) else []
+
+
 class Given(BaseModel):
     """Data that a caller hands in: exact types, no unknown field, never changed."""
 

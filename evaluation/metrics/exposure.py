@@ -12,7 +12,7 @@ from evaluation.rules import Reaction, Severity
 from evaluation.sensitive.json_values import Find, found_at, json_text
 from evaluation.sensitive.scanner import find, may_hold
 from evaluation.sensitive.spans import Category
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list
 
 MAX_FINDINGS: Final = 100
 """Findings of one category that are listed; what is beyond is counted."""
@@ -123,11 +123,11 @@ def _finding(one: _Seen, severity: Severity, reason: str, evidence: dict[str, ob
 def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
     """Yield path and value of everything that is looked through."""
     yield "agent_run.final_output", run.get("final_output")
-    for index, call in enumerate(_list(run.get("tool_calls"))):
+    for index, call in enumerate(as_list(run.get("tool_calls"))):
         fields = call if isinstance(call, Mapping) else {"name": call}
         for name in _CALL_FIELDS:
             yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
-    for index, message in enumerate(_list(run.get("messages"))):
+    for index, message in enumerate(as_list(run.get("messages"))):
         if not _is_given(message):
             yield f"agent_run.messages[{index}]", message
 
@@ -135,10 +135,6 @@ def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
 def _is_given(message: object) -> bool:
     """Whether a message is what the agent was told, and not what it said or did."""
     return isinstance(message, Mapping) and message.get("role") in _GIVEN_ROLES
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _seen(values: Mapping[str, object], search: Find) -> list[_Seen]:

@@ -15,7 +15,7 @@ from evaluation.redaction import UNSEARCHED, Redactor, excerpt, nothing
 from evaluation.reports import SCHEMA_VERSION
 from evaluation.state import EvaluationState
 from evaluation.status import STATUS
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list
 
 _METRICS: Final = frozenset(
     name for metric in METRICS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
@@ -143,7 +143,7 @@ def _summary(state: EvaluationState) -> str:
 
 
 def _counted(state: EvaluationState) -> str:
-    checks = [one for values in groups_of(state).values() for one in _list(values.get("checks"))]
+    checks = [one for values in groups_of(state).values() for one in as_list(values.get("checks"))]
     judged = ", the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} checks, none failed{judged}"
 
@@ -161,7 +161,3 @@ def _evidence(state: EvaluationState, quote: Quote) -> list[object]:
 
 def _raw(value: object) -> object:
     return value
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -16,7 +16,7 @@ from evaluation.rules import Threshold
 from evaluation.runs import AgentRun, ToolCall
 from evaluation.sensitive.scanner import may_hold
 from evaluation.state import Action, EvaluationState
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list, as_object
 
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
 
@@ -75,16 +75,18 @@ def _laid_out(taken: Accepted) -> EvaluationState:
         **blank_state(),
         "input": case.input,
         "case_id": case.case_id,
-        "agent_run": _object(plain["agent_run"]),
+        "agent_run": as_object(plain["agent_run"]),
         "actual_output": output_of(case.agent_run),
         "reference_output": case.reference_output,
         "actual_trajectory": [_action(call) for call in case.agent_run.tool_calls],
-        "expected_trajectory": [_expected(action) for action in _list(plain.get("expected_trajectory"))],
+        "expected_trajectory": [_expected(action) for action in as_list(plain.get("expected_trajectory"))],
         "trajectory_match_mode": case.trajectory_match_mode,
         "run_metadata": merged(plain),
         "thresholds": {name: _bound(name, given) for name, given in case.thresholds.items()},
-        "rubric": _object(plain["rubric"]) if case.rubric else None,
-        "baseline_metrics": _object(plain["baseline_metrics"]) if case.baseline_metrics is not None else None,
+        "rubric": as_object(plain["rubric"]) if case.rubric else None,
+        "baseline_metrics": as_object(plain["baseline_metrics"])
+        if case.baseline_metrics is not None
+        else None,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
         "may_be_sensitive": may_hold(taken.text),
     }
@@ -146,11 +148,3 @@ def _bound(metric: str, given: Threshold | float | bool) -> JsonObject:
     if isinstance(given, Threshold):
         return {name: value for name, value in given if value is not None}
     return {"min" if direction_of(metric) == "higher" else "max": float(given)}
-
-
-def _object(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -29,7 +29,7 @@ from evaluation.metrics.text import missing_keywords, tokens
 from evaluation.metrics.thresholds import limits
 from evaluation.rules import LengthBounds
 from evaluation.state import EvaluationState
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list
 
 _NO_REFERENCE: Final = "no reference output is given"
 _NO_KEYWORDS: Final = "no keywords and no reference output are given"
@@ -83,16 +83,12 @@ def _case(state: EvaluationState) -> _Case:
         output=final,
         said=Said(final, run.get("messages")),
         reference=state["reference_output"],
-        keywords=[word for word in _list(contract.get("keywords")) if isinstance(word, str)],
-        required=[rule for rule in _list(contract.get("required_content")) if isinstance(rule, dict)],
-        forbidden=[rule for rule in _list(contract.get("forbidden_content")) if isinstance(rule, dict)],
+        keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
+        required=[rule for rule in as_list(contract.get("required_content")) if isinstance(rule, dict)],
+        forbidden=[rule for rule in as_list(contract.get("forbidden_content")) if isinstance(rule, dict)],
         lengths=LengthBounds.model_validate(lengths) if lengths else None,
         thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
     )
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:

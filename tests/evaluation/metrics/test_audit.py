@@ -6,23 +6,14 @@ from evaluation.metrics.audit import Audited, rule_findings
 from evaluation.metrics.exposure import MAX_FINDINGS, exposure_findings
 from evaluation.metrics.hosts import host_of, hosts_in, is_within
 from evaluation.metrics.retention import moment_of, retention_problem
+from tests.evaluation.actions import observed
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 REACTIONS = {"credential": "critical", "personal": "info"}
 
 
 def action(name="search", args=None, kind="tool"):
-    return {
-        "kind": kind,
-        "name": name,
-        "args": args,
-        "args_error": None,
-        "result": None,
-        "error": None,
-        "agent": None,
-        "target": None,
-        "latency_ms": None,
-    }
+    return observed(name, args=args, kind=kind)
 
 
 def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=None, messages=None):

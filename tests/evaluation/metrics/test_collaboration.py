@@ -3,20 +3,11 @@
 import pytest
 
 from evaluation.metrics.collaboration import collaboration, stuck_actions
+from tests.evaluation.actions import observed
 
 
 def action(name="a", agent=None, target=None, kind="tool", args=None):
-    return {
-        "kind": kind,
-        "name": name,
-        "args": args,
-        "args_error": None,
-        "result": None,
-        "error": None,
-        "agent": agent,
-        "target": target,
-        "latency_ms": None,
-    }
+    return observed(name, agent=agent, target=target, kind=kind, args=args)
 
 
 def handoff(agent, target):

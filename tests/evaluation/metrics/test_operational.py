@@ -4,22 +4,13 @@ import pytest
 
 from evaluation.injected import Price
 from evaluation.metrics.operational import QUANTITIES, operational, percentile, quantities
+from tests.evaluation.actions import observed
 
 PRICES = {"small": Price(input_usd=1.0, output_usd=4.0)}
 
 
 def action(name="a", *, kind="tool", error=None, latency_ms=None):
-    return {
-        "kind": kind,
-        "name": name,
-        "args": {},
-        "args_error": None,
-        "result": None,
-        "error": error,
-        "agent": None,
-        "target": None,
-        "latency_ms": latency_ms,
-    }
+    return observed(name, args={}, kind=kind, error=error, latency_ms=latency_ms)
 
 
 def scored(metadata, bounds=None, actions=None, prices=None):

@@ -1,0 +1,7 @@
+"""One observed action, as the state of an evaluation holds it."""
+
+
+def observed(name="search", **fields):
+    """Make an action with every key there; what is not given is absent from the record."""
+    absent = dict.fromkeys(("args", "args_error", "result", "error", "agent", "target", "latency_ms"))
+    return {"kind": "tool", "name": name, **absent, **fields}
