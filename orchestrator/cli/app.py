@@ -7,9 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.doctor import doctor
-from orchestrator.cli.resume import resume
-from orchestrator.cli.run import run
+from orchestrator.cli.commands import doctor, resume, run
 from orchestrator.cli.usage_errors import Commands
 
 PROJECT: Final = "plan-execute-monitor"

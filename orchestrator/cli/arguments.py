@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Final, get_args
 
 import typer
 
-from orchestrator.modes import MODES
 from orchestrator.supervision.records import SupervisionMode
+
+_MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
 
 
 def text(typed: str) -> str:
@@ -54,7 +56,7 @@ def mode(typed: str) -> SupervisionMode:
     Raises:
         typer.BadParameter: It is none.
     """
-    for known in MODES:
+    for known in _MODES:
         if typed == known:
             return known
-    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(MODES)}")
+    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(_MODES)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 from rich.text import Text
@@ -11,7 +11,8 @@ from rich.text import Text
 from orchestrator.cli.consoles import logs_on, progress_console, result_console
 from orchestrator.cli.diagnosis import Diagnosis, Embedded, Ollama, OpenAICompatible, diagnose
 from orchestrator.cli.document import as_json
-from orchestrator.cli.exits import FAILED, unwritten_exits
+from orchestrator.cli.exits import unwritten_exits
+from orchestrator.cli.statuses import FAILED
 from orchestrator.cli.text import one_line
 
 _MEGABYTE: Final = 1_000_000
@@ -22,12 +23,11 @@ _NOTHING_USABLE: Final = (
 _NAMES_SHOWN: Final = 5
 
 
-def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
-) -> None:
-    """Say what this machine has that a run needs.
+def examine(*, json: bool) -> None:
+    """Look around, print what was found and exit.
 
-    Exit status: 0 where a model can be used, 1 where none can.
+    Raises:
+        typer.Exit: No model can be used.
     """
     with logs_on(progress_console()):
         found = diagnose()

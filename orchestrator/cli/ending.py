@@ -8,8 +8,9 @@ from rich.text import Text
 from orchestrator.cli.answering import can_ask
 from orchestrator.cli.consoles import progress_console, result_console
 from orchestrator.cli.document import as_json
-from orchestrator.cli.exits import FAILED, WAITING, unwritten_exits
+from orchestrator.cli.exits import unwritten_exits
 from orchestrator.cli.question import how_to_answer, question_block
+from orchestrator.cli.statuses import FAILED, WAITING
 from orchestrator.cli.store import Store
 from orchestrator.cli.summary import summary
 from orchestrator.state import OrchestratorState, Question

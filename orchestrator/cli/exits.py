@@ -11,14 +11,10 @@ import typer
 
 from agents import ModelSetupError, ModelSpecError
 from orchestrator.cli.errors import StoreError, StoreLostError
+from orchestrator.cli.statuses import BAD_INPUT, FAILED
 from orchestrator.cli.streams import write_nowhere
 from orchestrator.cli.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError
-
-FAILED: Final = 1
-BAD_INPUT: Final = 2
-WAITING: Final = 3
-"""A run waits for a person's answer."""
 
 _OPTIONS: Final = {
     "spec": "--model",

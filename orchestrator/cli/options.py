@@ -1,54 +1,15 @@
-"""What ``run`` and ``resume`` take, and what of it is kept with a run."""
+"""How a run goes, as it was typed and as it is kept with the run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final
 
-import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.budget import Budget
-from orchestrator.cli.arguments import mode, number, text, whole_number
 from orchestrator.cli.errors import StoreError
 from orchestrator.config import Settings
 from orchestrator.supervision.records import SupervisionMode
-
-SPEC: Final = '"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".'
-
-Task = Annotated[str, typer.Argument(help="What to do.", metavar="TASK", show_default=False, parser=text)]
-Model = Annotated[str, typer.Option(help=SPEC, metavar="SPEC", parser=text)]
-Retries = Annotated[
-    int, typer.Option(help="Executions of a step after its first.", metavar="N", parser=whole_number)
-]
-Supervise = Annotated[
-    SupervisionMode,
-    typer.Option(
-        help="Who decides on a step: the evaluation alone, a model where it is not clean, or you.",
-        metavar="none|llm|human",
-        parser=mode,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the final state as one JSON document.")]
-Database = Annotated[
-    str | None,
-    typer.Option(help="The file that keeps runs, in place of yours.", metavar="PATH", parser=text),
-]
-CallTimeout = Annotated[
-    float | None,
-    typer.Option(help="Seconds that one call of an agent may take.", metavar="S", parser=number),
-]
-StepTimeout = Annotated[
-    float | None,
-    typer.Option(help="Seconds for a step with all its attempts.", metavar="S", parser=number),
-]
-MaxSeconds = Annotated[
-    float | None, typer.Option(help="Seconds for the whole run.", metavar="S", parser=number)
-]
-MaxTokens = Annotated[
-    int | None, typer.Option(help="Tokens, input and output together.", metavar="N", parser=whole_number)
-]
-MaxCalls = Annotated[int | None, typer.Option(help="Calls of the model.", metavar="N", parser=whole_number)]
 
 
 class Options(BaseModel):

@@ -3,68 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
-
-import typer
 
 from orchestrator.cli.answering import Answer, given
-from orchestrator.cli.arguments import text
 from orchestrator.cli.consoles import logs_on, progress_console
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
-from orchestrator.cli.options import (
-    SPEC,
-    AsJson,
-    CallTimeout,
-    Database,
-    MaxCalls,
-    MaxSeconds,
-    MaxTokens,
-    StepTimeout,
-    options_from,
-)
+from orchestrator.cli.options import options_from
 from orchestrator.cli.store import Store, kept_in, open_store
 from orchestrator.errors import ConfigurationError
 from orchestrator.state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
-Thread = Annotated[str, typer.Argument(help="The run.", metavar="THREAD", show_default=False, parser=text)]
-Approve = Annotated[bool, typer.Option("--approve", help="The output stands.")]
-Correct = Annotated[
-    str | None, typer.Option(help="Do it again, otherwise: how.", metavar="TEXT", parser=text)
-]
-Deny = Annotated[str | None, typer.Option(help="End the run: why.", metavar="REASON", parser=text)]
-Model = Annotated[str | None, typer.Option(help=SPEC, metavar="SPEC", parser=text)]
 
-
-def resume(
-    thread: Thread,
+def go_on(
+    thread: str,
+    typed: Mapping[str, object],
     *,
-    approve: Approve = False,
-    correct: Correct = None,
-    deny: Deny = None,
-    db: Database = None,
-    model: Model = None,
-    json: AsJson = False,
-    call_timeout: CallTimeout = None,
-    step_timeout: StepTimeout = None,
-    max_seconds: MaxSeconds = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    approve: bool,
+    correct: str | None,
+    deny: str | None,
+    db: str | None,
+    json: bool,
 ) -> None:
-    """Go on with the run THREAD: with your answer where it waits for one, or after a crash without.
+    """Go on with a run, print how it ended and exit.
 
-    What is not typed is as it was when the run began. Exit status: as that of run.
+    Args:
+        thread: Names the run.
+        typed: Fields of ``Options`` that are not to be as they were; None for those that are.
+        approve: The answer is that the output stands.
+        correct: The answer is to do it again, like this.
+        deny: The answer is to end the run, for this reason.
+        db: The file that keeps it; None for the user's.
+        json: Print JSON, and ask nothing.
+
+    Raises:
+        typer.Exit: With the exit status, but for success.
     """
-    typed = {
-        "model": model,
-        "call_timeout": call_timeout,
-        "step_timeout": step_timeout,
-        "max_seconds": max_seconds,
-        "max_tokens": max_tokens,
-        "max_calls": max_calls,
-    }
     with bad_input_exits():
         answer = _answer(approve=approve, correct=correct, deny=deny)
         with open_store(db) as store:

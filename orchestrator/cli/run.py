@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
-from orchestrator.cli.arguments import text
 from orchestrator.cli.consoles import logs_on, progress_console
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.follow import interrupted_before
 from orchestrator.cli.interruption import unless_interrupted
-from orchestrator.cli.options import (
-    AsJson,
-    CallTimeout,
-    Database,
-    MaxCalls,
-    MaxSeconds,
-    MaxTokens,
-    Model,
-    Options,
-    Retries,
-    StepTimeout,
-    Supervise,
-    Task,
-)
+from orchestrator.cli.options import Options
 from orchestrator.cli.store import Store, kept_in, open_store, shown
 from orchestrator.cli.text import one_line
 from orchestrator.config import check_task, check_thread_id
@@ -38,46 +22,34 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
-NoDatabase = Annotated[bool, typer.Option("--no-db", help="Keep nothing.")]
-Thread = Annotated[
-    str | None, typer.Option("--thread", help="Names the run; one is made up.", metavar="ID", parser=text)
-]
 
-
-def run(
-    task: Task,
+def begin(
+    task: str,
+    typed: Mapping[str, object],
     *,
-    model: Model = "local",
-    max_retries: Retries = 2,
-    supervise: Supervise = "none",
-    db: Database = None,
-    no_db: NoDatabase = False,
-    thread: Thread = None,
-    json: AsJson = False,
-    call_timeout: CallTimeout = None,
-    step_timeout: StepTimeout = None,
-    max_seconds: MaxSeconds = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    thread: str | None,
+    db: str | None,
+    no_db: bool,
+    json: bool,
 ) -> None:
-    """Plan TASK, execute it step by step and have every step judged.
+    """Run a task, print how it ended and exit.
 
-    Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted at the start.
+    Args:
+        task: What to do.
+        typed: The fields of ``Options``.
+        thread: Names the run; None to have one made up.
+        db: The file that keeps it; None for the user's.
+        no_db: Keep nothing.
+        json: Print JSON, and ask nothing.
+
+    Raises:
+        typer.Exit: With the exit status, but for success.
     """
     thread_id = str(uuid.uuid4()) if thread is None else thread
     with bad_input_exits():
         check_task(task)
         check_thread_id(thread)
-        options = Options(
-            model=model,
-            supervise=supervise,
-            max_retries=max_retries,
-            call_timeout=call_timeout,
-            step_timeout=step_timeout,
-            max_seconds=max_seconds,
-            max_tokens=max_tokens,
-            max_calls=max_calls,
-        )
+        options = Options.model_validate(typed)
         options.settings()
         with _store(db, options, none=no_db) as store:
             state = _run(task, thread_id, options, store, quiet=json)

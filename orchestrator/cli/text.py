@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from orchestrator.state import Usage
+if TYPE_CHECKING:
+    from orchestrator.state import Usage
 
 _KEPT: Final = frozenset("\n\t")
 _CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) - _KEPT

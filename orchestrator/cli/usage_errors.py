@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 import typer
 from typer.core import TyperGroup
 
-from orchestrator.cli.exits import BAD_INPUT
+from orchestrator.cli.statuses import BAD_INPUT
 from orchestrator.cli.text import one_line
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.usefixtures("interruptible_children"),
     pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process"),
 ]
-FINISH_S = 30
+FINISH_S = 60
 
 
 class Slow:
