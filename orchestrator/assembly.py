@@ -26,6 +26,7 @@ from orchestrator.nodes.supervise import supervise_node
 from orchestrator.phases import Phases, phases_of
 from orchestrator.ports import Compressor, Executor, Monitor, Planner
 from orchestrator.step_graph import StepNodes, SupervisionNodes, build_step
+from orchestrator.stored import SCHEMA, SCHEMA_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ def compiled(
             "needs_review is 'human', and there is no checkpointer to keep the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
-    phases = phases_of(agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy)
+    phases = phases_of(
+        agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.clock
+    )
     modes = Modes(settings.supervision, human=settings.human, model=phases.complete)
     step = _step(agents, contract, phases, modes, settings)
     nodes = Nodes(
@@ -67,7 +70,7 @@ def compiled(
         replans=settings.retry_policy.max_replans > 0,
     )
     graph = build_graph(nodes, checkpointer)
-    return graph.with_config(recursion_limit=settings.recursion_limit)
+    return graph.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
 
 
 def _step(

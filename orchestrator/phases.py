@@ -14,7 +14,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.foreign_values import text_of
 from orchestrator.methods import agent_method
 from orchestrator.run_context import utc_now
-from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
+from orchestrator.supervision.agents import AssessAgent, Clock, CommitAgent, ModelSupervisor
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.ports import AssessingExecutor, CommittingExecutor, Supervisor
 from orchestrator.supervision.reconcile import evaluated_only, reconcile
@@ -64,7 +64,13 @@ class Phases:
         return None not in (self.commit, self.assess, self.supervise)
 
 
-def phases_of(executor: object, monitor: object, supervisor: object, policy: SupervisionPolicy) -> Phases:
+def phases_of(
+    executor: object,
+    monitor: object,
+    supervisor: object,
+    policy: SupervisionPolicy,
+    clock: Clock = utc_now,
+) -> Phases:
     """Find out who gives each phase.
 
     Args:
@@ -72,14 +78,15 @@ def phases_of(executor: object, monitor: object, supervisor: object, policy: Sup
         monitor: Its model supervises where no supervisor is given.
         supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
         policy: Bounds the assumptions of a commitment.
+        clock: Gives the time, with its zone, for what is stamped.
 
     Raises:
         ConfigurationError: ``supervisor`` is none of these, or its ``reconcile`` has to be awaited.
     """
     model = _model_of(executor)
     return Phases(
-        commit=_commit(executor, model),
-        assess=_assess(executor, model),
+        commit=_commit(executor, model, clock),
+        assess=_assess(executor, model, clock),
         reconcile=_reconcile(supervisor, policy),
         supervise=_supervise(supervisor, _model_of(monitor) or model),
     )
@@ -90,21 +97,21 @@ def _model_of(agent: object) -> Model | None:
     return llm if isinstance(llm, Runnable) else None
 
 
-def _commit(executor: object, model: Model | None) -> Commit | None:
+def _commit(executor: object, model: Model | None, clock: Clock) -> Commit | None:
     if not isinstance(executor, CommittingExecutor):
-        return None if model is None else CommitAgent(model).acommit
+        return None if model is None else CommitAgent(model, clock=clock).acommit
     method = agent_method(executor, "commit_step")
 
     async def commit(step: str, context: str, step_index: int) -> Commitment:
         said = await method(step, context=context)
-        return commitment_from(said, Occasion(step_index, step, utc_now().isoformat()))
+        return commitment_from(said, Occasion(step_index, step, clock().isoformat()))
 
     return commit
 
 
-def _assess(executor: object, model: Model | None) -> Assess | None:
+def _assess(executor: object, model: Model | None, clock: Clock) -> Assess | None:
     if not isinstance(executor, AssessingExecutor):
-        return None if model is None else AssessAgent(model).aassess
+        return None if model is None else AssessAgent(model, clock=clock).aassess
     method = agent_method(executor, "assess_step")
 
     async def assess(
@@ -112,7 +119,7 @@ def _assess(executor: object, model: Model | None) -> Assess | None:
     ) -> SelfAssessment:
         # A copy, here and below: what is handed to foreign code must not be a way to change the record.
         said = await method(step, copy.deepcopy(commitment), output)
-        return assessment_from(said, Execution(step_index, output, utc_now().isoformat(), tools_used))
+        return assessment_from(said, Execution(step_index, output, clock().isoformat(), tools_used))
 
     return assess
 

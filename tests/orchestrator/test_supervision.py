@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from functools import cache
 
 import pytest
@@ -861,3 +862,11 @@ def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged
         if found is not None and found["verdict"] == "halt":
             assert (failure(state), state["results"][-1]) == ("halted", record)
     assert statuses(state).count("validated") == state["current_step_index"]
+
+
+def test_commitment_and_assessment_are_stamped_by_the_orchestrators_clock():
+    at = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    state = run(FakeSupervisor(), SpeakingExecutor(), clock=lambda: at)
+    supervision = state["results"][0]["supervision"]
+
+    assert (supervision["commitment"]["time"], supervision["assessment"]["time"]) == (at.isoformat(),) * 2
