@@ -35,7 +35,8 @@ class Audited:
     actions: Sequence[Action] | None
     """None where the run does not record them."""
     metadata: JsonObject
-    now: datetime
+    now: datetime | None
+    """None where the clock gives no time with a zone."""
 
     @cached_property
     def said(self) -> Said:
@@ -103,6 +104,9 @@ def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "requir
 
 
 def _retention(days: float, audited: Audited) -> Iterator[_Breach]:
+    if audited.now is None:
+        yield _Breach("the clock gives no time with a zone", "clock", None, "metric_error")
+        return
     problem = retention_problem(audited.metadata, days, audited.now)
     if problem is not None:
         kind: FindingKind = "policy" if problem[0] == "kept" else "missing_data"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import cast
 
 from evaluation.findings import AuditFinding
@@ -38,8 +39,16 @@ def _audited(state: EvaluationState, injected: Injected) -> Audited:
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
-        now=injected.clock(),
+        now=_now(injected.clock),
     )
+
+
+def _now(clock: Callable[[], datetime]) -> datetime | None:
+    try:
+        now = clock()
+    except Exception:  # noqa: BLE001 - a clock is the caller's code and may raise anything
+        return None
+    return now if isinstance(now, datetime) and now.tzinfo is not None else None
 
 
 def _exposed(state: EvaluationState, audit: JsonObject, injected: Injected) -> list[AuditFinding]:

@@ -86,6 +86,19 @@ def test_the_age_of_a_run_is_told_by_the_clock(day, kept):
     assert [one["id"] for one in found] == kept
 
 
+@pytest.mark.parametrize("clock", [lambda: 1 / 0, lambda: datetime(2024, 5, 1), lambda: None], ids=range(3))  # noqa: DTZ001
+def test_a_clock_without_a_zone_or_that_fails_is_an_error_of_the_rule(clock):
+    rule = {"id": "retention", "max_retention_days": 1}
+    case = {
+        "agent_run": {"final_output": "a", "metadata": {"timestamp": "2024-05-01"}},
+        "audit": {"rules": [rule]},
+    }
+
+    (found,) = audited(case, clock=clock)
+
+    assert (found["kind"], found["where"]) == ("metric_error", "clock")
+
+
 def test_the_clock_is_that_of_the_machine_unless_another_is_given():
     assert Injected().clock is utc_now
     assert abs(utc_now() - datetime.now(UTC)).total_seconds() < 60
