@@ -84,4 +84,4 @@ def _called(function: ContractFunction, step: object, index: object) -> PlainCon
 def _plain(contract: EvaluationContract) -> PlainContract:
     """What was set; a run and its metadata are no part of it, even where a whole case was given."""
     names = set(EvaluationContract.model_fields)
-    return contract.model_dump(mode="json", exclude_unset=True, include=names)
+    return contract.model_dump(exclude_unset=True, include=names)
