@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, TypedDict
 
+from evaluation.errors import ContractError
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.sensitive.spans import Recognizer
 from evaluation.values import JsonObject
@@ -25,10 +27,19 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens of one model."""
+    """US dollars for a million tokens of one model.
+
+    Raises:
+        ContractError: A price is negative or no finite number.
+    """
 
     input_usd: float
     output_usd: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no cost can be computed from."""
+        if not all(math.isfinite(price) and price >= 0 for price in (self.input_usd, self.output_usd)):
+            raise ContractError(f"a price is 0 or more, not {self.input_usd} and {self.output_usd}")
 
 
 def utc_now() -> datetime:

@@ -119,12 +119,19 @@ def _of_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
 def _spread(name: str, values: Sequence[float]) -> dict[str, Quantity]:
     ordered = sorted(values)
     parts = (
-        math.fsum(ordered) / len(ordered),
+        _mean(ordered),
         percentile(ordered, 0.5),
         percentile(ordered, 0.95),
         ordered[-1],
     )
     return {f"{name}_{part}_ms": Quantity(value) for part, value in zip(_PER_CALL, parts, strict=True)}
+
+
+def _mean(values: Sequence[float]) -> float:
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:  # the sum is too large a number, and the mean is none
+        return math.fsum(value / len(values) for value in values)
 
 
 def _derive_total(found: dict[str, Quantity]) -> None:
@@ -139,7 +146,8 @@ def _derive_cost(found: dict[str, Quantity], price: Price | None) -> None:
     cost = (
         found["input_tokens"].value * price.input_usd + found["output_tokens"].value * price.output_usd
     ) / 1e6
-    found["cost_usd"] = Quantity(cost, "estimated")
+    if math.isfinite(cost):
+        found["cost_usd"] = Quantity(cost, "estimated")
 
 
 def _weakest(parts: Iterable[Quantity]) -> Source:

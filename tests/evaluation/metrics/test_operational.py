@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation import ContractError, evaluate
 from evaluation.injected import Price
 from evaluation.metrics.operational import QUANTITIES, operational, percentile, quantities
 from tests.evaluation.actions import observed
@@ -148,3 +149,24 @@ def test_a_custom_resource_cannot_pass_for_a_known_quantity():
 )
 def test_percentiles_are_interpolated(values, share, expected):
     assert percentile(values, share) == expected
+
+
+def test_latencies_whose_sum_is_no_number_have_a_mean():
+    run = {"final_output": "a", "call_latencies_ms": [1e308] * 5}
+
+    assert evaluate({"agent_run": run})["metrics"]["operational"]["call_latency_mean_ms"] == pytest.approx(
+        1e308
+    )
+
+
+def test_a_cost_that_is_no_number_is_missing():
+    tokens = {"input_tokens": 2**62, "output_tokens": 0, "model": "m"}
+    report = evaluate({"agent_run": {"final_output": "a", **tokens}}, prices={"m": Price(1e300, 0)})
+
+    assert report["metrics"]["operational"]["sources"]["cost_usd"] == "missing"
+
+
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+def test_a_price_that_no_cost_follows_from_is_refused(price):
+    with pytest.raises(ContractError, match="0 or more"):
+        Price(1.0, price)

@@ -86,7 +86,7 @@ def test_the_age_of_a_run_is_told_by_the_clock(day, kept):
     assert [one["id"] for one in found] == kept
 
 
-@pytest.mark.parametrize("clock", [lambda: 1 / 0, lambda: datetime(2024, 5, 1), lambda: None], ids=range(3))  # noqa: DTZ001
+@pytest.mark.parametrize("clock", [lambda: 1 / 0, lambda: datetime(2024, 5, 1), lambda: None], ids=range(3))
 def test_a_clock_without_a_zone_or_that_fails_is_an_error_of_the_rule(clock):
     rule = {"id": "retention", "max_retention_days": 1}
     case = {
