@@ -83,7 +83,7 @@ class Evaluator:
         Raises:
             GraphInterrupt: The judge asked for an interrupt that can be answered later.
         """
-        asking = _Asking(self, record, run, add_usage(state["usage"], record["judge_usage"] or NO_USAGE))
+        asking = _Asking(self, record, run, state["usage"])
         given = agent_run(record, state["context"], model=record["model"])
         token = _asking.set(asking.ask)
         try:

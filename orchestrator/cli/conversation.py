@@ -60,4 +60,5 @@ class Conversation:
         answer = unless_interrupted(lambda: ask(self.console, question))
         if answer is None:
             self.console.print()
-        return answer
+            return None
+        return {**answer, "question": question["id"]}

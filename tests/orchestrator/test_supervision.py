@@ -870,3 +870,25 @@ def test_commitment_and_assessment_are_stamped_by_the_orchestrators_clock():
     supervision = state["results"][0]["supervision"]
 
     assert (supervision["commitment"]["time"], supervision["assessment"]["time"]) == (at.isoformat(),) * 2
+
+
+def test_what_committing_and_assessing_cost_counts_once_against_the_bound_on_calls():
+    """Commit, execute, assess, judge and supervise one step: five calls."""
+    model = ScriptedChatModel(
+        [
+            json.dumps({"interpretation": "do it", "confidence": "high", "assumptions": []}),
+            "out",
+            json.dumps({"met": False, "deviations": ["shorter"], "concerns": [], "unexpected": []}),
+            json.dumps({"success": True, "feedback": "fine"}),
+            json.dumps({"verdict": "continue", "text": "good enough"}),
+        ]
+    )
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]),
+        ExecutionAgent(model),
+        MonitoringAgent(model),
+        supervision="llm",
+        budget=Budget(max_model_calls=5),
+    )
+
+    assert orchestrator.run("x")["failure"] is None
