@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         DrawingError,
         OrchestratorError,
         ResumeError,
+        StoreError,
+        StoreLostError,
     )
     from orchestrator.events import (
         Event,
@@ -79,6 +81,8 @@ else:
         "StepRecord": "state",
         "StepRetried": "events",
         "StepStarted": "events",
+        "StoreError": "errors",
+        "StoreLostError": "errors",
         "SupervisionPolicy": "supervision.policy",
         "SupervisionRecord": "supervision.records",
         "Supervisor": "supervision.ports",
@@ -128,6 +132,8 @@ __all__ = [
     "StepRecord",
     "StepRetried",
     "StepStarted",
+    "StoreError",
+    "StoreLostError",
     "SupervisionPolicy",
     "SupervisionRecord",
     "Supervisor",

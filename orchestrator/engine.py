@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import copy
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -43,6 +43,7 @@ from orchestrator.resuming import open_question, resumption
 from orchestrator.retry import RetryPolicy
 from orchestrator.run_context import RunContext, utc_now
 from orchestrator.state import OrchestratorState, RunInput, blank_state
+from orchestrator.stored import STARTED, started_in
 from orchestrator.streaming import blocking
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.ports import Supervisor
@@ -278,6 +279,7 @@ class LangGraphOrchestrator:
         try:
             start = await begin.start()
             run.go_on_beside(start.branches)
+            run.began = start.began or self.settings.clock().astimezone(UTC).isoformat()
             async with aclosing(self._events(start, run, live=live)) as events:
                 async for event in events:
                     await tell(self._hooks, event)
@@ -331,7 +333,7 @@ class LangGraphOrchestrator:
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         stream = self.graph.astream(
             given,
-            self._config(run.thread_id),
+            self._config(run.thread_id, run.began),
             context=run,
             stream_mode=["custom", "values"] if live else ["values"],
             durability=None if self.graph.checkpointer is None else "sync",
@@ -359,16 +361,19 @@ class LangGraphOrchestrator:
             now, retries = self.settings.clock(), self.settings.max_retries
             found = resumption(thread_id, snapshot, answer, now, retries)
             event = RunResumed(thread_id=thread_id, state=found.state)
-            return _Start(found.input, event, {**found.state, "question": None}, found.branches)
+            began = started_in(cast("Mapping[str, object]", snapshot.metadata or {}))
+            return _Start(found.input, event, {**found.state, "question": None}, found.branches, began)
 
         return _Begin(thread_id, start)
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
         return await self.graph.aget_state(self._config(thread_id), subgraphs=True)
 
-    def _config(self, thread_id: str) -> RunnableConfig:
+    def _config(self, thread_id: str, began: str | None = None) -> RunnableConfig:
         return RunnableConfig(
-            configurable={"thread_id": thread_id}, max_concurrency=self.settings.max_parallel_steps
+            configurable={"thread_id": thread_id},
+            max_concurrency=self.settings.max_parallel_steps,
+            metadata={} if began is None else {STARTED: began},
         )
 
 
@@ -377,12 +382,16 @@ _Input = RunInput | Command[str] | Literal["wait"] | None
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What a run starts with: the graph's input, the first event, the state before, that of each branch."""
+    """What a run starts with: the graph's input, the first event, the state before, that of each branch.
+
+    ``began`` is when a run began that goes on.
+    """
 
     input: _Input
     event: Event
     state: OrchestratorState
     branches: tuple[OrchestratorState, ...] = ()
+    began: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

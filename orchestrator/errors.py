@@ -5,6 +5,8 @@ OrchestratorError
 ├── BudgetExceededError     raised into a model call that the budget does not allow
 ├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
 ├── ResumeError             a run that cannot be resumed as asked (also a ValueError); nothing has changed
+├── StoreError              a store, or a thread in it, that is not what is needed (also a ValueError)
+│   └── StoreLostError      a store that failed in the middle of a run; what it holds is whole
 ├── InterruptError          an agent's interrupt that nothing could resume; a run ends with it as its failure
 └── DrawingError            a picture that cannot be drawn on this machine
 """
@@ -30,6 +32,14 @@ class ContractFunctionError(OrchestratorError):
 
 class ResumeError(OrchestratorError, ValueError):
     """A thread, an answer or a step that cannot be resumed from; nothing has changed."""
+
+
+class StoreError(OrchestratorError, ValueError):
+    """A store, or a thread in it, that cannot be worked with; nothing has changed."""
+
+
+class StoreLostError(StoreError):
+    """A store that failed while it was read or written; what it holds is whole."""
 
 
 class InterruptError(OrchestratorError):

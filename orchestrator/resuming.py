@@ -15,6 +15,7 @@ from orchestrator.errors import ResumeError
 from orchestrator.foreign_values import shown
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.state import OrchestratorState, Question, blank_state
+from orchestrator.stored import schema_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +79,24 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
         raise ResumeError(f"thread {thread_id!r} is not in this store; run() begins a thread")
     if not isinstance(values, Mapping) or not {"task", "status", "results"} <= set(values):
         raise ResumeError(f"thread {thread_id!r} holds no run of this program; give the thread of a run")
-    if not snapshot.next and values["status"] in ("planning", "executing"):
+    if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
+        raise ResumeError(problem)
+    # Not ``next``, which leaves out what was done but is in no checkpoint yet when a process is killed.
+    if not snapshot.tasks and values["status"] in ("planning", "executing"):
         raise ResumeError(
             f"thread {thread_id!r} waits where this orchestrator has no node; resume it with the supervision "
             "and the retry_policy that it was begun with"
         )
-    if not snapshot.next:
+    if not snapshot.tasks:
         raise ResumeError(
             f"thread {thread_id!r} has ended as {values['status']!r}; run() begins anew, on it or on another"
         )
-    # Until the plan is made, all else is that of an earlier run on the thread.
-    blank = blank_state(values["task"], max_retries)
+    return state_in(values, max_retries)
+
+
+def state_in(values: Mapping[str, object], max_retries: int) -> OrchestratorState:
+    """The state of a run, from what its thread holds: before the plan, that is of an earlier one."""
+    blank = blank_state(cast("str", values["task"]), max_retries)
     held = {} if values["status"] == "planning" else {name: values.get(name, blank[name]) for name in blank}  # type: ignore[literal-required]
     return cast("OrchestratorState", {**blank, **held})
 
@@ -102,18 +110,21 @@ def _branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
 
 def _branch(task: PregelTask) -> OrchestratorState | None:
     """The state of a step that runs beside others; agents may have graphs of their own."""
-    if task.name != BRANCH or not isinstance(task.state, StateSnapshot) or not task.state.values:
+    if task.name != BRANCH or not isinstance(task.state, StateSnapshot):
         return None
-    return cast("OrchestratorState", task.state.values)
+    # Cut off as it began, it holds nothing yet, or a part.
+    begun = set(OrchestratorState.__annotations__) <= set(task.state.values)
+    return cast("OrchestratorState", task.state.values) if begun else None
 
 
 def _waiting(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
     return [
-        (one, _question(one, _branch(task) or state)) for task in snapshot.tasks for one in task.interrupts
+        (one, question_of(one, _branch(task) or state)) for task in snapshot.tasks for one in task.interrupts
     ]
 
 
-def _question(interrupt: Interrupt, state: OrchestratorState) -> Question:
+def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
+    """What an interrupt asks about the current step: ours, or an agent's own in the same shape."""
     value: object = interrupt.value
     if state["question"] is not None and value == state["question"]:
         return state["question"]

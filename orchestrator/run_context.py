@@ -51,6 +51,7 @@ class RunContext:
         cancelled: The reason, once the run is cancelled.
         stopped: Why nothing more is begun beside a step that was halted or denied.
         now: Gives the time, in UTC.
+        began: When the run began, in UTC; kept with it.
     """
 
     thread_id: str
@@ -62,6 +63,7 @@ class RunContext:
     cancelled: str | None = None
     stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
+    began: str = ""
     _started: float = field(default_factory=time.monotonic)
     _steps: dict[int, float] = field(default_factory=dict)
     _parallel: dict[int, list[UsageRecorder]] = field(default_factory=dict)

@@ -39,6 +39,8 @@ PUBLIC = [
     "StepRecord",
     "StepRetried",
     "StepStarted",
+    "StoreError",
+    "StoreLostError",
     "SupervisionPolicy",
     "SupervisionRecord",
     "Supervisor",

@@ -1,0 +1,40 @@
+"""Encryption at rest, by the extra [encryption]."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from orchestrator.errors import StoreError
+
+_NONCE_BYTES: Final = 12
+
+
+class AesGcm:
+    """AES in Galois/Counter Mode (NIST SP 800-38D): nobody without the key can read, or change, a value."""
+
+    def __init__(self, key: bytes) -> None:
+        """Take a key of 16, 24 or 32 bytes."""
+        self._aes = AESGCM(key)
+
+    def encrypt(self, data: bytes) -> bytes:
+        """A nonce of its own, then the text with its tag."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._aes.encrypt(nonce, data, None)
+
+    def decrypt(self, data: bytes) -> bytes:
+        """What was encrypted.
+
+        Raises:
+            StoreError: With another key, or it was changed since.
+        """
+        try:
+            return self._aes.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], None)
+        except (InvalidTag, ValueError) as error:  # the latter: too short to hold a nonce
+            raise StoreError(
+                "the store cannot be decrypted: the key is another one, or what is stored was changed; "
+                "give the key it was made with"
+            ) from error

@@ -1,0 +1,100 @@
+"""What history asks of a store beside LangGraph's interface, so that it need not read every checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol, cast, runtime_checkable
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata
+
+_COMMAND: Final = "orchestrator_command"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The latest checkpoint of a thread."""
+
+    thread_id: str
+    checkpoint_id: str
+
+
+@runtime_checkable
+class Indexed(Protocol):
+    """A saver that finds threads by itself."""
+
+    def heads(self) -> list[Head]:
+        """The latest checkpoint of every thread, the newest first."""
+        ...
+
+    def planned(self, thread_id: str) -> object:
+        """The plan that was written last; None before there was one."""
+        ...
+
+    def remove(self, head: Head) -> bool:
+        """Delete a thread, unless something was added to it since."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The same over any saver, by reading every checkpoint."""
+
+    saver: BaseCheckpointSaver[str]
+
+    def heads(self) -> list[Head]:
+        """The latest checkpoint of every thread, the newest first."""
+        newest: dict[str, str] = {}
+        for found in self.saver.list(None):
+            at = found.config["configurable"]
+            if at["checkpoint_ns"] == "":
+                newest[at["thread_id"]] = max(newest.get(at["thread_id"], ""), at["checkpoint_id"])
+        heads = [Head(thread_id, checkpoint_id) for thread_id, checkpoint_id in newest.items()]
+        return sorted(heads, key=lambda head: head.checkpoint_id, reverse=True)
+
+    def planned(self, thread_id: str) -> object:
+        """The plan that was written last; None before there was one."""
+        for found in self.saver.list(place(thread_id)):
+            for _, channel, value in reversed(found.pending_writes or []):
+                if channel == "plan":
+                    return value
+        return None
+
+    def remove(self, head: Head) -> bool:
+        """Delete a thread, unless something was added to it since."""
+        found = self.saver.get_tuple(place(head.thread_id))
+        if found is None or found.config["configurable"]["checkpoint_id"] != head.checkpoint_id:
+            return False
+        self.saver.delete_thread(head.thread_id)
+        return True
+
+
+def place(thread_id: str, namespace: str = "", checkpoint_id: str | None = None) -> RunnableConfig:
+    """Where a checkpoint is: the latest of a thread, or one by its id."""
+    chosen = {} if checkpoint_id is None else {"checkpoint_id": checkpoint_id}
+    return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **chosen})
+
+
+def indexed(saver: BaseCheckpointSaver[str]) -> Indexed:
+    """The saver itself, or what reads it where it cannot do so by itself."""
+    return saver if isinstance(saver, Indexed) else Listed(saver)
+
+
+@dataclass(slots=True)
+class Labels:
+    """What a command line keeps with every checkpoint that is stored."""
+
+    command: Mapping[str, object] | None = field(default=None)
+
+    def on(self, metadata: CheckpointMetadata) -> CheckpointMetadata:
+        """The metadata with them."""
+        if self.command is None:
+            return metadata
+        return cast("CheckpointMetadata", {**metadata, _COMMAND: dict(self.command)})
+
+
+def command_in(metadata: Mapping[str, object]) -> Mapping[str, object] | None:
+    """What was kept with a checkpoint; None where nothing was."""
+    command = metadata.get(_COMMAND)
+    return command if isinstance(command, dict) else None

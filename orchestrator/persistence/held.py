@@ -1,0 +1,122 @@
+"""What one checkpoint says of a run, without those before it; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal, cast
+
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.types import Interrupt
+
+from orchestrator.state import Question, RunStatus, Usage
+from orchestrator.stored import schema_problem, started_in
+
+StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
+
+STATUSES: Final[tuple[StoredStatus, ...]] = (
+    "planning",
+    "executing",
+    "waiting",
+    "success",
+    "failed",
+    "unreadable",
+)
+ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
+_INTERRUPT: Final = "__interrupt__"
+_INPUT: Final = "__start__"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A stored run in a line.
+
+    Attributes:
+        thread_id: Names it.
+        status: "waiting" where a question waits for a person; "planning" or "executing" where it is under way
+            or was cut off; "unreadable" where another version of this program stored it.
+        task: What is to be done; empty where the run is unreadable.
+        steps_done: Steps that stand, or were passed.
+        steps_planned: Steps of the plan; 0 before there is one.
+        started: When it began, in UTC; None where that was not noted.
+        updated: When it was stored last, in UTC.
+        question: What a person is asked.
+        usage: What was spent; None before the plan.
+    """
+
+    thread_id: str
+    status: StoredStatus
+    task: str
+    steps_done: int
+    steps_planned: int
+    started: datetime | None
+    updated: datetime
+    question: Question | None
+    usage: Usage | None
+
+
+def values_in(found: CheckpointTuple) -> Mapping[str, object]:
+    """The small values of the state, with the input of a run that has only just begun."""
+    return {**found.checkpoint["channel_values"], **input_in(found)}
+
+
+def input_in(found: CheckpointTuple) -> Mapping[str, object]:
+    """What a run was begun with that has not come further than that."""
+    begun: object = found.checkpoint["channel_values"].get(_INPUT)
+    return begun if isinstance(begun, Mapping) else {}
+
+
+def is_run(found: CheckpointTuple) -> bool:
+    """Whether it is a run of this program."""
+    values = values_in(found)
+    return isinstance(values.get("task"), str) and isinstance(values.get("status"), str)
+
+
+def problem_in(thread_id: str, found: CheckpointTuple) -> str | None:
+    """Why it cannot be read; None where it can."""
+    return schema_problem(thread_id, cast("Mapping[str, object]", found.metadata))
+
+
+def open_interrupts(found: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
+    """What waits for an answer, with the id of the graph's task that asks; those that ended since do not."""
+    writes = found.pending_writes or []
+    ended = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
+    for task, channel, value in writes:
+        if channel == _INTERRUPT and task not in ended:
+            asked: Sequence[object] = value if isinstance(value, Sequence) else (value,)
+            yield from ((task, one) for one in asked if isinstance(one, Interrupt))
+
+
+def summary(
+    thread_id: str, found: CheckpointTuple, question: Question | None, planned: Sequence[str]
+) -> RunSummary:
+    """The line of a readable run."""
+    values = values_in(found)
+    status = cast("RunStatus", values["status"])
+    begun = status != "planning"
+    return RunSummary(
+        thread_id=thread_id,
+        status="waiting" if question is not None and status not in ENDED else status,
+        task=cast("str", values["task"]),
+        steps_done=cast("int", values["current_step_index"]) if begun else 0,
+        steps_planned=len(planned) if begun else 0,
+        started=_started(found),
+        updated=_updated(found),
+        question=question if status not in ENDED else None,
+        usage=cast("Usage | None", values.get("usage")) if begun else None,
+    )
+
+
+def unreadable(thread_id: str, found: CheckpointTuple) -> RunSummary:
+    """The line of a run that another version stored."""
+    return RunSummary(thread_id, "unreadable", "", 0, 0, _started(found), _updated(found), None, None)
+
+
+def _started(found: CheckpointTuple) -> datetime | None:
+    started = started_in(cast("Mapping[str, object]", found.metadata))
+    return None if started is None else datetime.fromisoformat(started).astimezone(UTC)
+
+
+def _updated(found: CheckpointTuple) -> datetime:
+    return datetime.fromisoformat(found.checkpoint["ts"]).astimezone(UTC)

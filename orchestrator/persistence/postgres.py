@@ -1,0 +1,218 @@
+"""Keeps runs in PostgreSQL, by the extra [postgres]."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Final, cast
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
+from psycopg import Connection, Cursor
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.persistence.heads import Head, Labels
+from orchestrator.persistence.serialisation import StrictSerializer
+from orchestrator.persistence.versions import next_version
+
+_CONNECT_S: Final = 10
+_CONNECTIONS: Final = 8
+_SETUP_S: Final = 60.0
+_SETUP_LOCK: Final = 0x70656D
+"""Names the lock under which tables are made: two processes that begin at once would clash."""
+_HEADS: Final = """
+    SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
+    GROUP BY thread_id ORDER BY 2 DESC
+"""
+_PLAN: Final = """
+    SELECT type, blob FROM checkpoint_writes WHERE thread_id = %s AND checkpoint_ns = '' AND channel = 'plan'
+    ORDER BY checkpoint_id DESC LIMIT 1
+"""
+_IS_HEAD: Final = """
+    SELECT 1 WHERE %s = (
+        SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = ''
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A text that is stored beside the checkpoint."""
+
+    text: str
+
+
+class PostgresRunSaver(PostgresSaver):
+    """LangGraph's saver with strict reading and short versions.
+
+    Texts are stored as all else, not in the checkpoint's JSON, where they could not be encrypted, could hold
+    no NUL, and would be written with every checkpoint.
+    """
+
+    def __init__(self, pool: ConnectionPool[Connection[DictRow]], name: str, serde: StrictSerializer) -> None:
+        """Take an open pool, and what the store is called in messages."""
+        super().__init__(pool, serde=serde)
+        self.labels = Labels()
+        self._name = name
+        # Of a pool, everyone has a connection of their own.
+        self.lock = nullcontext()  # type: ignore[assignment]
+
+    @contextmanager
+    def _cursor(self, *, pipeline: bool = False) -> Iterator[Cursor[DictRow]]:
+        """A cursor; raises StoreLostError in place of what the database raises."""
+        try:
+            with super()._cursor(pipeline=pipeline) as cursor:
+                yield cursor
+        except (psycopg.Error, PoolTimeout, PoolClosed) as error:
+            raise StoreLostError(f"{self._name} failed ({_said(error)}); mend that, and resume") from error
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint."""
+        values = checkpoint["channel_values"]
+        texts = {name: _Apart(value) for name, value in values.items() if isinstance(value, str)}
+        # All of them: a thread that another saver began has them in its JSON until now.
+        versions = {name: checkpoint["channel_versions"][name] for name in texts}
+        apart = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
+        return super().put(config, apart, self.labels.on(metadata), {**new_versions, **versions})
+
+    def _dump_blobs(
+        self, thread_id: str, checkpoint_ns: str, values: dict[str, object], versions: ChannelVersions
+    ) -> list[tuple[str, str, str, str, str, bytes | None]]:
+        plain = {name: value.text if isinstance(value, _Apart) else value for name, value in values.items()}
+        return super()._dump_blobs(thread_id, checkpoint_ns, plain, versions)
+
+    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
+        """A short one."""
+        return next_version(current)
+
+    def heads(self) -> list[Head]:
+        """The latest checkpoint of every thread, the newest first."""
+        with self._cursor() as cursor:
+            return [Head(row["thread_id"], row["checkpoint_id"]) for row in cursor.execute(_HEADS)]
+
+    def planned(self, thread_id: str) -> object:
+        """The plan that was written last; None before there was one."""
+        with self._cursor() as cursor:
+            row = cursor.execute(_PLAN, (thread_id,)).fetchone()
+        return None if row is None else self.serde.loads_typed((row["type"], row["blob"]))
+
+    def remove(self, head: Head) -> bool:
+        """Delete a thread, unless something was added to it since."""
+        with self._cursor() as cursor, cursor.connection.transaction():
+            if cursor.execute(_IS_HEAD, (head.checkpoint_id, head.thread_id)).fetchone() is None:
+                return False
+            for statement in PRUNE_DELETE_THREADS_SQL:
+                cursor.execute(statement, ([head.thread_id],))
+        return True
+
+
+@contextmanager
+def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -> Iterator[PostgresRunSaver]:
+    """Open a database.
+
+    Args:
+        url: Where, with a password if it needs one.
+        name: The same without a password, for messages.
+        serde: How values are stored.
+        make: Whether its tables are made where they are missing.
+
+    Raises:
+        StoreError: It cannot be reached, or holds no runs.
+    """
+    _check_reachable(url, name)
+    pool = ConnectionPool[Connection[DictRow]](
+        url,
+        connection_class=Connection[DictRow],
+        kwargs={
+            "autocommit": True,
+            "prepare_threshold": 0,
+            "row_factory": dict_row,
+            "connect_timeout": _CONNECT_S,
+        },
+        min_size=1,
+        max_size=_CONNECTIONS,
+        timeout=_CONNECT_S,
+        check=ConnectionPool.check_connection,
+        open=False,
+    )
+    with pool:
+        saver = PostgresRunSaver(pool, name, serde)
+        _set_up(pool, saver, name, make=make)
+        yield saver
+
+
+def without_password(url: str) -> str:
+    """A URL for people to see."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(part for part in parts.query.split("&") if not part.startswith("password="))
+    return urlunsplit((parts.scheme, f"{user.partition(':')[0]}{at}{host}", parts.path, query, ""))
+
+
+def _check_reachable(url: str, name: str) -> None:
+    """At once and with its reason, where a pool would try for long and say nothing."""
+    try:
+        psycopg.connect(url, connect_timeout=_CONNECT_S).close()
+    except psycopg.OperationalError as error:
+        raise StoreError(
+            f"{name} cannot be reached ({_said(error)}); start it, or give another URL"
+        ) from None
+    except psycopg.Error:  # which repeats the URL that it could not read
+        raise StoreError(f"{name} is no URL of a database; give postgresql://USER@HOST/NAME") from None
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _set_up(
+    pool: ConnectionPool[Connection[DictRow]], saver: PostgresRunSaver, name: str, *, make: bool
+) -> None:
+    with pool.connection() as connection:
+        if _stored_version(connection) == len(saver.MIGRATIONS) - 1:
+            return
+        if not make:
+            raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
+        with _alone(connection, name):
+            saver.setup()
+
+
+def _stored_version(connection: Connection[DictRow]) -> int | None:
+    table = connection.execute("SELECT to_regclass('checkpoint_migrations') AS name").fetchone()
+    if table is None or table["name"] is None:
+        return None
+    row = connection.execute("SELECT max(v) AS version FROM checkpoint_migrations").fetchone()
+    return None if row is None else cast("int | None", row["version"])
+
+
+@contextmanager
+def _alone(connection: Connection[DictRow], name: str) -> Iterator[None]:
+    """Hold the lock; asked for again and again, since waiting within the database would stop the setup."""
+    deadline = time.monotonic() + _SETUP_S
+    while not _locked(connection):
+        if time.monotonic() > deadline:
+            raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (_SETUP_LOCK,))
+
+
+def _locked(connection: Connection[DictRow]) -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS got", (_SETUP_LOCK,)).fetchone()
+    return row is not None and bool(row["got"])

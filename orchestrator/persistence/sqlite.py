@@ -1,0 +1,190 @@
+"""Keeps runs in a file of SQLite, which is found, made or refused before anything is written to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.persistence.heads import Head, Labels
+from orchestrator.persistence.serialisation import StrictSerializer
+from orchestrator.persistence.versions import next_version
+
+_HEADER: Final = b"SQLite format 3\0"
+_TABLES: Final = frozenset({"checkpoints", "writes"})
+_BUSY_S: Final = 60.0
+"""How long a write waits for those of other processes."""
+_HEADS: Final = """
+    SELECT thread_id, max(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = ''
+    GROUP BY thread_id ORDER BY 2 DESC
+"""
+_PLAN: Final = """
+    SELECT type, value FROM writes WHERE thread_id = ? AND checkpoint_ns = '' AND channel = 'plan'
+    ORDER BY checkpoint_id DESC LIMIT 1
+"""
+_IS_HEAD: Final = """
+    SELECT 1 WHERE ? = (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')
+"""
+
+
+class SqliteRunSaver(SqliteSaver):
+    """LangGraph's saver with strict reading, short versions, and nothing kept of a write that failed."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str, serde: StrictSerializer) -> None:
+        """Take a connection that works from any thread, and what the store is called in messages."""
+        super().__init__(connection, serde=serde)
+        self.labels = Labels()
+        self._name = name
+
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
+        """A cursor, in a transaction that is kept as a whole or not at all: half a step's writes are none.
+
+        Raises:
+            StoreLostError: In place of SQLite's errors.
+        """
+        with self.lock, closing(self._opened()) as cursor:
+            try:
+                yield cursor
+                if transaction:
+                    self.conn.commit()
+            except BaseException as error:
+                self._roll_back()
+                if isinstance(error, sqlite3.Error):
+                    raise StoreLostError(f"{self._name} failed ({error}); mend that, and resume") from error
+                raise
+
+    def _opened(self) -> sqlite3.Cursor:
+        try:
+            self.setup()
+            return self.conn.cursor()
+        except sqlite3.Error as error:
+            raise StoreLostError(f"{self._name} failed ({error}); mend that, and resume") from error
+
+    def _roll_back(self) -> None:
+        try:
+            self.conn.rollback()
+        except sqlite3.Error:  # the connection is gone, and with it what it had not committed
+            return
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint."""
+        return super().put(config, checkpoint, self.labels.on(metadata), new_versions)
+
+    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
+        """A short one."""
+        return next_version(current)
+
+    def heads(self) -> list[Head]:
+        """The latest checkpoint of every thread, the newest first."""
+        with self.cursor(transaction=False) as cursor:
+            return [Head(*row) for row in cursor.execute(_HEADS)]
+
+    def planned(self, thread_id: str) -> object:
+        """The plan that was written last; None before there was one."""
+        with self.cursor(transaction=False) as cursor:
+            row = cursor.execute(_PLAN, (thread_id,)).fetchone()
+        return None if row is None else self.serde.loads_typed(row)
+
+    def remove(self, head: Head) -> bool:
+        """Delete a thread, unless something was added to it since."""
+        with self.cursor() as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            if cursor.execute(_IS_HEAD, (head.checkpoint_id, head.thread_id)).fetchone() is None:
+                return False
+            for table in ("checkpoints", "writes"):
+                cursor.execute(f"DELETE FROM {table} WHERE thread_id = ?", (head.thread_id,))  # noqa: S608
+        return True
+
+
+@contextmanager
+def open_sqlite(
+    file: Path, serde: StrictSerializer, *, make: bool, private: bool
+) -> Iterator[SqliteRunSaver]:
+    """Open a file.
+
+    Args:
+        file: Where.
+        serde: How values are stored.
+        make: Whether a missing file is made, and an empty one filled.
+        private: Whether its folder is made, too.
+
+    Raises:
+        StoreError: The file is missing, cannot be opened or holds something else; it is as it was.
+    """
+    if make:
+        _make(file, folder=private)
+    _check_header(file)
+    with closing(_connected(file)) as connection:
+        _check_tables(connection, file, make=make)
+        saver = SqliteRunSaver(connection, str(file), serde)
+        with _reading(file):
+            connection.execute("PRAGMA synchronous=FULL")
+            saver.setup()
+        yield saver
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"{file} cannot be used as a store of runs ({error}); give another path") from error
+
+
+def _make(file: Path, *, folder: bool) -> None:
+    """Make an empty file that only its user can read, since runs hold whatever their tasks are about."""
+    try:
+        if folder:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from error
+
+
+def _check_header(file: Path) -> None:
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(len(_HEADER))
+    except FileNotFoundError:
+        raise StoreError(f"there is no {file}; give the path of the store in which the run is kept") from None
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read ({error.strerror}); give another path") from error
+    if head not in (b"", _HEADER):
+        raise StoreError(f"{file} is no SQLite database; give another path")
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    # One that begins with the lock on writing waits for it; one that comes to it later is refused at once.
+    with _reading(file):
+        return sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=_BUSY_S,
+            isolation_level="IMMEDIATE",
+            check_same_thread=False,
+        )
+
+
+def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
+    with _reading(file):
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        found: frozenset[str] = frozenset(name for (name,) in rows)
+    if found >= _TABLES or (make and not found):
+        return
+    what = "is a database of another program" if found else "holds no runs"
+    raise StoreError(f"{file} {what}; give another path")

@@ -1,0 +1,97 @@
+"""Opens the store of a path or a URL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.persistence.history import History
+from orchestrator.persistence.serialisation import StrictSerializer, serializer
+
+if TYPE_CHECKING:
+    from orchestrator.persistence.postgres import PostgresRunSaver
+    from orchestrator.persistence.sqlite import SqliteRunSaver
+
+_APPLICATION: Final = "plan-execute-monitor"
+_FILE: Final = "runs.sqlite"
+_URLS: Final = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open store.
+
+    Attributes:
+        where: Its path, or its URL without a password.
+        saver: Keeps runs in it: ``LangGraphOrchestrator(..., checkpointer=store.saver)``.
+    """
+
+    where: str
+    saver: SqliteRunSaver | PostgresRunSaver
+
+    @property
+    def history(self) -> History:
+        """The runs in it."""
+        return History(self.saver)
+
+
+def default_path() -> Path:
+    """The file in the user's data folder; nothing is made."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - by need
+
+    return user_data_path(_APPLICATION, appauthor=False) / _FILE
+
+
+@contextmanager
+def open_store(
+    where: str | Path | None = None, *, encryption_key: str | None = None, make: bool = True
+) -> Iterator[Store]:
+    """Open a store of runs; closed when the block is left.
+
+    Args:
+        where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``); None for the file
+            in the user's data folder.
+        encryption_key: 16, 24 or 32 bytes in UTF-8, by which what is stored is encrypted with AES in GCM
+            (extra ``[encryption]``); None for what the environment says in ``PEM_ENCRYPTION_KEY``, if
+            anything. Names of threads, counters and times stay readable.
+        make: Whether a store is made where there is none.
+
+    Yields:
+        The store. It may be used by several orchestrators, threads and event loops at once, and by other
+        processes beside this one.
+
+    Raises:
+        StoreError: There is none, it cannot be opened, or it holds something else; it is as it was.
+        ConfigurationError: The key cannot be one, or the extra is not installed.
+    """
+    serde = serializer(encryption_key)
+    if isinstance(where, str) and where.startswith(_URLS):
+        with _postgres(where, serde, make=make) as store:
+            yield store
+        return
+    from orchestrator.persistence.sqlite import open_sqlite  # noqa: PLC0415 - by need
+
+    file = default_path() if where is None else Path(where)
+    with open_sqlite(file, serde, make=make, private=where is None) as saver:
+        yield Store(str(file), saver)
+
+
+@contextmanager
+def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Store]:
+    try:
+        from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            "a store in PostgreSQL needs the packages langgraph-checkpoint-postgres and psycopg; "
+            'install them with `pip install "plan-execute-monitor[postgres]"`'
+        ) from error
+    try:
+        name = postgres.without_password(url)
+    except ValueError:
+        raise StoreError("the URL of the store is none; give postgresql://USER:PASSWORD@HOST/NAME") from None
+    with postgres.open_postgres(url, name, serde, make=make) as saver:
+        yield Store(name, saver)

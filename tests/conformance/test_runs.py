@@ -1,0 +1,205 @@
+"""What holds for runs in every store."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator, ResumeError
+from tests.fakes.executor import FakeExecutor, WaitingExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.supervision import SpeakingExecutor
+
+APPROVE = {"answer": "approve"}
+SIDE_BY_SIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}, {"step": "end", "needs": [1, 2]}]
+
+
+def build(opened, plan=("one", "two"), executor=None, monitor=None, **options):
+    agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, checkpointer=opened.saver, **options)
+
+
+def asking(opened, **options):
+    return build(opened, executor=SpeakingExecutor(), supervision="human", **options)
+
+
+@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
+def test_what_is_stored_is_what_was_returned(backend, plan):
+    with backend.open() as opened:
+        state = build(opened, plan, monitor=FakeMonitor(refuse(), *[accept()] * 9)).run("x", "thread")
+    with backend.open() as opened:
+        assert opened.history.show("thread").state == state
+
+    assert state["status"] == "success"
+
+
+def test_a_run_that_failed_is_stored_as_it_was_returned(backend):
+    with backend.open() as opened:
+        state = build(opened, executor=FakeExecutor("out", ValueError("no"))).run("x", "thread")
+    with backend.open() as opened:
+        assert opened.history.show("thread").state == state
+
+    assert state["failure"]["kind"] == "executor_error"
+
+
+@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
+def test_a_run_that_waits_is_answered_after_the_store_was_opened_again(backend, plan):
+    with backend.open() as opened:
+        state = asking(opened, plan=plan).run("x", "thread")
+    questions = []
+    while state["status"] == "executing":
+        questions.append(state["question"]["step"])
+        with backend.open() as opened:
+            state = asking(opened, plan=plan).resume("thread", APPROVE)
+
+    assert (state["status"], questions) == ("success", state["plan"])
+
+
+class CutOff:
+    """A planner and an executor whose process ends in the middle of a call, for all that a run sees."""
+
+    def __init__(self, at):
+        self.at = at
+        self.calls = []
+        self.reached = asyncio.Event()
+
+    async def generate_plan(self, task):
+        return await self._called(task, steps(3))
+
+    async def execute_step(self, step_description, context=""):
+        return await self._called(step_description, f"{step_description} done")
+
+    async def _called(self, name, answer):
+        self.calls.append(name)
+        if name == self.at:
+            self.reached.set()
+            await asyncio.sleep(3600)
+        return answer
+
+
+async def cut_off(opened, at, thread="thread"):
+    """Run a task until a call at which it is cut off; the calls."""
+    agent = CutOff(at)
+    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
+    running = asyncio.ensure_future(orchestrator.arun("x", thread))
+    await asyncio.wait_for(agent.reached.wait(), 20)
+    running.cancel()
+    await asyncio.wait([running])
+    return agent.calls
+
+
+@pytest.mark.parametrize("at", ["x", "step 1", "step 3"])
+async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
+    with backend.open() as opened:
+        before = await cut_off(opened, at)
+    agent = CutOff("nowhere")
+    with backend.open() as opened:
+        orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
+        state = await orchestrator.aresume("thread")
+        assert opened.history.show("thread").state == state
+
+    assert (state["status"], before[:-1] + agent.calls) == ("success", ["x", "step 1", "step 2", "step 3"])
+
+
+def test_a_second_run_on_a_thread_replaces_the_first(backend):
+    with backend.open() as opened:
+        orchestrator = build(opened, monitor=FakeMonitor(refuse(), *[accept()] * 9))
+        orchestrator.run("a", "thread")
+        state = orchestrator.run("b", "thread")
+        assert opened.history.show("thread").state == state
+
+    assert (state["task"], [record["attempt"] for record in state["results"]]) == ("b", [1, 1])
+
+
+def test_two_orchestrators_share_a_store(backend):
+    with backend.open() as first, backend.open() as second:
+        one, two = asking(first), asking(second)
+        one.run("x", "a")
+        two.run("y", "b")
+        one.resume("b", APPROVE)
+        two.resume("a", APPROVE)
+
+        assert [two.resume("b", APPROVE)["task"], one.resume("a", APPROVE)["task"]] == ["y", "x"]
+        assert {run.thread_id: run.status for run in first.history.runs()} == dict.fromkeys("ab", "success")
+
+
+def test_runs_in_several_threads_do_not_mix(backend):
+    with backend.open() as opened, ThreadPoolExecutor(8) as pool:
+        orchestrator = LangGraphOrchestrator(
+            FakePlanner(lambda task: [f"{task} {number}" for number in range(3)]),
+            FakeExecutor(),
+            FakeMonitor(),
+            checkpointer=opened.saver,
+        )
+        names = [f"task {number}" for number in range(16)]
+        states = dict(zip(names, pool.map(orchestrator.run, names, names), strict=True))
+
+        assert {name: opened.history.show(name).state for name in names} == states
+    for name, state in states.items():
+        assert [record["result"] for record in state["results"]] == [f"{name} {n} done" for n in range(3)]
+
+
+async def test_runs_on_one_event_loop_do_not_mix(backend):
+    with backend.open() as opened:
+        orchestrator = build(opened)
+        names = [f"task {number}" for number in range(20)]
+        states = await asyncio.gather(*(orchestrator.arun(name, name) for name in names))
+
+        assert [opened.history.show(name).state for name in names] == states
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["line\n" * 200_000, "\x00 nul", "🌊 ñ \u202e \ufffe", "'; DROP TABLE checkpoints; --", "%s {} \\u0000"],
+    ids=["a million characters", "NUL", "Unicode", "SQL", "format"],
+)
+def test_any_text_is_stored(backend, text):
+    with backend.open() as opened:
+        state = build(opened, [f"step {text}"], FakeExecutor(text)).run(f"do {text}", "thread")
+        assert opened.history.show("thread").state == state
+
+    assert (state["status"], state["task"], state["results"][0]["result"]) == ("success", f"do {text}", text)
+
+
+@pytest.mark.parametrize(
+    "thread",
+    [
+        "a/b",
+        "run:1|2",
+        " spaces ",
+        "ünïcødé 🌊",
+        "'; DROP TABLE checkpoints; --",
+        "%s %(a)s {}",
+        "line\nbreak",
+        "x" * 1000,
+    ],
+)
+def test_any_thread_id_names_a_run(backend, thread):
+    with backend.open() as opened:
+        asking(opened).run("x", "other")
+        asking(opened, plan=["one"]).run("x", thread)
+        state = asking(opened, plan=["one"]).resume(thread, APPROVE)
+
+        assert opened.history.show(thread).state == state
+        assert {run.thread_id for run in opened.history.runs()} == {thread, "other"}
+
+
+def test_an_unknown_thread_is_not_resumed(backend):
+    with backend.open() as opened, pytest.raises(ResumeError, match="'nothing' is not in this store"):
+        build(opened).resume("nothing")
+
+
+def test_a_run_that_is_cancelled_leaves_what_it_did(backend):
+    with backend.open() as opened, ThreadPoolExecutor() as pool:
+        executor = WaitingExecutor()
+        orchestrator = build(opened, executor=executor)
+        running = pool.submit(orchestrator.run, "x", "thread")
+        assert executor.started.wait(20)
+        orchestrator.cancel("thread")
+        state = running.result(20)
+
+        assert opened.history.show("thread").state == state
+    assert state["failure"]["kind"] == "cancelled"
