@@ -163,7 +163,7 @@ def test_a_cost_that_is_no_number_is_missing():
     tokens = {"input_tokens": 2**62, "output_tokens": 0, "model": "m"}
     report = evaluate({"agent_run": {"final_output": "a", **tokens}}, prices={"m": Price(1e300, 0)})
 
-    assert report["metrics"]["operational"]["sources"]["cost_usd"] == "missing"
+    assert report.metrics.operational["sources"]["cost_usd"] == "missing"
 
 
 @pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
