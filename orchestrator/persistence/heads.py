@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, cast, runtime_checkable
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata, CheckpointTuple
+
+from orchestrator.errors import StoreError
 
 _COMMAND: Final = "orchestrator_command"
+_SAID: Final = 200
+_FORM: Final = {"id": str, "ts": str, "channel_values": dict, "channel_versions": dict, "versions_seen": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,28 @@ def place(thread_id: str, namespace: str = "", checkpoint_id: str | None = None)
     """Where a checkpoint is: the latest of a thread, or one by its id."""
     chosen = {} if checkpoint_id is None else {"checkpoint_id": checkpoint_id}
     return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **chosen})
+
+
+def whole(found: CheckpointTuple | None) -> CheckpointTuple | None:
+    """A checkpoint that was read, unless something else was stored in its place.
+
+    Raises:
+        StoreError: It has not the form of a checkpoint.
+    """
+    checkpoint: object = None if found is None else found.checkpoint
+    if found is None or (isinstance(checkpoint, dict) and _FORM.items() <= _types(checkpoint).items()):
+        return found
+    thread_id = found.config["configurable"]["thread_id"]
+    raise StoreError(f"the store holds a checkpoint of {thread_id!r:.80} that is broken; restore it")
+
+
+def said(error: Exception) -> str:
+    """What a database says of a failure, on one line; some quote what is stored."""
+    return " ".join(str(error).split())[:_SAID] or type(error).__name__
+
+
+def _types(checkpoint: Mapping[str, object]) -> Mapping[str, type]:
+    return {name: type(value) for name, value in checkpoint.items()}
 
 
 def indexed(saver: BaseCheckpointSaver[str]) -> Indexed:

@@ -70,7 +70,7 @@ def input_in(found: CheckpointTuple) -> Mapping[str, object]:
 def is_run(found: CheckpointTuple) -> bool:
     """Whether it is a run of this program."""
     values = values_in(found)
-    return isinstance(values.get("task"), str) and isinstance(values.get("status"), str)
+    return isinstance(values.get("task"), str) and values.get("status") in STATUSES
 
 
 def problem_in(thread_id: str, found: CheckpointTuple) -> str | None:

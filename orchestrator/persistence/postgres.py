@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
 from psycopg import Connection, Cursor
@@ -19,13 +19,14 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.heads import Head, Labels
+from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
 _CONNECT_S: Final = 10
 _CONNECTIONS: Final = 8
 _SETUP_S: Final = 60.0
+_SHOWN: Final = ("host=", "port=", "dbname=", "user=")
 _SETUP_LOCK: Final = 0x70656D
 """Names the lock under which tables are made: two processes that begin at once would clash."""
 _HEADS: Final = """
@@ -72,7 +73,11 @@ class PostgresRunSaver(PostgresSaver):
             with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
-            raise StoreLostError(f"{self._name} failed ({_said(error)}); mend that, and resume") from error
+            raise StoreLostError(f"{self._name} failed ({said(error)}); mend that, and resume") from error
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read a checkpoint; raises StoreError where something else is in its place."""
+        return whole(super().get_tuple(config))
 
     def put(
         self,
@@ -156,10 +161,16 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
 
 
 def without_password(url: str) -> str:
-    """A URL for people to see."""
+    """A URL for people to see.
+
+    Raises:
+        ValueError: It cannot be told which part of it is the password.
+    """
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
-    query = "&".join(part for part in parts.query.split("&") if not part.startswith("password="))
+    if "@" in user:
+        raise ValueError("an @ within the password")
+    query = "&".join(part for part in parts.query.split("&") if part.startswith(_SHOWN))
     return urlunsplit((parts.scheme, f"{user.partition(':')[0]}{at}{host}", parts.path, query, ""))
 
 
@@ -168,15 +179,9 @@ def _check_reachable(url: str, name: str) -> None:
     try:
         psycopg.connect(url, connect_timeout=_CONNECT_S).close()
     except psycopg.OperationalError as error:
-        raise StoreError(
-            f"{name} cannot be reached ({_said(error)}); start it, or give another URL"
-        ) from None
+        raise StoreError(f"{name} cannot be reached ({said(error)}); start it, or give another URL") from None
     except psycopg.Error:  # which repeats the URL that it could not read
         raise StoreError(f"{name} is no URL of a database; give postgresql://USER@HOST/NAME") from None
-
-
-def _said(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _set_up(

@@ -56,7 +56,7 @@ class StrictSerializer(SerializerProtocol):
         kind, _, cipher = stored.partition("+")
         if kind not in _WRITTEN or cipher not in ("", _CIPHER):
             raise StoreError(
-                f"the store holds a value of the kind {stored!r:.40}, which is not read; restore it"
+                f"the store holds a value of a kind that is not read ({stored!r:.40}); restore it"
             )
         if cipher:
             content = self._decrypted(content)

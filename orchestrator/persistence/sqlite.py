@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.heads import Head, Labels
+from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
@@ -59,7 +59,9 @@ class SqliteRunSaver(SqliteSaver):
             except BaseException as error:
                 self._roll_back()
                 if isinstance(error, sqlite3.Error):
-                    raise StoreLostError(f"{self._name} failed ({error}); mend that, and resume") from error
+                    raise StoreLostError(
+                        f"{self._name} failed ({said(error)}); mend that, and resume"
+                    ) from error
                 raise
 
     def _opened(self) -> sqlite3.Cursor:
@@ -67,13 +69,20 @@ class SqliteRunSaver(SqliteSaver):
             self.setup()
             return self.conn.cursor()
         except sqlite3.Error as error:
-            raise StoreLostError(f"{self._name} failed ({error}); mend that, and resume") from error
+            raise self._lost(error) from error
+
+    def _lost(self, error: sqlite3.Error) -> StoreLostError:
+        return StoreLostError(f"{self._name} failed ({said(error)}); mend that, and resume")
 
     def _roll_back(self) -> None:
         try:
             self.conn.rollback()
         except sqlite3.Error:  # the connection is gone, and with it what it had not committed
             return
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read a checkpoint; raises StoreError where something else is in its place."""
+        return whole(super().get_tuple(config))
 
     def put(
         self,
@@ -143,7 +152,9 @@ def _reading(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(f"{file} cannot be used as a store of runs ({error}); give another path") from error
+        raise StoreError(
+            f"{file} cannot be used as a store of runs ({said(error)}); give another path"
+        ) from error
 
 
 def _make(file: Path, *, folder: bool) -> None:

@@ -92,6 +92,9 @@ def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Stor
     try:
         name = postgres.without_password(url)
     except ValueError:
-        raise StoreError("the URL of the store is none; give postgresql://USER:PASSWORD@HOST/NAME") from None
+        raise StoreError(
+            "the URL of the store cannot be read; give postgresql://USER:PASSWORD@HOST/NAME, "
+            "with %40 for each @ in the password"
+        ) from None
     with postgres.open_postgres(url, name, serde, make=make) as saver:
         yield Store(name, saver)

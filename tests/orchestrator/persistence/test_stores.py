@@ -1,0 +1,276 @@
+"""Opening a store: what is there is found, made or refused; what is refused is as it was."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+
+ROOT = Path(__file__).parents[3]
+APPROVE = {"answer": "approve"}
+
+
+def build(saver, executor=None, **options):
+    agents = FakePlanner(["one", "two"]), executor or FakeExecutor(), FakeMonitor()
+    return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
+
+
+def asking(saver):
+    return build(saver, SpeakingExecutor(), supervision="human")
+
+
+def other_program(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+
+
+def corrupt(path):
+    path.write_bytes(b"SQLite format 3\0" + b"broken" * 200)
+
+
+def test_a_store_is_made_where_there_is_none(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        state = build(store.saver).run("x", "thread")
+    with open_store(str(tmp_path / "runs.sqlite")) as store:
+        assert store.history.show("thread").state == state
+        assert store.where == str(tmp_path / "runs.sqlite")
+
+
+def test_without_a_path_the_store_is_in_the_users_data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with open_store() as store:
+        build(store.saver).run("x", "thread")
+
+    assert Path(store.where) == tmp_path / "plan-execute-monitor" / "runs.sqlite"
+
+
+def test_only_its_user_can_read_a_store(tmp_path):
+    with open_store(tmp_path / "runs.sqlite"):
+        pass
+
+    assert stat.S_IMODE((tmp_path / "runs.sqlite").stat().st_mode) == 0o600
+
+
+def test_a_store_that_is_not_to_be_made_is_not(tmp_path):
+    path = tmp_path / "runs"
+    with pytest.raises(StoreError, match=f"there is no {path}"), open_store(path, make=False):
+        pass
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("fill", "sentence"),
+    [
+        (lambda path: path.write_text("dear diary"), "is no SQLite database"),
+        (other_program, "is a database of another program"),
+        (corrupt, "cannot be used as a store"),
+    ],
+)
+@pytest.mark.parametrize("make", [True, False])
+def test_a_file_of_another_kind_is_refused_and_stays_as_it_was(tmp_path, fill, sentence, make):
+    path = tmp_path / "file"
+    fill(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=sentence), open_store(path, make=make):
+        pass
+
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+
+
+@pytest.mark.parametrize("where", ["missing/runs.sqlite", "."], ids=["no folder", "a folder"])
+def test_a_path_that_cannot_be_written_is_refused(tmp_path, where):
+    with pytest.raises(StoreError, match="cannot be written"), open_store(tmp_path / where):
+        pass
+
+
+def test_reading_leaves_a_store_as_it_was(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with open_store(path) as store:
+        asking(store.saver).run("x", "thread")
+    before = path.read_bytes()
+    with open_store(path, make=False) as store:
+        store.history.runs()
+        store.history.show("thread")
+        with pytest.raises(StoreError):
+            store.history.show("nothing")
+
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
+
+
+def test_several_that_make_a_store_at_once_make_one(tmp_path):
+    def run(number):
+        with open_store(tmp_path / "runs.sqlite") as store:
+            return build(store.saver).run("x", f"thread {number}")["status"]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, range(8))) == ["success"] * 8
+    with open_store(tmp_path / "runs.sqlite") as store:
+        assert len(store.history.runs()) == 8
+
+
+def test_several_that_make_a_store_in_postgres_at_once_make_one(postgres_url):
+    def run(number):
+        with open_store(postgres_url) as store:
+            return build(store.saver).run("x", f"thread {number}")["status"]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(run, range(8))) == ["success"] * 8
+
+
+# PostgreSQL
+
+
+def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
+    with pytest.raises(StoreError, match="holds no runs"), open_store(postgres_url, make=False):
+        pass
+    with psycopg.connect(postgres_url) as connection:
+        assert connection.execute("SELECT * FROM pg_tables WHERE schemaname = 'public'").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:s3cret@127.0.0.1:1/runs",
+        "postgresql://127.0.0.1:1/runs?user=ada&password=s3cret",
+        "postgresql://ada:s3cret%zz@127.0.0.1/runs",
+        "postgresql://ada:s3cret@127.0.0.1:port/runs",
+        "postgresql://ada:s3cret@127.0.0.1/runs?nonsense=s3cret",
+        "postgresql://ada:s3cret@[127.0.0.1/runs",
+        "postgres://ada:x@s3cret@127.0.0.1:1/runs",
+        "postgres://ada:s3cret@127.0.0.1:1/runs?sslpassword=s3cret",
+    ],
+)
+def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(url):
+    with pytest.raises(StoreError) as raised, open_store(url):
+        pass
+    said = str(raised.value)
+
+    assert ("s3c" not in said, "\n" not in said, "; " in said) == (True, True, True)
+    assert raised.value.__cause__ is None
+
+
+def test_a_store_that_is_open_does_not_show_its_password(postgres_url):
+    with open_store(postgres_url.replace("postgres:@", "postgres:s3cret@")) as store:
+        assert "s3cret" not in repr(store)
+
+
+def test_a_missing_extra_is_one_sentence():
+    code = (
+        "import sys; sys.modules['psycopg'] = None\n"
+        "from orchestrator.persistence import open_store\n"
+        "with open_store('postgresql://127.0.0.1/runs'): pass"
+    )
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+
+    assert 'install them with `pip install "plan-execute-monitor[postgres]"`' in ended.stderr
+
+
+def test_a_run_goes_on_after_its_connections_were_cut(postgres_url):
+    with open_store(postgres_url) as store:
+        orchestrator = asking(store.saver)
+        orchestrator.run("x", "thread")
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        orchestrator.resume("thread", APPROVE)
+
+        assert orchestrator.resume("thread", APPROVE)["status"] == "success"
+
+
+# What fails
+
+
+def test_of_a_write_that_fails_nothing_is_kept(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    with open_store(path) as store:
+        saver = store.saver
+        saver.conn.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON writes WHEN NEW.channel = 'second' "
+            "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        )
+        place = {"configurable": {"thread_id": "thread", "checkpoint_ns": "", "checkpoint_id": "1"}}
+        with pytest.raises(StoreLostError, match=r"runs.sqlite failed \(the disk is full\)"):
+            saver.put_writes(place, [("first", 1), ("second", 2)], "task")
+
+        assert saver.conn.execute("SELECT count(*) FROM writes").fetchone() == (0,)
+
+
+class Failing:
+    """Makes the store fail from the second step on."""
+
+    def __init__(self, connection):
+        self.connection = connection
+
+    def execute_step(self, step_description, context=""):
+        if step_description == "two":
+            self.connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no room'); END"
+            )
+        return f"{step_description} done"
+
+
+def test_a_run_whose_store_failed_goes_on_once_it_is_back(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        connection = store.saver.conn
+        with pytest.raises(StoreLostError, match=r"failed \(no room\); mend that, and resume"):
+            build(store.saver, Failing(connection)).run("x", "thread")
+        connection.execute("DROP TRIGGER full")
+        executor = FakeExecutor()
+        state = build(store.saver, executor).resume("thread")
+
+    assert (state["status"], [call.step for call in executor.calls]) == ("success", [])
+    assert [record["result"] for record in state["results"]] == ["one done", "two done"]
+
+
+# What LangGraph's own savers began
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A file that LangGraph's own saver writes."""
+    connection = sqlite3.connect(tmp_path / "runs.sqlite", check_same_thread=False)
+    yield SqliteSaver(connection)
+    connection.close()
+
+
+def test_a_run_that_langgraphs_saver_began_goes_on_in_a_store(tmp_path, plain):
+    asking(plain).run("x", "thread")
+    with open_store(tmp_path / "runs.sqlite") as store:
+        asking(store.saver).resume("thread", APPROVE)
+        state = asking(store.saver).resume("thread", APPROVE)
+
+        assert store.history.show("thread").state == state
+    assert state["status"] == "success"
+
+
+def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgres_url):
+    from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415
+
+    with PostgresSaver.from_conn_string(postgres_url) as saver:
+        saver.setup()
+        asking(saver).run("x", "thread")
+    with open_store(postgres_url) as store:
+        asking(store.saver).resume("thread", APPROVE)
+        state = asking(store.saver).resume("thread", APPROVE)
+
+        assert store.history.show("thread").state == state
+    assert (state["status"], state["task"]) == ("success", "x")
