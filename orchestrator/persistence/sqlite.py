@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -59,9 +60,7 @@ class SqliteRunSaver(SqliteSaver):
             except BaseException as error:
                 self._roll_back()
                 if isinstance(error, sqlite3.Error):
-                    raise StoreLostError(
-                        f"{self._name} failed ({said(error)}); mend that, and resume"
-                    ) from error
+                    raise self._lost(error) from error
                 raise
 
     def _opened(self) -> sqlite3.Cursor:
@@ -143,8 +142,20 @@ def open_sqlite(
         saver = SqliteRunSaver(connection, str(file), serde)
         with _reading(file):
             connection.execute("PRAGMA synchronous=FULL")
-            saver.setup()
+            _set_up(saver)
         yield saver
+
+
+def _set_up(saver: SqliteRunSaver) -> None:
+    """Make the tables; of several that begin together, all but one are refused without waiting."""
+    deadline = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            return saver.setup()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 @contextmanager
@@ -152,9 +163,7 @@ def _reading(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(
-            f"{file} cannot be used as a store of runs ({said(error)}); give another path"
-        ) from error
+        raise StoreError(f"{file} cannot be used as a store ({said(error)}); give another path") from error
 
 
 def _make(file: Path, *, folder: bool) -> None:
@@ -195,7 +204,7 @@ def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> 
     with _reading(file):
         rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         found: frozenset[str] = frozenset(name for (name,) in rows)
-    if found >= _TABLES or (make and not found):
+    if found >= _TABLES or (make and found < _TABLES):  # some of them: another process makes them right now
         return
     what = "is a database of another program" if found else "holds no runs"
     raise StoreError(f"{file} {what}; give another path")
