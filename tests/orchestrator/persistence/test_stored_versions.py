@@ -1,0 +1,82 @@
+"""Runs that earlier versions stored go on; the files are as those versions made them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
+from orchestrator.stored import SCHEMA_VERSION
+from tests.data.stored.make import SIDE_BY_SIDE
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+
+FOLDER = Path(__file__).parents[2] / "data" / "stored"
+VERSIONS = range(1, SCHEMA_VERSION + 1)
+APPROVE = {"answer": "approve"}
+
+
+@pytest.fixture(params=VERSIONS)
+def store(request, tmp_path):
+    """A copy of the file of a version."""
+    path = shutil.copy(FOLDER / f"version_{request.param}.sqlite", tmp_path)
+    with open_store(path, make=False) as opened:
+        yield opened
+
+
+def build(store, executor, plan=("never", "planned"), **options):
+    return LangGraphOrchestrator(
+        FakePlanner(list(plan)), executor, FakeMonitor(), checkpointer=store.saver, **options
+    )
+
+
+def results(state):
+    return [(record["step"], record["attempt"], record["status"]) for record in state["results"]]
+
+
+def test_stored_runs_are_listed(store):
+    assert {run.thread_id: (run.status, run.task, run.steps_planned) for run in store.history.runs()} == {
+        "finished": ("success", "bake bread", 2),
+        "waiting": ("waiting", "bake cake", 2),
+        "waiting side by side": ("waiting", "bake both", 3),
+        "cut off": ("executing", "bake pie", 2),
+    }
+
+
+def test_a_stored_run_is_shown(store):
+    state = store.history.show("finished").state
+
+    assert results(state) == [("one", 1, "failed"), ("one", 2, "validated"), ("two", 1, "validated")]
+    assert state["context"] == "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
+
+
+def test_a_stored_run_that_waits_is_answered(store):
+    orchestrator = build(store, SpeakingExecutor(), supervision="human")
+    while (state := orchestrator.resume("waiting", APPROVE))["status"] == "executing":
+        pass
+
+    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", ["one", "two"])
+
+
+def test_stored_steps_that_run_side_by_side_are_answered(store):
+    orchestrator = build(store, SpeakingExecutor(), SIDE_BY_SIDE, supervision="human")
+    while (state := orchestrator.resume("waiting side by side", APPROVE))["status"] == "executing":
+        pass
+
+    assert (state["status"], [record["step"] for record in state["results"]]) == (
+        "success",
+        ["one", "two", "end"],
+    )
+
+
+def test_a_stored_run_that_was_cut_off_goes_on(store):
+    executor = FakeExecutor()
+    state = build(store, executor).resume("cut off")
+
+    assert (state["status"], [call.step for call in executor.calls]) == ("success", ["two"])
+    assert results(state) == [("one", 1, "failed"), ("one", 2, "validated"), ("two", 1, "validated")]
