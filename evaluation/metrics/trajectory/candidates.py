@@ -96,8 +96,8 @@ class _Crowd:
         return list(self._groups)
 
     def _pattern_key(self, pattern: ActionPattern) -> Hashable:
-        args = None if pattern.args is None else key_of(pattern.args)
-        return (args, _rule_key(self._comparison.rule(pattern)), pattern.agent, pattern.target, pattern.kind)
+        rule = _rule_key(self._comparison.rule(pattern))
+        return (key_of(pattern.args), rule, pattern.agent, pattern.target, pattern.kind)
 
 
 def _rule_key(rule: ArgumentRule) -> Hashable:

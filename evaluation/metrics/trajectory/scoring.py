@@ -79,7 +79,7 @@ def score_trajectory(  # noqa: PLR0917
         return _nothing_expected(actual, rules, bounds)
     match = match_trajectory(actual, expected, mode, rules, functions)
     values = _values(match)
-    unscored = _unscored(match, values, bounds) if None in values.values() else {}
+    unscored = _unscored(match, values, bounds)
     checks = (
         *_verdict(match, bounds),
         *_rule_checks(_of_match(match), rules),

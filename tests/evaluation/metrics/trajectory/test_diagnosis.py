@@ -1,6 +1,10 @@
 """Which argument was wrong: the closest action of the same name."""
 
+import pytest
+
 from evaluation.metrics.trajectory import ArgumentMismatch
+from evaluation.metrics.trajectory.arguments import Difference
+from evaluation.metrics.trajectory.diagnosis import NO_MISMATCHES
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 
@@ -14,6 +18,19 @@ def test_a_mismatch_says_where_it_is_and_what_is_there():
 
     assert found.argument_mismatches == (ArgumentMismatch("a", 1, 1, "/x/1", "different", 3, 2),)
     assert not found.mismatches_truncated
+
+
+@pytest.mark.parametrize(
+    ("found", "field"),
+    [
+        (ArgumentMismatch("a", 0, 0, "/x", "different", 1, 2), "path"),
+        (Difference("/x", "different", 1, 2), "path"),
+        (NO_MISMATCHES, "truncated"),
+    ],
+)
+def test_what_was_found_cannot_be_changed(found, field):
+    with pytest.raises(AttributeError):
+        setattr(found, field, None)
 
 
 def test_a_missed_step_is_paired_with_the_closest_action_of_its_name():

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory import ExpectedStep, ObservedAction, expected_step, observed_action
+from evaluation.metrics.trajectory import (
+    ActionPattern,
+    ExpectedStep,
+    ObservedAction,
+    expected_step,
+    observed_action,
+)
 from evaluation.metrics.trajectory.candidates import candidates
 from evaluation.metrics.trajectory.comparison import Comparison, UndecidedError
 from evaluation.rules import MATCH_MODES, TrajectoryRules
@@ -374,6 +380,14 @@ def test_a_step_is_read_as_the_contract_writes_it():
     assert read == step("a", {"x": 1}, rule={"match": "superset"}, agent="ann", optional=True)
 
 
+def test_alternatives_take_over_the_rule_and_towards_whom_and_how():
+    told = {"arguments": {"match": "superset"}, "target": "bob", "kind": "handoff"}
+
+    assert expected_step({**told, "any_of": ["a"]}) == step(
+        "a", rule={"match": "superset"}, target="bob", kind="handoff"
+    )
+
+
 def test_alternatives_take_over_what_they_do_not_say():
     read = expected_step(
         {
@@ -436,8 +450,16 @@ def test_a_step_can_be_sent_to_another_process():
     assert pickle.loads(pickle.dumps(one)) == one
 
 
-def test_a_step_says_its_parts():
-    assert ExpectedStep((step("a").patterns[0],)).name == "a"
+def test_a_step_is_required_unless_it_says_otherwise():
+    assert ExpectedStep(step("a").patterns) == (step("a").patterns, False)
+
+
+def test_an_action_of_which_only_the_name_is_known_is_a_tool_call_that_went_well():
+    assert ObservedAction("a") == ("a", None, None, None, None, "tool", False)
+
+
+def test_a_pattern_of_a_name_alone_asks_for_nothing_else():
+    assert ActionPattern("a")[1:6] == (None,) * 5
 
 
 # Many
@@ -503,7 +525,8 @@ def test_too_many_comparisons_by_rules_leave_it_undecided():
     wanted = [step("a", {"x": index}, rule={"match": "superset"}) for index in range(40)]
     comparison = Comparison(TrajectoryRules(), {}, most_comparisons=1000)
 
-    with pytest.raises(UndecidedError, match="too many different actions"):
+    problem = "^too many different actions have to be compared with too many steps$"
+    with pytest.raises(UndecidedError, match=problem):
         candidates(wanted, many(40, lambda index: {"x": index}), comparison)
 
 

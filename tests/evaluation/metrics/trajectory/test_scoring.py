@@ -69,6 +69,12 @@ def test_everything_that_was_found_is_there():
     assert found.errors == ()
 
 
+def test_a_name_of_more_than_two_hundred_characters_is_cut():
+    found = scores(["a" * 200, "b" * 201], [])
+
+    assert found.facts["extra_actions"] == ["a" * 200, "b" * 200 + "…"]
+
+
 def test_the_verdict_of_the_mode_is_a_critical_check():
     (passed,) = scores(["a"], ["a"]).checks
     (failed,) = scores([], ["a"]).checks
