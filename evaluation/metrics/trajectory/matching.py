@@ -101,10 +101,10 @@ def _assigned(selected: Selection, mode: MatchMode, comparison: Comparison) -> _
         agrees,
         count - len(extra),
         len([index for index in optional if held[index] >= 0]),
-        common_length([masks[index] for index in required] if optional else masks, count),
+        common_length([masks[index] for index in required] if optional else masks),
         missing,
         extra,
-        () if agrees or mode not in ORDERED else _violations(ordered, held, masks, count),
+        () if agrees or mode not in ORDERED else _violations(ordered, held, masks),
         _mismatches(selected, missing, extra, comparison) if missing and extra else NO_MISMATCHES,
     )
 
@@ -117,11 +117,9 @@ def _by_need(selected: Selection) -> tuple[Sequence[int], Sequence[int]]:
     return sorted(set(every).difference(optional)), optional
 
 
-def _violations(
-    ordered: Sequence[int], held: Sequence[int], masks: Sequence[int], observed: int
-) -> list[int]:
+def _violations(ordered: Sequence[int], held: Sequence[int], masks: Sequence[int]) -> list[int]:
     seen = [step for step in ordered if held[step] >= 0]
-    return [seen[place] for place in out_of_order([masks[step] for step in seen], observed)]
+    return [seen[place] for place in out_of_order([masks[step] for step in seen])]
 
 
 def _mismatches(
