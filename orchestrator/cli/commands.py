@@ -27,7 +27,9 @@ Supervise = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print the final state as one JSON document.")]
 Database = Annotated[
     str | None,
-    typer.Option(help="The file that keeps runs, in place of yours.", metavar="PATH", parser=text),
+    typer.Option(
+        help="What keeps runs in place of your file: another, or PostgreSQL.", metavar="PATH|URL", parser=text
+    ),
 ]
 CallTimeout = Annotated[
     float | None,

@@ -11,8 +11,8 @@ from orchestrator.cli.document import as_json
 from orchestrator.cli.exits import unwritten_exits
 from orchestrator.cli.question import how_to_answer, question_block
 from orchestrator.cli.statuses import FAILED, WAITING
-from orchestrator.cli.store import Store
 from orchestrator.cli.summary import summary
+from orchestrator.persistence import Store
 from orchestrator.state import OrchestratorState, Question
 
 
@@ -42,4 +42,4 @@ def _say_how(question: Question, thread_id: str, store: Store | None, *, json: b
     if store is None:
         return
     console = progress_console() if json else result_console()
-    console.print(Text(how_to_answer(question, thread_id, store.path)), soft_wrap=True)
+    console.print(Text(how_to_answer(question, thread_id, store.where)), soft_wrap=True)

@@ -10,11 +10,10 @@ from typing import Final
 import typer
 
 from agents import ModelSetupError, ModelSpecError
-from orchestrator.cli.errors import StoreError, StoreLostError
 from orchestrator.cli.statuses import BAD_INPUT, FAILED
 from orchestrator.cli.streams import write_nowhere
 from orchestrator.cli.text import one_line
-from orchestrator.errors import ConfigurationError, ResumeError
+from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
 
 _OPTIONS: Final = {
     "spec": "--model",
@@ -33,6 +32,8 @@ _COMMANDS: Final = {
     '{"answer": "approve"}': "--approve",
     '{"answer": "correct", "text": "what to do otherwise"}': "--correct TEXT",
     '{"answer": "deny", "text": "why"}': "--deny REASON",
+    "give another path": "give another with --db",
+    "give the path of the run's store": "give the run's store with --db",
     ", or None for no bound": ", or leave it out for no bound",
     ", or None to have one": ", or leave it out to have one",
 }

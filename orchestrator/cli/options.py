@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.budget import Budget
-from orchestrator.cli.errors import StoreError
 from orchestrator.config import Settings
+from orchestrator.errors import StoreError
 from orchestrator.supervision.records import SupervisionMode
 
 

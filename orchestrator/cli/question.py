@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -49,10 +48,10 @@ def _output(output: str) -> Text:
     return shown if more <= 0 else shown.append(f"…\n({more} more characters, which --json prints)")
 
 
-def how_to_answer(question: Question, thread_id: str, path: Path) -> str:
+def how_to_answer(question: Question, thread_id: str, where: str) -> str:
     """The command lines that answer a question, on one line."""
     forms = [_FORMS[answer] for answer in _FORMS if answer in question["accepts"]]
-    command = resume_command(thread_id, path)
+    command = resume_command(thread_id, where)
     return f"{command} {' | '.join(forms)}" if forms else command
 
 

@@ -10,8 +10,9 @@ from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.options import options_from
-from orchestrator.cli.store import Store, kept_in, open_store
+from orchestrator.cli.store import command_of, kept_in, open_store
 from orchestrator.errors import ConfigurationError
+from orchestrator.persistence import Store
 from orchestrator.state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
@@ -64,10 +65,10 @@ def _answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer |
 def _resume(
     thread_id: str, answer: Answer | None, typed: Mapping[str, object], store: Store, *, quiet: bool
 ) -> OrchestratorState:
-    options = options_from(store.command_of(thread_id), thread_id).but(**typed)
-    store.saver.keep(options.kept())
+    options = options_from(command_of(store, thread_id), thread_id).but(**typed)
+    store.keep(options.kept())
     console = progress_console()
     with logs_on(console):
         orchestrator = build_orchestrator(options.model, options.settings(), checkpointer=store.saver)
-        with kept_in(store.path, thread_id):
+        with kept_in(store, thread_id):
             return Conversation(orchestrator, thread_id, console, quiet).go_on(answer)

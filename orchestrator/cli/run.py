@@ -15,10 +15,11 @@ from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.follow import interrupted_before
 from orchestrator.cli.interruption import unless_interrupted
 from orchestrator.cli.options import Options
-from orchestrator.cli.store import Store, kept_in, open_store, shown
+from orchestrator.cli.store import kept_in, open_store
 from orchestrator.cli.text import one_line
 from orchestrator.config import check_task, check_thread_id
 from orchestrator.errors import ConfigurationError
+from orchestrator.persistence import Store
 from orchestrator.state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
@@ -80,6 +81,6 @@ def _run(
         conversation = Conversation(orchestrator, thread_id, console, quiet)
         if store is None:
             return conversation.begin(task)
-        console.print(Text(f"thread {one_line(thread_id)}, kept in {shown(store.path)}"))
-        with kept_in(store.path, thread_id):
+        console.print(Text(f"thread {one_line(thread_id)}, kept in {one_line(store.where)}"))
+        with kept_in(store, thread_id):
             return conversation.begin(task)

@@ -55,9 +55,10 @@ class History:
     The savers of ``open_store`` find them by one query; of any other saver every checkpoint is read.
     """
 
-    def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
-        """Take any LangGraph saver with plain methods."""
+    def __init__(self, saver: BaseCheckpointSaver[str], name: str = "this store") -> None:
+        """Take any LangGraph saver with plain methods, and what it is called in messages."""
         self._saver = saver
+        self._name = name
         self._index = indexed(saver)
 
     def runs(
@@ -104,7 +105,7 @@ class History:
         return StoredRun(line, {**state, "task": line.task, "question": line.question or state["question"]})
 
     def command(self, thread_id: str) -> Mapping[str, object] | None:
-        """What a command line kept with a run; None where it was begun otherwise.
+        """What ``Store.keep`` kept with a run; None for nothing.
 
         Raises:
             StoreError: There is no such run, or the store cannot be read.
@@ -156,7 +157,7 @@ class History:
     def _found(self, thread_id: str) -> CheckpointTuple:
         found = self._saver.get_tuple(place(thread_id))
         if found is None or not is_run(found):
-            raise StoreError(f"thread {thread_id!r:.80} is not in this store; give the thread of a run in it")
+            raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")
         return found
 
     def _summary(self, thread_id: str, found: CheckpointTuple) -> RunSummary:

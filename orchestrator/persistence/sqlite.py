@@ -181,7 +181,7 @@ def _check_header(file: Path) -> None:
         with file.open("rb") as opened:
             head = opened.read(len(_HEADER))
     except FileNotFoundError:
-        raise StoreError(f"there is no {file}; give the path of the store in which the run is kept") from None
+        raise StoreError(f"there is no {file}; give the path of the run's store") from None
     except OSError as error:
         raise StoreError(f"{file} cannot be read ({error.strerror}); give another path") from error
     if head not in (b"", _HEADER):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,11 @@ class Store:
     @property
     def history(self) -> History:
         """The runs in it."""
-        return History(self.saver)
+        return History(self.saver, self.where)
+
+    def keep(self, command: Mapping[str, object]) -> None:
+        """Keep JSON values with every checkpoint to come; ``history.command`` gives them back."""
+        self.saver.labels.command = dict(command)
 
 
 def default_path() -> Path:

@@ -60,10 +60,10 @@ def test_markup_and_terminal_commands_are_shown_as_text(part):
 def test_the_command_has_the_answers_that_are_taken(tmp_path):
     path, asked = tmp_path / "runs", question(accepts=["approve", "deny"])
 
-    said = how_to_answer(asked, "t", path)
+    said = how_to_answer(asked, "t", str(path))
 
     assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
 
 
 def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
-    assert how_to_answer(question(accepts=[]), "t", default_path()) == "orchestrator resume t"
+    assert how_to_answer(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"

@@ -218,7 +218,7 @@ def test_a_thread_that_is_not_there_is_refused(begin, resume, db):
     begin()
     before = db.read_bytes()
 
-    refused(resume(thread="other"), f"thread 'other' is not in {db}; give the thread, and the --db, of a run")
+    refused(resume(thread="other"), f"thread 'other' is not in {db}; give one that is")
     assert db.read_bytes() == before
 
 
@@ -285,7 +285,7 @@ def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_sta
 
     assert (ended.exit_code, ended.stdout) == (1, "")
     last = ended.stderr.splitlines()[-1]
-    assert last.startswith(f"orchestrator: the run cannot be kept in {db} (no such table: checkpoints); mend")
+    assert last.startswith(f"orchestrator: {db} failed (no such table: checkpoints); mend that, then")
     assert last.endswith(f"`orchestrator resume t --db {db}` goes on from what is kept")
 
 

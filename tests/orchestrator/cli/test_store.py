@@ -5,12 +5,13 @@ import sqlite3
 import stat
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator.cli.errors import StoreError
-from orchestrator.cli.store import default_path, open_store, resume_command
+from orchestrator.cli.store import command_of, default_path, open_store, resume_command
+from orchestrator.errors import StoreError
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def test_several_processes_can_use_it_and_what_was_written_outlives_a_power_cut(
 @pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
 def test_only_its_user_can_read_it(environment):
     with open_store(None, {}) as store:
-        assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
-        assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
+        assert stat.S_IMODE(Path(store.where).stat().st_mode) == 0o600
+        assert stat.S_IMODE(Path(store.where).parent.stat().st_mode) == 0o700
 
 
 def test_it_is_in_the_data_folder_unless_told_otherwise(environment, tmp_path):
@@ -60,13 +61,13 @@ def test_a_store_that_langgraph_made_is_taken(tmp_path):
         saver.setup()
 
     with open_store(str(path)) as store:
-        assert store.path == path
+        assert store.where == str(path)
 
 
 def test_the_command_that_goes_on_quotes_what_a_shell_would_take_apart(environment, tmp_path):
     path = tmp_path / "it's mine"
 
-    assert resume_command("a;b", path) == f"orchestrator resume 'a;b' --db '{tmp_path}/it'\"'\"'s mine'"
+    assert resume_command("a;b", str(path)) == f"orchestrator resume 'a;b' --db '{tmp_path}/it'\"'\"'s mine'"
 
 
 def other_program(path):
@@ -85,7 +86,7 @@ def broken(path):
 REFUSED = {
     "no database": (lambda path: path.write_text("a text"), "is no SQLite database"),
     "another program's": (other_program, "is a database of another program"),
-    "broken": (broken, "cannot be used as a store of runs"),
+    "broken": (broken, "cannot be used as a store"),
 }
 
 
@@ -106,7 +107,7 @@ def test_a_file_that_holds_something_else_is_refused_and_stays_as_it_was(tmp_pat
 def test_a_file_that_is_missing_is_not_made_to_resume_from(tmp_path):
     path = tmp_path / "runs.sqlite"
 
-    with pytest.raises(StoreError, match=f"there is no {path}; give the file"), open_store(str(path)):
+    with pytest.raises(StoreError, match=f"there is no {path}; give the path"), open_store(str(path)):
         pass
 
     assert not path.exists()
@@ -143,8 +144,17 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(made):
     with sqlite3.connect(made) as connection:
         connection.execute("INSERT INTO checkpoints VALUES ('t', '', '1', NULL, 'msgpack', x'c1', '{}')")
 
-    with open_store(str(made)) as store, pytest.raises(StoreError, match="cannot be used as a store of runs"):
-        store.command_of("t")
+    with open_store(str(made)) as store, pytest.raises(StoreError, match="holds a value that is broken"):
+        command_of(store, "t")
+
+
+def test_a_store_that_fails_while_it_is_read_is_one_sentence(made):
+    with open_store(str(made)) as store:
+        store.saver.conn.execute("DROP TABLE checkpoints")
+        with pytest.raises(
+            StoreError, match=r"failed \(no such table: checkpoints\); mend that, or give another path"
+        ):
+            command_of(store, "t")
 
 
 @dataclass
