@@ -16,11 +16,16 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from hypothesis import settings
 from langchain_core.language_models import BaseChatModel
 
 from agents.models import load_model
 from agents.models.embedded import Endpoint, embedded_endpoint
 from agents.models.weights import find_weights
+
+settings.register_profile("few", max_examples=15)
+if os.environ.get("FEW_EXAMPLES"):
+    settings.load_profile("few")
 
 OLLAMA_MODEL = "embedded/smol"
 _START_S = 60.0
