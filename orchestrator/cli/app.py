@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.commands import doctor, resume, run
+from orchestrator.cli.commands import delete, doctor, prune, resume, run, runs, show
 from orchestrator.cli.usage_errors import Commands
 
 PROJECT: Final = "plan-execute-monitor"
@@ -22,7 +22,8 @@ app: Final = typer.Typer(
 )
 app.command()(run)
 app.command()(resume)
-app.command()(doctor)
+for command in (runs, show, delete, prune, doctor):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime, timedelta
 from typing import Final, get_args
 
 import typer
 
+from orchestrator.persistence.statuses import STATUSES, StoredStatus
 from orchestrator.supervision.records import SupervisionMode
 
 _MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 def text(typed: str) -> str:
@@ -50,6 +53,21 @@ def number(typed: str) -> float:
         raise typer.BadParameter(f"{typed!r:.40} is no number") from None
 
 
+def moment(typed: str) -> datetime:
+    """A date, with a time or without (the machine's own unless it names a zone), or how long ago it was.
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    try:
+        if typed[-1:] in _UNITS:
+            return datetime.now(UTC) - timedelta(**{_UNITS[typed[-1]]: float(typed[:-1])})
+        return datetime.fromisoformat(typed).astimezone()
+    except (ValueError, OverflowError):
+        accepted = "give a date such as 2026-01-31, with a time or without, or 90m, 12h or 7d"
+        raise typer.BadParameter(f"{typed!r:.40} is no time; {accepted}") from None
+
+
 def mode(typed: str) -> SupervisionMode:
     """A mode of supervision.
 
@@ -60,3 +78,15 @@ def mode(typed: str) -> SupervisionMode:
         if typed == known:
             return known
     raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(_MODES)}")
+
+
+def status(typed: str) -> StoredStatus:
+    """What a stored run can be.
+
+    Raises:
+        typer.BadParameter: It is none.
+    """
+    for known in STATUSES:
+        if typed == known:
+            return known
+    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(STATUSES)}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.arguments import mode, number, text, whole_number
+from orchestrator.cli.arguments import mode, moment, number, text, whole_number
+from orchestrator.cli.arguments import status as stored_status
+from orchestrator.persistence.statuses import StoredStatus
 from orchestrator.supervision.records import SupervisionMode
 
 _SPEC: Final = '"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".'
@@ -58,6 +61,30 @@ Correct = Annotated[
 Deny = Annotated[str | None, typer.Option(help="End the run: why.", metavar="REASON", parser=text)]
 OtherModel = Annotated[str | None, typer.Option(help=_SPEC, metavar="SPEC", parser=text)]
 DoctorAsJson = Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")]
+
+Status = Annotated[
+    StoredStatus | None,
+    typer.Option(
+        help="Those that are planning, executing, waiting, success, failed or unreadable.",
+        metavar="STATUS",
+        parser=stored_status,
+    ),
+]
+Since = Annotated[
+    datetime | None,
+    typer.Option(help="Stored since a date, or in the last 90m, 12h or 7d.", metavar="TIME", parser=moment),
+]
+TaskPart = Annotated[
+    str | None, typer.Option("--task", help="With this in its task.", metavar="TEXT", parser=text)
+]
+Limit = Annotated[int, typer.Option(help="At most so many.", metavar="N", parser=whole_number)]
+KeepLast = Annotated[
+    int | None, typer.Option(help="Keep so many that ended last.", metavar="N", parser=whole_number)
+]
+OlderThan = Annotated[
+    float | None, typer.Option(help="Keep what was stored in so many days.", metavar="DAYS", parser=number)
+]
+RunsAsJson = Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")]
 
 
 def run(
@@ -125,6 +152,45 @@ def resume(
         "max_calls": max_calls,
     }
     go_on(thread, typed, approve=approve, correct=correct, deny=deny, db=db, json=json)
+
+
+def runs(
+    *,
+    status: Status = None,
+    since: Since = None,
+    task: TaskPart = None,
+    limit: Limit = 50,
+    db: Database = None,
+    json: RunsAsJson = False,
+) -> None:
+    """List the runs that are kept, the one that was stored last first."""
+    from orchestrator.cli.history import list_runs  # noqa: PLC0415 - takes seconds
+
+    list_runs(status=status, since=since, task=task, limit=limit, db=db, json=json)
+
+
+def show(thread: Thread, *, db: Database = None, json: RunsAsJson = False) -> None:
+    """Show the run THREAD: its plan, its executions with their verdicts, what it used and what it gave."""
+    from orchestrator.cli.history import show_run  # noqa: PLC0415 - takes seconds
+
+    show_run(thread, db=db, json=json)
+
+
+def delete(thread: Thread, *, db: Database = None) -> None:
+    """Delete the run THREAD for good, whatever its status."""
+    from orchestrator.cli.history import delete_run  # noqa: PLC0415 - takes seconds
+
+    delete_run(thread, db=db)
+
+
+def prune(*, keep_last: KeepLast = None, older_than: OlderThan = None, db: Database = None) -> None:
+    """Delete runs that have ended; never one that waits for an answer, is under way or was cut off.
+
+    With both options, whatever either keeps is kept.
+    """
+    from orchestrator.cli.history import prune_runs  # noqa: PLC0415 - takes seconds
+
+    prune_runs(keep_last=keep_last, older_than=older_than, db=db)
 
 
 def doctor(json: DoctorAsJson = False) -> None:

@@ -25,6 +25,10 @@ _OPTIONS: Final = {
     "max_seconds": "--max-seconds",
     "max_total_tokens": "--max-tokens",
     "max_model_calls": "--max-calls",
+    "keep_last": "--keep-last",
+    "older_than": "--older-than",
+    "status": "--status",
+    "limit": "--limit",
 }
 _COMMANDS: Final = {
     "run()": "`orchestrator run`",
@@ -34,6 +38,8 @@ _COMMANDS: Final = {
     '{"answer": "deny", "text": "why"}': "--deny REASON",
     "give another path": "give another with --db",
     "give the path of the run's store": "give the run's store with --db",
+    "prune() has nothing to go by; give keep_last, older_than or both": "prune has nothing to go by; "
+    "give --keep-last, --older-than or both",
     ", or None for no bound": ", or leave it out for no bound",
     ", or None to have one": ", or leave it out to have one",
 }

@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.types import Interrupt
 
+from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
 from orchestrator.state import Question, RunStatus, Usage
 from orchestrator.stored import schema_problem, started_in
 
-StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
-
-STATUSES: Final[tuple[StoredStatus, ...]] = (
-    "planning",
-    "executing",
-    "waiting",
-    "success",
-    "failed",
-    "unreadable",
-)
-ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
 _INTERRUPT: Final = "__interrupt__"
 _INPUT: Final = "__start__"
 

@@ -15,10 +15,7 @@ from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.heads import Head, command_in, indexed, place
 from orchestrator.persistence.held import (
-    ENDED,
-    STATUSES,
     RunSummary,
-    StoredStatus,
     input_in,
     is_run,
     open_interrupts,
@@ -27,6 +24,7 @@ from orchestrator.persistence.held import (
     unreadable,
     values_in,
 )
+from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
 from orchestrator.resuming import question_of, state_in
 from orchestrator.state import OrchestratorState, Question, StateUpdate, StepRecord
 
@@ -136,7 +134,7 @@ class History:
             StoreError: The store cannot be read or written.
         """
         _check_retention(keep_last, older_than)
-        latest = datetime.max.replace(tzinfo=UTC) if older_than is None else datetime.now(UTC) - older_than
+        latest = _latest(older_than)
         ended = [(head, one) for head, one in self._lines() if one.status in ENDED]
         old = [head for head, one in ended[keep_last or 0 :] if one.updated < latest]
         return [head.thread_id for head in old if self._index.remove(head)]
@@ -195,6 +193,16 @@ class History:
 
 def _read(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
     return {}
+
+
+def _latest(older_than: timedelta | None) -> datetime:
+    """The time before which a run has to be stored last to be deleted."""
+    if older_than is None:
+        return datetime.max.replace(tzinfo=UTC)
+    try:
+        return datetime.now(UTC) - older_than
+    except OverflowError:  # longer than there are years
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _is_since(one: RunSummary, since: datetime | None) -> bool:

@@ -142,7 +142,9 @@ def open_sqlite(
         saver = SqliteRunSaver(connection, str(file), serde)
         with _reading(file):
             connection.execute("PRAGMA synchronous=FULL")
-            _set_up(saver)
+            if make:
+                _set_up(saver)
+            saver.is_setup = True  # or else a store that is only read would be changed
         yield saver
 
 

@@ -197,6 +197,7 @@ def test_a_deleted_threads_name_can_be_used_again(several):
         ({"older_than": timedelta(days=1)}, []),
         ({"keep_last": 2, "older_than": timedelta(0)}, ["a"]),
         ({"keep_last": 0, "older_than": timedelta(days=1)}, []),
+        ({"older_than": timedelta.max}, []),
     ],
 )
 async def test_what_is_not_kept_is_pruned(opened, retention, gone):

@@ -1,0 +1,209 @@
+"""`orchestrator runs`, `show`, `delete` and `prune`."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+STORED = Path(__file__).parents[2] / "data" / "stored" / "version_1.sqlite"
+HOSTILE = "\x1b[2J[bold]x[/]\u202e\nstatus success"
+
+
+@pytest.fixture
+def db(tmp_path):
+    """A store with a run of each kind."""
+    return Path(shutil.copy(STORED, tmp_path / "runs.sqlite"))
+
+
+@pytest.fixture
+def on(cli, db):
+    """A command about the store: `on("runs", "--json")`."""
+    return lambda *words: cli(words[0], "--db", str(db), *words[1:])
+
+
+def threads(ended):
+    return [run["thread_id"] for run in json.loads(ended.stdout)]
+
+
+def test_runs_are_listed_with_how_far_they_are(on):
+    heading, *lines = on("runs").stdout.splitlines()
+
+    assert heading.split() == ["thread", "status", "steps", "stored", "task"]
+    assert [line.split("  ")[0] for line in lines] == [
+        "cut off",
+        "waiting side by side",
+        "waiting",
+        "finished",
+    ]
+    assert lines[-1].split()[:3] == ["finished", "success", "2/2"]
+    assert lines[-1].endswith("  bake bread")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--status", "waiting"], ["waiting side by side", "waiting"]),
+        (["--status", "failed"], []),
+        (["--task", "BREAD"], ["finished"]),
+        (["--limit", "1"], ["cut off"]),
+        (["--since", "2000-01-01"], ["cut off", "waiting side by side", "waiting", "finished"]),
+        (["--since", "2000-01-01T10:00+02:00", "--limit", "1"], ["cut off"]),
+    ],
+)
+def test_runs_are_filtered(on, options, found):
+    assert threads(on("runs", "--json", *options)) == found
+
+
+def test_runs_of_the_last_hours_are_those_stored_since(on, db):
+    with open_store(db) as store:
+        agents = FakePlanner(["one"]), FakeExecutor(), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "new")
+        earlier = store.history.runs(task="bread")[0].updated
+    hours = (datetime.now(UTC) - earlier) / timedelta(hours=1)
+
+    assert "finished" in threads(on("runs", "--json", "--since", f"{hours + 1:.3f}h"))
+    assert threads(on("runs", "--json", "--since", "10m"))[0] == "new"
+
+
+def test_a_store_without_runs_says_so(cli, tmp_path):
+    with open_store(tmp_path / "runs"):
+        pass
+
+    assert cli("runs", "--db", str(tmp_path / "runs")).stdout == "no runs\n"
+
+
+def test_a_run_is_shown_with_its_plan_its_executions_and_its_result(on):
+    said = on("show", "finished").stdout
+
+    assert said.startswith("Task: bake bread\nStatus: success, begun ")
+    assert "\nPlan:\n  1. one\n  2. two\nExecutions:\n" in said
+    assert [part in said for part in ("step 1, attempt 1: refused", "step 1, attempt 2: accepted")] == [
+        True,
+        True,
+    ]
+    assert said.endswith("\nResult\ntwo done\n")
+
+
+def test_a_run_that_waits_is_shown_with_its_question_and_the_command_that_answers_it(on, db):
+    said = on("show", "waiting").stdout
+
+    assert "Question:\n│ Does the output of step 1 stand?\n" in said
+    assert said.endswith(
+        f"orchestrator resume waiting --db {db} --approve | --correct TEXT | --deny REASON\n"
+    )
+
+
+def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came(on):
+    said = on("show", "cut off").stdout
+
+    assert ("Status: executing" in said, "step 1, attempt 2: accepted" in said, "Result" in said) == (
+        True,
+        True,
+        False,
+    )
+
+
+def test_a_run_is_shown_as_json(on, db):
+    document = json.loads(on("show", "--json", "finished").stdout)
+    with open_store(db) as store:
+        assert document["state"] == store.history.show("finished").state
+
+    assert (document["thread_id"], document["status"], document["steps_done"]) == ("finished", "success", 2)
+
+
+def test_nothing_that_a_model_wrote_commands_the_terminal_or_makes_a_line(cli, tmp_path):
+    db = str(tmp_path / "runs")
+    with open_store(db) as store:
+        agents = FakePlanner([HOSTILE]), FakeExecutor(HOSTILE), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=store.saver).run(HOSTILE, HOSTILE)
+    listed, shown = cli("runs", "--db", db).stdout, cli("show", HOSTILE, "--db", db).stdout
+
+    assert not set(listed + shown) & {"\x1b", "\u202e"}
+    assert len(listed.splitlines()) == 2
+    assert shown.startswith("Task: [2J[bold]x[/] status success\n")
+
+
+def test_a_run_is_deleted(on):
+    assert on("delete", "waiting").exit_code == 0
+    assert "waiting" not in threads(on("runs", "--json"))
+
+
+def test_ended_runs_are_pruned_and_no_other(on):
+    said = on("prune", "--keep-last", "0")
+
+    assert (said.exit_code, said.stderr) == (0, "deleted finished\n")
+    assert threads(on("runs", "--json")) == ["cut off", "waiting side by side", "waiting"]
+
+
+@pytest.mark.parametrize("options", [["--keep-last", "1"], ["--older-than", "36500"]])
+def test_what_is_to_be_kept_is_not_pruned(on, options):
+    assert on("prune", *options).stderr == "nothing to delete\n"
+    assert len(threads(on("runs", "--json"))) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["show", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
+        (["delete", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
+        (["prune"], "prune has nothing to go by; give --keep-last, --older-than or both"),
+        (["prune", "--keep-last", "-1"], "--keep-last is -1; give a whole number of at least 0"),
+        (["prune", "--older-than", "-1"], "--older-than is -1.0; give days, such as 30"),
+        (["prune", "--older-than", "nan"], "--older-than is nan; give days, such as 30"),
+        (["prune", "--older-than", "1e300"], "--older-than is 1e+300; give days, such as 30"),
+        (["runs", "--limit", "-1"], "--limit is -1; give a whole number of at least 0"),
+        (["runs", "--status", "done"], "'done' is none of planning, executing, waiting, success, failed"),
+        (["runs", "--since", "yesterday"], "'yesterday' is no time; give a date such as 2026-01-31"),
+        (["runs", "--since", ""], "'' is no time"),
+        (["runs", "--since", "nand"], "'nand' is no time"),
+        (["runs", "--since", "1e300d"], "'1e300d' is no time"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, words, sentence):
+    before = db.read_bytes()
+    ended = on(*words)
+
+    assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert sentence.format(db=db) in ended.stderr
+    assert (db.read_bytes(), list(db.parent.glob("runs*"))) == (before, [db])
+
+
+@pytest.mark.parametrize("command", [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--keep-last", "0"]])
+def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(cli, tmp_path, command):
+    path = tmp_path / "runs.sqlite"
+    ended = cli(*command, "--db", str(path))
+
+    assert (ended.exit_code, ended.stderr) == (
+        2,
+        f"orchestrator: there is no {path}; give the run's store with --db\n",
+    )
+    assert not path.exists()
+
+
+def test_a_key_that_is_none_is_one_sentence(on, monkeypatch):
+    monkeypatch.setenv("PEM_ENCRYPTION_KEY", "short")
+    ended = on("runs")
+
+    assert ended.exit_code == 2
+    assert (
+        ended.stderr == "orchestrator: PEM_ENCRYPTION_KEY has 5 bytes; give 16, 24 or 32, or leave it unset\n"
+    )
+
+
+def test_a_database_is_taken_and_its_password_is_not_printed(cli, postgres_url):
+    with open_store(postgres_url) as store:
+        agents = FakePlanner(["one"]), FakeExecutor(), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "t")
+    url = postgres_url.replace("postgres:@", "postgres:s3cret@")
+
+    assert threads(cli("runs", "--json", "--db", url)) == ["t"]
+    ended = cli("show", "nothing", "--db", url)
+    assert (ended.exit_code, "s3cret" in ended.stderr) == (2, False)
