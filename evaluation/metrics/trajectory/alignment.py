@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-_NO_GROWTH: Final = -1
-"""A row of ones only, which has no end: how many actions were observed makes no difference to it."""
+_ONES: Final = -1
+"""Without end, so that it makes no difference how many actions were observed."""
 
 
 def common_length(masks: Sequence[int]) -> int:
@@ -19,7 +19,7 @@ def common_length(masks: Sequence[int]) -> int:
     Args:
         masks: the observed actions that fit each step, in order; bit j stands for observed action j.
     """
-    row = _NO_GROWTH
+    row = _ONES
     for mask in masks:
         row = _next(row, mask)
     return (~row).bit_count()
@@ -27,14 +27,14 @@ def common_length(masks: Sequence[int]) -> int:
 
 def out_of_order(masks: Sequence[int]) -> list[int]:
     """Return the indexes of the steps outside one longest common subsequence, always the same one."""
-    rows = [_NO_GROWTH]
+    rows = [_ONES]
     for mask in masks:
         rows.append(_next(rows[-1], mask))
-    column, outside = (~rows[-1]).bit_length(), []
+    before, outside = _ONES, []
     for step in reversed(range(len(masks))):
-        column = _last_growth(rows[step + 1], column)
-        if column and rows[step] >> (column - 1) & 1:
-            column -= 1
+        last = _highest(~rows[step + 1] & before)
+        if rows[step] & last:
+            before = last - 1
         else:
             outside.append(step)
     return outside[::-1]
@@ -44,6 +44,5 @@ def _next(row: int, mask: int) -> int:
     return row + (row & mask) | row & ~mask
 
 
-def _last_growth(row: int, column: int) -> int:
-    """Return the number of observed actions, at most ``column``, at which the length last grew."""
-    return (~row & (1 << column) - 1).bit_length()
+def _highest(bits: int) -> int:
+    return 1 << bits.bit_length() >> 1
