@@ -74,6 +74,10 @@ def test_differences_are_found_by_rule(expected, observed, match, where):
     assert paths(expected, observed, match) == where
 
 
+def test_what_a_callers_function_compares_has_no_places():
+    assert found({"a": 1}, {"a": 2}, "custom", function="same") == []
+
+
 @pytest.mark.parametrize(
     ("expected", "observed", "where"),
     [

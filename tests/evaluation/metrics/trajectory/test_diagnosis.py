@@ -40,6 +40,12 @@ def test_a_missed_step_is_paired_with_the_closest_action_of_its_name():
     assert pairs(actual, wanted) == [(0, 1, "/y"), (1, 0, "/y")]
 
 
+def test_where_nothing_was_missed_no_mismatch_is_listed_or_left_out():
+    found = match(["a"], ["a"])
+
+    assert (found.argument_mismatches, found.mismatches_truncated) == ((), False)
+
+
 def test_each_action_is_paired_once():
     assert pairs([seen("a", {"x": 3})], [step("a", {"x": 1}), step("a", {"x": 2})]) == [(0, 0, "/x")]
 
