@@ -34,6 +34,7 @@ from orchestrator.contracting import ContractSource
 from orchestrator.drawing import mermaid, png
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
+from orchestrator.forking import check_step, copy_before
 from orchestrator.hooks import tell
 from orchestrator.judging import failed
 from orchestrator.modes import ModeFunction
@@ -215,6 +216,36 @@ class LangGraphOrchestrator:
             async for event in events:
                 yield copy.deepcopy(event)
 
+    def fork(self, thread_id: str, step: int, new_thread_id: str | None = None) -> OrchestratorState:
+        """Go on from before a step of a run, in a thread of its own and with these agents and settings.
+
+        Args:
+            thread_id: The run, which may have ended or not; it stays as it is.
+            step: The index of the step, from 0; what ran side by side begins again together.
+            new_thread_id: Names the new run; made up where None, and then known to hooks only.
+
+        Returns:
+            The state as ``run`` returns it. What was spent before the step counts.
+
+        Raises:
+            ResumeError: There is no such run, it never came to that step, or the new thread is in use.
+            ConfigurationError: There is no checkpointer, or an argument is not accepted.
+        """
+        return run_sync(lambda: self.afork(thread_id, step, new_thread_id))
+
+    async def afork(self, thread_id: str, step: int, new_thread_id: str | None = None) -> OrchestratorState:
+        """Like ``fork``, without blocking the event loop."""
+        return await self._ended(self._forking(thread_id, step, new_thread_id))
+
+    async def astream_forked(
+        self, thread_id: str, step: int, new_thread_id: str | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Go on as ``fork`` does, and yield the events; ``RunFinished`` or ``RunPaused`` is the last."""
+        begin = self._forking(thread_id, step, new_thread_id)
+        async with aclosing(self._observed(begin, live=True)) as events:
+            async for event in events:
+                yield copy.deepcopy(event)
+
     def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """End a run (every run where no thread is named) at once, as failed, with what it has done.
 
@@ -365,6 +396,20 @@ class LangGraphOrchestrator:
             return _Start(found.input, event, {**found.state, "question": None}, found.branches, began)
 
         return _Begin(thread_id, start)
+
+    def _forking(self, thread_id: str, step: int, new_thread_id: str | None) -> _Begin:
+        self._check_resumable(thread_id)
+        check_thread_id(new_thread_id)
+        check_step(step)
+        resuming = self._resuming(new_thread_id or _new_thread_id(), None)
+
+        async def start() -> _Start:
+            began = self.settings.clock().astimezone(UTC).isoformat()
+            config = self._config(resuming.thread_id, began)
+            await copy_before(self.graph, thread_id, step, config, self.settings.max_retries)
+            return await resuming.start()
+
+        return _Begin(resuming.thread_id, start)
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
         return await self.graph.aget_state(self._config(thread_id), subgraphs=True)

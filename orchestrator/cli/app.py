@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.commands import delete, doctor, prune, resume, run, runs, show
+from orchestrator.cli.commands import delete, doctor, fork, prune, resume, run, runs, show
 from orchestrator.cli.usage_errors import Commands
 
 PROJECT: Final = "plan-execute-monitor"
@@ -22,7 +22,7 @@ app: Final = typer.Typer(
 )
 app.command()(run)
 app.command()(resume)
-for command in (runs, show, delete, prune, doctor):
+for command in (fork, runs, show, delete, prune, doctor):
     app.command()(command)
 
 

@@ -59,6 +59,13 @@ Correct = Annotated[
     str | None, typer.Option(help="Do it again, otherwise: how.", metavar="TEXT", parser=text)
 ]
 Deny = Annotated[str | None, typer.Option(help="End the run: why.", metavar="REASON", parser=text)]
+OtherRetries = Annotated[
+    int | None, typer.Option(help="Executions of a step after its first.", metavar="N", parser=whole_number)
+]
+OtherSupervise = Annotated[
+    SupervisionMode | None,
+    typer.Option("--supervise", help="Who decides on a step.", metavar="none|llm|human", parser=mode),
+]
 OtherModel = Annotated[str | None, typer.Option(help=_SPEC, metavar="SPEC", parser=text)]
 DoctorAsJson = Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")]
 
@@ -83,6 +90,9 @@ KeepLast = Annotated[
 ]
 OlderThan = Annotated[
     float | None, typer.Option(help="Keep what was stored in so many days.", metavar="DAYS", parser=number)
+]
+Step = Annotated[
+    int, typer.Option(help="The step to do again, as show counts.", metavar="N", parser=whole_number)
 ]
 RunsAsJson = Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")]
 
@@ -152,6 +162,41 @@ def resume(
         "max_calls": max_calls,
     }
     go_on(thread, typed, approve=approve, correct=correct, deny=deny, db=db, json=json)
+
+
+def fork(
+    thread: Thread,
+    *,
+    step: Step,
+    new: ThreadOption = None,
+    db: Database = None,
+    model: OtherModel = None,
+    supervise: OtherSupervise = None,
+    max_retries: OtherRetries = None,
+    json: AsJson = False,
+    call_timeout: CallTimeout = None,
+    step_timeout: StepTimeout = None,
+    max_seconds: MaxSeconds = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+) -> None:
+    """Go on otherwise from before a step of the run THREAD, as a run of its own.
+
+    What is not typed is as it was when the run began; that run stays as it is. Exit status: as that of run.
+    """
+    from orchestrator.cli.fork import branch_off  # noqa: PLC0415 - takes seconds
+
+    typed = {
+        "model": model,
+        "supervise": supervise,
+        "max_retries": max_retries,
+        "call_timeout": call_timeout,
+        "step_timeout": step_timeout,
+        "max_seconds": max_seconds,
+        "max_tokens": max_tokens,
+        "max_calls": max_calls,
+    }
+    branch_off(thread, step, typed, new=new, db=db, json=json)
 
 
 def runs(

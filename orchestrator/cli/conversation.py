@@ -37,6 +37,10 @@ class Conversation:
         """Run a task."""
         return self._to_the_end(partial(self.orchestrator.astream, task, self.thread_id))
 
+    def branch_off(self, thread_id: str, step: int) -> OrchestratorState:
+        """Go on from before a step of another run."""
+        return self._to_the_end(partial(self.orchestrator.astream_forked, thread_id, step, self.thread_id))
+
     def go_on(self, answer: Mapping[str, str] | None) -> OrchestratorState:
         """Go on with a run, with an answer where one is given."""
         return self._to_the_end(partial(self.orchestrator.astream_resumed, self.thread_id, answer))

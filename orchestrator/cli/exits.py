@@ -18,6 +18,8 @@ from orchestrator.errors import ConfigurationError, ResumeError, StoreError, Sto
 _OPTIONS: Final = {
     "spec": "--model",
     "thread_id": "--thread",
+    "new_thread_id": "--thread",
+    "step": "--step",
     "supervision": "--supervise",
     "max_retries": "--max-retries",
     "call_timeout": "--call-timeout",

@@ -1,0 +1,110 @@
+"""Another end to a run: its state before a step, copied to a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+from orchestrator.errors import ConfigurationError, ResumeError
+from orchestrator.graph import Graph
+from orchestrator.resuming import state_in
+from orchestrator.state import NOTHING_UNDERWAY, OrchestratorState
+from orchestrator.stored import schema_problem
+
+
+def check_step(step: object) -> None:
+    """Refuse what is no index of a step.
+
+    Raises:
+        ConfigurationError: It is none.
+    """
+    if isinstance(step, bool) or not isinstance(step, int) or step < 0:
+        raise ConfigurationError(f"step is {step!r:.40}; give the index of a step, from 0")
+
+
+async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConfig, max_retries: int) -> None:
+    """Store what a thread held before a step on another thread, from where the graph goes on with that step.
+
+    Args:
+        graph: With the store of both.
+        thread_id: The run; it stays as it is.
+        step: The index of the step. Of steps that ran side by side, all of them are before it.
+        new: Names the other thread.
+        max_retries: Of the run to come.
+
+    Raises:
+        ResumeError: There is no such run, it never came to that step, or the other thread is in use.
+    """
+    saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
+    if await saver.aget_tuple(new) is not None:
+        name = new["configurable"]["thread_id"]
+        raise ResumeError(f"new_thread_id is {name!r:.80}, which is in use; give one that is not")
+    state = await _before(graph, saver, thread_id, step)
+    again: OrchestratorState = {
+        **state,
+        "max_retries": max_retries,
+        "attempts": 0,
+        "question": None,
+        "failure": None,
+        "underway": NOTHING_UNDERWAY,
+    }
+    await graph.aupdate_state(new, cast("dict[str, object]", again), as_node="planner_node")
+
+
+async def _before(
+    graph: Graph, saver: BaseCheckpointSaver[str], thread_id: str, step: int
+) -> OrchestratorState:
+    """The state before a step: the latest that begins a step no later than it, and holds nothing of it."""
+    begun = {index: config async for index, config in _beginnings(saver, thread_id)}
+    head = await _state(graph, _place(thread_id)) if step not in begun else None
+    if head is None or _records(head, step):
+        for index in sorted((index for index in begun if index <= step), reverse=True):
+            state = await _state(graph, begun[index])
+            if not _records(state, step):
+                return state
+    came = f"the last it came to is step {max(begun) + 1}" if begun else "it has no plan"
+    raise ResumeError(f"thread {thread_id!r:.80} never came to its step {step + 1} (index {step}); {came}")
+
+
+async def _beginnings(
+    saver: BaseCheckpointSaver[str], thread_id: str
+) -> AsyncIterator[tuple[int, RunnableConfig]]:
+    """The checkpoints of the latest run on a thread, with the step each is about; the newest first."""
+    wanted: str | None = None
+    async for found in saver.alist(_place(thread_id)):
+        place = found.config["configurable"]
+        if wanted is None:
+            _check(thread_id, found)
+        elif place["checkpoint_id"] != wanted:
+            continue
+        if found.metadata["source"] == "input":
+            return
+        values = found.checkpoint["channel_values"]
+        if values.get("status") == "executing":
+            yield values["current_step_index"], found.config
+        if found.parent_config is None:
+            return
+        wanted = found.parent_config["configurable"]["checkpoint_id"]
+    if wanted is None:
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
+
+
+def _check(thread_id: str, head: CheckpointTuple) -> None:
+    if problem := schema_problem(thread_id, cast("Mapping[str, object]", head.metadata)):
+        raise ResumeError(problem)
+
+
+async def _state(graph: Graph, config: RunnableConfig) -> OrchestratorState:
+    snapshot = await graph.aget_state(config)
+    return state_in(snapshot.values, 0)
+
+
+def _records(state: OrchestratorState, step: int) -> bool:
+    return any(record["step_index"] == step for record in state["results"])
+
+
+def _place(thread_id: str) -> RunnableConfig:
+    return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": ""})

@@ -1,0 +1,88 @@
+"""`orchestrator fork`."""
+
+import json
+
+import pytest
+
+from tests.orchestrator.cli.chat_server import plan
+
+
+@pytest.fixture
+def db(tmp_path):
+    return tmp_path / "runs.sqlite"
+
+
+@pytest.fixture
+def served(chat, monkeypatch):
+    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
+
+    def start(**script):
+        server = chat(**script)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    return start
+
+
+@pytest.fixture
+def begun(cli, served, db):
+    """A run "t" of two steps."""
+    served(plans=[plan("first step", "second step")], steps=["one", "two"])
+    cli("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+
+
+@pytest.fixture
+def fork(cli, db):
+    """Fork the run "t": `fork("--step", "2")`."""
+    return lambda *options, thread="t": cli("fork", thread, "--db", str(db), *options)
+
+
+def test_a_fork_goes_on_with_another_model_from_before_the_step(begun, fork, served):
+    other = served(steps=["otherwise"])
+    ended = fork("--step", "2", "--model", "openai:other", "--thread", "new")
+
+    assert (ended.exit_code, ended.stdout) == (0, "Step 1: first step\none\n\nResult\notherwise\n")
+    assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"])
+
+
+def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
+    served(steps=["otherwise"])
+    said = fork("--step", "2", "--thread", "new").stderr
+    listed = cli("runs", "--json", "--db", str(db)).stdout
+
+    assert said.startswith(f"thread new, kept in {db}\n")
+    assert [run["thread_id"] for run in json.loads(listed)] == ["new", "t"]
+    assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
+
+
+def test_a_fork_may_ask(begun, fork, served, cli, db):
+    served(steps=["otherwise"])
+    ended = fork("--step", "2", "--thread", "new", "--supervise", "human")
+
+    assert ended.exit_code == 3
+    assert ended.stdout.endswith(
+        f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
+    )
+    assert cli("resume", "new", "--db", str(db), "--approve").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--step", "3"], "thread 't' never came to its step 3 (index 2); the last it came to is step 2"),
+        (["--step", "0"], "--step is 0; give the number of a step, from 1"),
+        (["--step", "two"], "'two' is no whole number"),
+        (["--step", "1", "--thread", "t"], "--thread is 't', which is in use; give one that is not"),
+        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
+        (["--step", "1", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
+        ([], "missing option '--step'"),
+    ],
+)
+def test_what_cannot_be_forked_is_one_sentence_and_the_store_is_as_it_was(begun, fork, db, options, sentence):
+    before = db.read_bytes()
+    ended = fork(*options)
+
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert sentence in ended.stderr.splitlines()[-1]
+    assert db.read_bytes() == before
