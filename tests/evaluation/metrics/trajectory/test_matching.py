@@ -222,6 +222,10 @@ def test_an_optional_step_out_of_order_is_no_violation_where_extras_are_allowed(
     assert match(["c", "a", "b"], wanted, "in_order").order_violations == ("a",)
 
 
+def test_an_optional_step_out_of_order_is_a_violation_where_the_order_is_exact():
+    assert match(["a", "b"], [step("b", optional=True), "a"], "exact").order_violations == ("b",)
+
+
 @pytest.mark.parametrize(
     ("wanted", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
 )
