@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.constants import START
 from langgraph.types import Command, StateSnapshot
 
 from agents.conversation import Model
@@ -39,6 +40,7 @@ from orchestrator.hooks import tell
 from orchestrator.judging import failed
 from orchestrator.modes import ModeFunction
 from orchestrator.nodes.node import new_context
+from orchestrator.persistence.held import input_in
 from orchestrator.ports import Compressor, Executor, Hook, Monitor, Planner
 from orchestrator.resuming import open_question, resumption
 from orchestrator.retry import RetryPolicy
@@ -412,7 +414,13 @@ class LangGraphOrchestrator:
         return _Begin(resuming.thread_id, start)
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
-        return await self.graph.aget_state(self._config(thread_id), subgraphs=True)
+        snapshot = await self.graph.aget_state(self._config(thread_id), subgraphs=True)
+        saver = self.graph.checkpointer
+        if START not in snapshot.next or not isinstance(saver, BaseCheckpointSaver):
+            return snapshot
+        # Of a run that was killed as it began, its input alone is kept, and that is not in the snapshot.
+        found = await saver.aget_tuple(snapshot.config)
+        return snapshot if found is None else snapshot._replace(values={**snapshot.values, **input_in(found)})
 
     def _config(self, thread_id: str, began: str | None = None) -> RunnableConfig:
         return RunnableConfig(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
+from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.asking import overdue, read_answer
@@ -77,7 +78,8 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
     values = snapshot.values
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
         raise ResumeError(f"thread {thread_id!r} is not in this store; run() begins a thread")
-    if not isinstance(values, Mapping) or not {"task", "status", "results"} <= set(values):
+    needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
+    if not isinstance(values, Mapping) or not needed <= set(values):
         raise ResumeError(f"thread {thread_id!r} holds no run of this program; give the thread of a run")
     if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
         raise ResumeError(problem)
