@@ -1,4 +1,4 @@
-"""``python -m tests.examples.checked EXAMPLE``: runs an example, and checks the report of each of its records."""
+"""``python -m tests.examples.checked EXAMPLE`` runs an example, and checks the reports of its records."""
 
 from __future__ import annotations
 
