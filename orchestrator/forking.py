@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.graph import Graph
 from orchestrator.resuming import state_in
-from orchestrator.state import NOTHING_UNDERWAY, OrchestratorState
+from orchestrator.state import OrchestratorState
 from orchestrator.stored import schema_problem
 
 
@@ -43,14 +43,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
         name = new["configurable"]["thread_id"]
         raise ResumeError(f"new_thread_id is {name!r:.80}, which is in use; give one that is not")
     state = await _before(graph, saver, thread_id, step)
-    again: OrchestratorState = {
-        **state,
-        "max_retries": max_retries,
-        "attempts": 0,
-        "question": None,
-        "failure": None,
-        "underway": NOTHING_UNDERWAY,
-    }
+    again: OrchestratorState = {**state, "max_retries": max_retries}
     await graph.aupdate_state(new, cast("dict[str, object]", again), as_node="planner_node")
 
 

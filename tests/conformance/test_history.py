@@ -10,6 +10,7 @@ from langgraph.graph import START, StateGraph
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
+from orchestrator.persistence.heads import indexed
 from tests.conformance.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -144,6 +145,15 @@ def test_the_question_of_a_step_beside_others_is_its_own(opened):
     assert (run.status, run.question) == ("waiting", state["question"])
 
 
+def test_the_question_of_a_step_that_was_answered_is_asked_no_more(opened):
+    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", APPROVE)
+    (run,) = opened.history.runs()
+
+    assert (run.question, run.question["step"]) == (state["question"], "two")
+
+
 def test_a_shown_run_has_its_time_line(opened):
     state = build(opened, monitor=FakeMonitor(accept(), refuse("more"), accept())).run("x", "thread")
     line = opened.history.show("thread").time_line
@@ -260,3 +270,14 @@ def test_a_run_of_a_newer_version_is_listed_and_can_be_deleted_but_is_not_pruned
 
     newer.history.delete("newer")
     assert newer.history.runs() == []
+
+
+def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
+    build(opened).run("x", "thread")
+    index = indexed(opened.saver)
+    (before,) = index.heads()
+    state = build(opened).run("y", "thread")
+
+    assert index.remove(before) is False
+    assert opened.history.show("thread").state == state
+    assert (index.remove(*index.heads()), index.heads()) == (True, [])
