@@ -11,7 +11,6 @@ import pytest
 from tests.faults.killing import Places, sqlite_places
 from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_in
 
-
 _LONG = ("test_kill.py", "test_store.py")
 
 
