@@ -12,15 +12,17 @@ from langgraph.errors import GraphInterrupt
 
 from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
 from evaluation.graph import EvaluationGraph
+from evaluation.injected import Injected
 from evaluation.judges.calling import aask
 from evaluation.judging import AnyJudge
+from evaluation.pipeline import aconclude
 from evaluation.state import EvaluationState
 from orchestrator.calling import Raised, Returned, call_agent
 from orchestrator.contracting import OBJECTIVE, PlainContract
 from orchestrator.foreign_values import shown
 from orchestrator.judging import read_verdict
 from orchestrator.methods import AgentMethod
-from orchestrator.nesting import Place, durability_of_their_own, in_place, this_place
+from orchestrator.nesting import Place, durability_of_their_own, in_place, is_watched, this_place
 from orchestrator.recording import agent_run
 from orchestrator.run_context import RunContext
 from orchestrator.state import NO_USAGE, Json, OrchestratorState, StepRecord, Usage, VerdictRecord
@@ -65,7 +67,8 @@ class Evaluator:
         monitor: Judges an output against an objective.
         judge: Stands in for the monitor, where one is configured.
         attempts: How often the monitor is asked while its answers cannot be read.
-        graph: The evaluation graph; it keeps no checkpoints.
+        graph: The evaluation graph; it keeps no checkpoints. Where nobody watches, its nodes are called in
+            turn without its engine, which takes ten times as long as they do; the report is the same.
     """
 
     monitor: AgentMethod[object]
@@ -87,9 +90,7 @@ class Evaluator:
         given = agent_run(record, state["context"], model=record["model"])
         token = _asking.set(asking.ask)
         try:
-            case = cast("EvaluationState", {**contract, "agent_run": given})
-            with durability_of_their_own():
-                ended = await self.graph.ainvoke(case, _NODES)
+            ended = await self._ended({**contract, "agent_run": given})
         finally:
             _asking.reset(token)
         if asking.interrupt is not None:
@@ -105,6 +106,12 @@ class Evaluator:
             transport_retries=asking.transport_retries,
         )
 
+    async def _ended(self, case: Mapping[str, object]) -> Mapping[str, object]:
+        if not is_watched():
+            return await aconclude(case, _JUDGED)
+        with durability_of_their_own():
+            return await self.graph.ainvoke(cast("EvaluationState", case), _NODES)
+
 
 _asking: Final[ContextVar[Callable[[JudgeRequest], Awaitable[object]]]] = ContextVar("orchestrator_asking")
 
@@ -114,6 +121,9 @@ class _Judge:
 
     async def ajudge(self, request: JudgeRequest) -> object:
         return await _asking.get()(request)
+
+
+_JUDGED: Final = Injected(_Judge())
 
 
 @dataclass(slots=True)

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, TypeAlias
 
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
 _DURABILITY: Final = "__pregel_durability"
+_STREAM: Final = "__pregel_stream"
 
 Place: TypeAlias = RunnableConfig | None
 
@@ -16,6 +18,14 @@ Place: TypeAlias = RunnableConfig | None
 def this_place() -> Place:
     """Where in a graph this runs."""
     return var_child_runnable_config.get()
+
+
+def is_watched() -> bool:
+    """Whether somebody sees the graphs within: by a tracer or another callback, or by a stream."""
+    config = this_place() or RunnableConfig()
+    callbacks = config.get("callbacks")
+    handlers = callbacks.inheritable_handlers if isinstance(callbacks, BaseCallbackManager) else callbacks
+    return bool(handlers) or _STREAM in config.get("configurable", {})
 
 
 @contextmanager

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import reduce
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
+from langchain_core.tracers.context import collect_runs
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent
@@ -501,35 +503,79 @@ def test_a_judge_is_not_asked_beyond_the_budget():
     assert statuses(state) == ["validated", "needs_review"]
 
 
-@pytest.mark.parametrize(
+EVERY_WAY = pytest.mark.parametrize(
     "options",
     [
-        {},
-        {"contract": DONE},
-        {"contract": ABSENT, "max_retries": 1},
-        {"contract": MILD},
-        {"contract": BOTH},
-        {"monitor": FakeMonitor(refuse(), accept())},
-        {"monitor": FakeMonitor(UNREADABLE)},
-        {"judge": FakeJudge(GOOD)},
-        {"judge": FakeJudge(JudgeError("no"))},
-        {"contract": TOO_DEEP},
-        {"contract": EvaluationContract(trajectory_match_mode="none", expected_trajectory=["x"])},
-        {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
-        {"planner": FakePlanner([{"step": "a", "needs": []}, {"step": "b", "needs": []}])},
+        dict,
+        lambda: {"contract": DONE},
+        lambda: {"contract": ABSENT, "max_retries": 1},
+        lambda: {"contract": MILD},
+        lambda: {"contract": BOTH},
+        lambda: {"monitor": FakeMonitor(refuse(), accept())},
+        lambda: {"monitor": FakeMonitor(UNREADABLE)},
+        lambda: {"judge": FakeJudge(GOOD)},
+        lambda: {"judge": FakeJudge(JudgeError("no"))},
+        lambda: {"contract": TOO_DEEP},
+        lambda: {"contract": EvaluationContract(trajectory_match_mode="none", expected_trajectory=["x"])},
+        lambda: {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
+        lambda: {"planner": FakePlanner([{"step": "a", "needs": []}, {"step": "b", "needs": []}])},
     ],
 )
+
+
+@EVERY_WAY
 def test_the_report_of_every_record_is_an_evaluation_report(options):
-    state = run(**options)
+    state = run(**options())
 
     assert state["results"]
     for record in state["results"]:
         EvaluationReport.model_validate(record["report"])
 
 
+def untimed(report):
+    """Without what was measured by a clock."""
+    return {**report, "metrics": {**report["metrics"], "operational": None}}
+
+
+@EVERY_WAY
+def test_the_report_is_the_same_whether_or_not_a_tracer_sees_the_evaluation(options):
+    unseen = run(**options())
+    with collect_runs():
+        seen = run(**options())
+
+    reports = [[untimed(record["report"]) for record in state["results"]] for state in (unseen, seen)]
+    assert reports[0] == reports[1]
+
+
+class Tracer(BaseCallbackHandler):
+    """Notes what runs."""
+
+    def __init__(self):
+        self.names = set()
+
+    def on_chain_start(self, serialized, inputs, *, name=None, **_):
+        self.names.add(name)
+
+
+async def test_a_tracer_sees_the_nodes_of_the_evaluation():
+    tracer = Tracer()
+    await build(contract=DONE).graph.ainvoke({"task": "x"}, {"callbacks": [tracer]})
+
+    assert {"prepare_evaluation", "finalize_report"} <= tracer.names
+
+
+async def test_a_stream_of_subgraphs_shows_the_nodes_of_the_evaluation():
+    graph = build(contract=DONE).graph
+    streamed = graph.astream({"task": "x"}, stream_mode="updates", subgraphs=True)
+    names = {name async for _, update in streamed for name in update}
+
+    assert {"prepare_evaluation", "finalize_report"} <= names
+
+
 def test_an_evaluation_keeps_no_checkpoints_of_its_own():
     orchestrator = build(checkpointer=InMemorySaver())
-    orchestrator.run("x", "thread")
+    with collect_runs():
+        orchestrator.run("x", "thread")
     stored = orchestrator.graph.checkpointer.list(None)
     spaces = {found.config["configurable"]["checkpoint_ns"] for found in stored}
 
