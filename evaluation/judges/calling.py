@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 
 from evaluation.judges.answers import as_text
 from evaluation.judges.failures import JudgeFailure, failure_of
@@ -58,7 +59,7 @@ def call(judge: AnyJudge | None, request: JudgeRequest) -> Answered | JudgeFailu
     if judge is None:
         return _NO_JUDGE
     try:
-        return _answered(ask(judge, request))
+        return _answered(ask(judge, _own(request)))
     except Exception as error:  # noqa: BLE001 - a judge is the caller's code and may raise anything
         return failure_of(error)
 
@@ -68,9 +69,14 @@ async def acall(judge: AnyJudge | None, request: JudgeRequest) -> Answered | Jud
     if judge is None:
         return _NO_JUDGE
     try:
-        return _answered(await aask(judge, request))
+        return _answered(await aask(judge, _own(request)))
     except Exception as error:  # noqa: BLE001 - a judge is the caller's code and may raise anything
         return failure_of(error)
+
+
+def _own(request: JudgeRequest) -> JudgeRequest:
+    """Copy what a judge could change: the record is not its own, nor what the next judge is shown."""
+    return replace(request, actions=deepcopy(request.actions), rubric=request.rubric.model_copy(deep=True))
 
 
 @dataclass(frozen=True, slots=True)

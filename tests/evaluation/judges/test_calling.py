@@ -151,3 +151,25 @@ def test_a_judge_is_shown_what_the_state_holds():
     assert (asked.input, asked.output, asked.reference) == ("Hi", "Hello!", "Good day!")
     assert [action["name"] for action in asked.actions] == ["greet"]
     assert [criterion.name for criterion in asked.rubric.criteria] == ["clarity"]
+
+
+class Vandal:
+    """Changes all that it is shown."""
+
+    def judge(self, request):
+        request.actions[0]["args"].clear()
+        request.rubric.criteria.clear()
+        return '{"score": 4}'
+
+    async def ajudge(self, request):
+        return self.judge(request)
+
+
+def test_what_a_judge_does_to_what_it_is_shown_changes_neither_the_record_nor_what_others_see():
+    run = {"final_output": "Hello!", "tool_calls": [{"name": "greet", "args": {"whom": "you"}}]}
+    before = state(agent_run=run)
+    shown = request_of(before)
+    call(Vandal(), shown)
+    asyncio.run(acall(Vandal(), shown))
+
+    assert (before, shown) == (state(agent_run=run), request_of(state(agent_run=run)))
