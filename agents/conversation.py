@@ -17,9 +17,9 @@ from langchain_core.runnables import Runnable
 from agents.constraints import refuses_schema, remember_refusal, takes_schema
 from agents.contracts import JsonSchema
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
-from agents.models.ollama import explain
+from agents.models.ollama import check_ended, explain
 from agents.redaction import redacted, secrets_of
-from agents.transport import TransportRetry, is_transient, status_of
+from agents.transport import TransportRetry, is_transient, is_undecodable, status_of
 from agents.well_formed import sendable, well_formed
 
 T = TypeVar("T")
@@ -106,17 +106,25 @@ class ModelCall:
         """
         structured, messages = constrained(self.model, self.schema), sendable(self.messages)
         with _explained(self.model):
-            if structured is None:
-                return [self.retry.sync()(self.model.invoke, messages)]
-            return self.retry.sync()(_invoke_structured, structured, messages)
+            return self.retry.sync()(self._ask, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
         """Call the model; returns and raises as ``run`` does."""
         structured, messages = constrained(self.model, self.schema), sendable(self.messages)
         with _explained(self.model):
-            if structured is None:
-                return [await self.retry.asynchronous()(self.model.ainvoke, messages)]
-            return await self.retry.asynchronous()(_ainvoke_structured, structured, messages)
+            return await self.retry.asynchronous()(self._aask, structured, messages)
+
+    def _ask(self, structured: StructuredModel | None, messages: list[BaseMessage]) -> list[BaseMessage]:
+        if structured is None:
+            return check_ended(self.model, [self.model.invoke(messages)])
+        return check_ended(self.model, _invoke_structured(structured, messages))
+
+    async def _aask(
+        self, structured: StructuredModel | None, messages: list[BaseMessage]
+    ) -> list[BaseMessage]:
+        if structured is None:
+            return check_ended(self.model, [await self.model.ainvoke(messages)])
+        return check_ended(self.model, await _ainvoke_structured(structured, messages))
 
 
 def asked(call: ModelCall) -> Conversation[BaseMessage]:
@@ -202,9 +210,8 @@ def _explained(model: Model) -> Iterator[None]:
 
 
 def _known(model: Model, error: Exception) -> AgentError | None:
-    status = status_of(error)
-    passing = is_transient(error)
-    if status is None and not passing:
+    status, passing, undecodable = status_of(error), is_transient(error), is_undecodable(error)
+    if status is None and not passing and not undecodable:
         return None
     # Below 400 nothing was refused: at this address answers something else than a model.
     answered = (status or 0) < HTTPStatus.BAD_REQUEST

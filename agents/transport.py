@@ -25,14 +25,17 @@ TRANSIENT_STATUS: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600)
 _LOST: Final = (ConnectionError, TimeoutError, httpx.TransportError, httpx.DecodingError)
 _MISUSED: Final = frozenset({"UnsupportedProtocol", "LocalProtocolError", "SSLCertVerificationError"})
 """By name, since each HTTP client brings its own."""
+_NO_REPLY: Final = ("No data received from Ollama stream", "No generations found in stream")
+"""How LangChain tells of a reply with nothing in it."""
 
 
 def is_transient(error: BaseException) -> bool:
     """Whether another try of the same call may succeed.
 
     True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and
-    5xx, and for a body that ends in the middle, also where a client library wraps them; for an
-    exception group if it is true of every error in it. False for everything else.
+    5xx, and for a reply that is empty, ends in the middle or breaks off with an error, also where a
+    client library wraps them; for an exception group if it is true of every error in it. False for
+    everything else.
     """
     return _passes(error, frozenset())
 
@@ -51,13 +54,21 @@ def _passes(error: BaseException, above: frozenset[int]) -> bool:
     return any(isinstance(cause, _LOST) or _is_cut_off(cause) or _says_retryable(cause) for cause in causes)
 
 
+def is_undecodable(error: BaseException) -> bool:
+    """Whether what answered was no JSON, such as a web page: no model's server says that."""
+    return any(isinstance(cause, json.JSONDecodeError | UnicodeDecodeError) for cause in chain(error))
+
+
 def _is_cut_off(error: BaseException) -> bool:
-    """Whether a body could not be decoded because it ends too early."""
+    """Whether a body is empty, ends too early, or breaks off with an error."""
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"
-    if not isinstance(error, json.JSONDecodeError):
-        return False
-    return not error.doc.strip() or None in containers(error.doc)
+    if isinstance(error, json.JSONDecodeError):
+        return not error.doc.strip() or None in containers(error.doc)
+    if isinstance(error, ValueError):
+        return str(error).startswith(_NO_REPLY)
+    # Ollama's client has no status to report where the server fails once the reply has begun.
+    return type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
 
 
 def _says_retryable(error: BaseException) -> bool:

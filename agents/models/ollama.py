@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import httpx
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableBinding
 
 from agents.models.construction import construct
 from agents.models.context_guard import ContextGuard
@@ -82,6 +84,23 @@ def explain(llm: object | None, error: BaseException) -> str | None:
     return None
 
 
+def check_ended(llm: object, replies: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The replies, unless an Ollama server's stream ended before it said that it was done.
+
+    Where a connection is closed in good order in the middle of a stream, its client takes that for the end.
+
+    Args:
+        llm: The model that replied, with whatever is bound to it.
+        replies: What it replied.
+
+    Raises:
+        RemoteProtocolError: httpx's, as for a connection that breaks off.
+    """
+    if _is_ollama(llm) and not all(reply.response_metadata.get("done") for reply in replies):
+        raise httpx.RemoteProtocolError("the reply ended before the server said that it was done")
+    return list(replies)
+
+
 def server_address(given: str | None = None) -> str:
     """Scheme, host and port that Ollama's client asks, without the password that an address may carry.
 
@@ -152,6 +171,8 @@ def _unknown_model(error: BaseException) -> str | None:
 
 def _is_ollama(llm: object | None) -> bool:
     module = sys.modules.get("langchain_ollama")
+    while isinstance(llm, RunnableBinding):
+        llm = llm.bound
     return module is not None and isinstance(llm, module.ChatOllama)
 
 

@@ -97,7 +97,7 @@ def caused(error: Exception, cause: BaseException) -> Exception:
         (caused(openai_error(401), ConnectionError()), False),
         (ollama.ResponseError("gone", 404), False),
         (ollama.ResponseError("failed", 500), True),
-        (ollama.ResponseError("odd", -1), False),
+        (ollama.ResponseError("odd", -1), True),
         (caused(ollama.ResponseError("odd", -1), ConnectionError()), True),
         (ValueError("bad"), False),
         (KeyError("bad"), False),

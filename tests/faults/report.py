@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from tests.faults import cases
 from tests.faults.breaking import CORRUPTIONS
 from tests.faults.killing import killed_at_writes, killed_by_chance, sqlite_places
+from tests.faults.model_runs import failing, made
 from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_in
 from tests.faults.tally import HEAD, Tally, told_of
 
@@ -38,6 +39,7 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
     for case, where in at_each.items():
         yield [partial(case, where, at) for at in cases.MOMENTS]
     yield [partial(cases.corrupted, places, how) for how in CORRUPTIONS]
+    yield [partial(failing, "model's server, faults in sequences by chance", map(made, range(1000)))]
     if disk is not None:
         yield [partial(cases.read_only, disk)]
 

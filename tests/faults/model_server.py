@@ -1,0 +1,193 @@
+"""An Ollama-protocol server on loopback that fails on command, and the line to it that can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import Enum
+
+import httpx
+
+TEN_MEGABYTES = 10_000_000
+_SO_LINGER_AT_ONCE = struct.pack("ii", 1, 0)
+
+
+class Fault(Enum):
+    """What happens to a call."""
+
+    REFUSED = "connection refused"
+    RESET = "connection reset"
+    HANGING = "no answer"
+    BUSY = "429 with Retry-After"
+    FAILING = "500"
+    BROKEN_OFF = "connection closed in the middle of a stream"
+    CUT_SHORT = "stream ended in its middle"
+    ERROR_WITHIN = "error within a stream"
+    HALF = "half a JSON document"
+    NOTHING = "empty reply"
+    PAGE = "page of another program"
+    GARBLED = "bytes that are no UTF-8"
+    HUGE = "10 MB"
+    DAMAGED = "invalid UTF-8 within the text"
+    MISLABELLED = "wrong content type"
+
+
+HARMLESS = frozenset({Fault.HUGE, Fault.DAMAGED, Fault.MISLABELLED})
+"""After these a reply can be read nevertheless."""
+
+
+@dataclass
+class Script:
+    """What happens to the calls of one run.
+
+    Attributes:
+        troubles: For each answer in turn, what comes before it and how often.
+        answer: The text of each answer, from what was asked.
+        calls: How often it was called.
+    """
+
+    troubles: list[tuple[Fault, int] | None]
+    answer: Callable[[Mapping[str, object]], str]
+    calls: int = 0
+    _met: int = 0
+    _answers: int = 0
+
+    @property
+    def coming(self) -> Fault | None:
+        """What happens to the next call."""
+        trouble = self.troubles[self._answers] if self._answers < len(self.troubles) else None
+        return trouble[0] if trouble is not None and self._met < trouble[1] else None
+
+    def met(self) -> Fault | None:
+        """Count a call; what happens to it."""
+        fault, self.calls = self.coming, self.calls + 1
+        if fault is None or fault in HARMLESS:
+            self._met, self._answers = 0, self._answers + 1
+        else:
+            self._met += 1
+        return fault
+
+
+@dataclass
+class ModelServer:
+    """The server; each model has a script of its own."""
+
+    url: str = ""
+    scripts: dict[str, Script] = field(default_factory=dict)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            asked = await _request(reader)
+            script = self.scripts[str(asked["model"])]
+            fault = script.met()
+            await _reply(fault, script.answer(asked), reader, writer)
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+class Line(httpx.AsyncBaseTransport):
+    """The way to a server, at whose end nothing listens while its script says so: a real refusal."""
+
+    def __init__(self, script: Script, closed_port: int) -> None:
+        self._script, self._closed_port = script, closed_port
+        self._way = httpx.AsyncHTTPTransport(trust_env=False, verify=False)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._script.coming is Fault.REFUSED:
+            self._script.met()
+            request.url = request.url.copy_with(port=self._closed_port)
+        return await self._way.handle_async_request(request)
+
+
+@contextmanager
+def serving() -> Iterator[ModelServer]:
+    """A server in a thread of its own."""
+    server, loop = ModelServer(), asyncio.new_event_loop()
+    began, end = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, limit=TEN_MEGABYTES)
+        server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        began.set()
+        await end.wait()
+        listener.close()
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    began.wait()
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+        loop.close()
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """A port at which nothing listens; nobody else gets it meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+async def _request(reader: asyncio.StreamReader) -> Mapping[str, object]:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    (length,) = (line.split(":")[1] for line in head.splitlines() if line.startswith("content-length:"))
+    asked: dict[str, object] = json.loads(await reader.readexactly(int(length)))
+    return asked
+
+
+def _line(text: str, *, done: bool = False) -> bytes:
+    line: dict[str, object] = {"model": "m", "message": {"role": "assistant", "content": text}, "done": done}
+    if done:
+        line |= {"done_reason": "stop", "prompt_eval_count": 7, "eval_count": 3}
+    return json.dumps(line).encode() + b"\n"
+
+
+_PADDING = _line(" " * 100_000) * (TEN_MEGABYTES // 100_000)
+_BODIES: Mapping[Fault | None, Callable[[str], bytes]] = {
+    None: lambda text: _line(text[:3]) + _line(text[3:]) + _line("", done=True),
+    Fault.MISLABELLED: lambda text: _line(text) + _line("", done=True),
+    Fault.BUSY: lambda _: b'{"error": "too many requests"}',
+    Fault.FAILING: lambda _: b'{"error": "the model crashed"}',
+    Fault.BROKEN_OFF: _line,
+    Fault.CUT_SHORT: _line,
+    Fault.ERROR_WITHIN: lambda text: _line(text) + b'{"error": "the runner has ended unexpectedly"}\n',
+    Fault.HALF: lambda text: _line(text)[:-12],
+    Fault.NOTHING: lambda _: b"",
+    Fault.PAGE: lambda _: b"<html>It works!</html>",
+    Fault.GARBLED: lambda _: b"\xff\xfe\x00\x81\n" * 10,
+    Fault.HUGE: lambda text: _line(text) + _PADDING + _line("", done=True),
+    Fault.DAMAGED: lambda text: _line(f"{text} @@").replace(b"@@", b"\xc3\x28") + _line("", done=True),
+}
+_STATUS = {Fault.BUSY: "429 Too Many Requests\r\nRetry-After: 1", Fault.FAILING: "500 Internal Server Error"}
+_TYPE = {Fault.PAGE: "text/html", Fault.MISLABELLED: "image/png"}
+
+
+async def _reply(
+    fault: Fault | None, text: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    if fault is Fault.HANGING:
+        await reader.read()  # until whoever called has left
+    elif fault is Fault.RESET:
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _SO_LINGER_AT_ONCE)
+        writer.transport.abort()
+    else:
+        status, kind = _STATUS.get(fault, "200 OK"), _TYPE.get(fault, "application/x-ndjson")
+        writer.write(
+            f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+        )
+        if body := _BODIES[fault](text):
+            writer.write(b"%x\r\n%b\r\n" % (len(body), body))
+        if fault is not Fault.BROKEN_OFF:
+            writer.write(b"0\r\n\r\n")
+        await writer.drain()

@@ -1,0 +1,102 @@
+"""Whatever a model's server does, a run ends as it should, within its budget and its bound on calls."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from langchain_core.tools import tool
+
+from agents import BaseAgent, ExecutionAgent, ModelUnavailableError
+from orchestrator import Budget
+from tests.faults.model_runs import NEVER_MENDED, RETRY, answer, failing, made, model_of, orchestrator_of
+from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Script, closed_port, serving
+
+COURSES = 1000 if os.environ.get("FAULTS") else 60
+LASTING = (Fault.PAGE, Fault.GARBLED)
+PASSING = [fault for fault in Fault if fault not in (*LASTING, *HARMLESS, Fault.HANGING)]
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def port():
+    with closed_port() as port:
+        yield port
+
+
+@pytest.mark.timeout(900)
+def test_runs_on_a_server_that_fails_by_chance_end_as_foretold():
+    tally = failing("model's server", map(made, range(COURSES)))
+
+    assert (tally.tried, tally.harm) == (COURSES, (0, 0, 0))
+
+
+async def said(llm, awaited):
+    agent = BaseAgent(llm, transport_retry=RETRY)
+    return await agent.ainvoke("Hello?") if awaited else agent.invoke("Hello?")
+
+
+# The line to the server is cut for awaited calls alone.
+@pytest.mark.parametrize(
+    ("fault", "awaited"),
+    [(fault, awaited) for fault in PASSING for awaited in (True, False) if awaited or fault != Fault.REFUSED],
+)
+async def test_a_call_is_made_again_after_a_fault_that_passes(server, port, fault, awaited):
+    script = Script([(fault, 2)], lambda _: "hello")
+
+    assert await said(model_of(server, port, script, "passing", 10), awaited) == "hello"
+    assert script.calls == 3
+
+
+@both_entries
+@pytest.mark.parametrize("fault", LASTING)
+async def test_what_is_no_reply_of_a_model_is_named_and_not_asked_for_again(server, port, fault, awaited):
+    script = Script([(fault, NEVER_MENDED)], lambda _: "hello")
+
+    with pytest.raises(ModelUnavailableError, match="JSONDecodeError"):
+        await said(model_of(server, port, script, "lasting", 10), awaited)
+    assert script.calls == 1
+
+
+async def test_a_reply_that_ends_in_its_middle_is_none_where_tools_are_bound_either(server, port):
+    @tool
+    def look() -> str:
+        """Look."""
+        return "nothing"
+
+    script = Script([(Fault.CUT_SHORT, 1)], lambda _: "a whole result")
+    agent = ExecutionAgent(model_of(server, port, script, "tools", 10), [look], transport_retry=RETRY)
+
+    assert await agent.aexecute_step("look") == "a whole result"
+
+
+@pytest.mark.parametrize(
+    ("budget", "settings", "kind"),
+    [
+        (Budget(), {"call_timeout": 0.3}, "timeout"),
+        (Budget(), {"step_timeout": 0.3}, "timeout"),
+        (Budget(max_seconds=1), {}, "budget_exceeded"),
+    ],
+    ids=["call_timeout", "step_timeout", "max_seconds"],
+)
+async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(server, port, budget, settings, kind):
+    script = Script([None, (Fault.HANGING, NEVER_MENDED)], lambda asked: answer(asked, 1))
+    llm = model_of(server, port, script, "hanging", 300)
+    state = await orchestrator_of(llm, budget, **settings).arun("the task")
+
+    assert (state["failure"]["kind"], script.calls) == (kind, 2)
+
+
+async def test_a_result_of_ten_megabytes_is_kept_whole(server, port):
+    result = "all of it " * (TEN_MEGABYTES // 10) + "is here"
+    script = Script([], lambda asked: answer(asked, 1) if "format" in asked else result)
+    llm = model_of(server, port, script, "huge", 60)
+    state = await orchestrator_of(llm, Budget()).arun("the task")
+
+    assert (state["status"], state["results"][0]["result"] == result) == ("success", True)
