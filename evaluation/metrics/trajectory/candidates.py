@@ -39,7 +39,8 @@ def candidates(
                 mask |= crowds[pattern.name].mask(pattern)
                 continue
             for index in by_name.get(pattern.name, ()):
-                if comparison.fits(pattern, observed[index]):
+                action = observed[index]
+                if not comparison.cannot_fit(pattern, action) and comparison.fits(pattern, action):
                     mask |= 1 << index
         masks.append(mask)
     return masks
