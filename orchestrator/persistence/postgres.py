@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final, cast
@@ -11,19 +11,28 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
+)
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
 from psycopg import Connection, Cursor
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.persistence.deltas import uncollected
 from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
-_CONNECT_S: Final = 10
+_PATIENCE_S: Final = 10
+"""How long a connection is waited for, unless the URL says ``connect_timeout``."""
 _CONNECTIONS: Final = 8
 _SETUP_S: Final = 60.0
 _SHOWN: Final = ("host=", "port=", "dbname=", "user=")
@@ -104,6 +113,13 @@ class PostgresRunSaver(PostgresSaver):
         """A short one."""
         return next_version(current)
 
+    def get_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        """Read what was added to channels."""
+        with uncollected():
+            return super().get_delta_channel_history(config=config, channels=channels)
+
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""
         with self._cursor() as cursor:
@@ -138,7 +154,7 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
     Raises:
         StoreError: It cannot be reached, or holds no runs.
     """
-    _check_reachable(url, name)
+    patience = _check_reachable(url, name)
     pool = ConnectionPool[Connection[DictRow]](
         url,
         connection_class=Connection[DictRow],
@@ -146,11 +162,11 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
             "autocommit": True,
             "prepare_threshold": 0,
             "row_factory": dict_row,
-            "connect_timeout": _CONNECT_S,
+            "connect_timeout": patience,
         },
         min_size=1,
         max_size=_CONNECTIONS,
-        timeout=_CONNECT_S,
+        timeout=patience,
         check=ConnectionPool.check_connection,
         open=False,
     )
@@ -174,14 +190,20 @@ def without_password(url: str) -> str:
     return urlunsplit((parts.scheme, f"{user.partition(':')[0]}{at}{host}", parts.path, query, ""))
 
 
-def _check_reachable(url: str, name: str) -> None:
-    """At once and with its reason, where a pool would try for long and say nothing."""
+def _check_reachable(url: str, name: str) -> int:
+    """At once and with its reason, where a pool would try for long and say nothing.
+
+    Returns:
+        For how many seconds a connection is waited for.
+    """
     try:
-        psycopg.connect(url, connect_timeout=_CONNECT_S).close()
+        patience = int(conninfo_to_dict(url).get("connect_timeout") or 0) or _PATIENCE_S
+        psycopg.connect(url, connect_timeout=patience).close()
     except psycopg.OperationalError as error:
         raise StoreError(f"{name} cannot be reached ({said(error)}); start it, or give another URL") from None
-    except psycopg.Error:  # which repeats the URL that it could not read
+    except (psycopg.Error, ValueError):  # which repeat the URL that they could not read
         raise StoreError(f"{name} is no URL of a database; give postgresql://USER@HOST/NAME") from None
+    return patience
 
 
 def _set_up(

@@ -57,8 +57,9 @@ def open_store(
     """Open a store of runs; closed when the block is left.
 
     Args:
-        where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``); None for the file
-            in the user's data folder.
+        where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``), whose
+            ``connect_timeout`` says for how many seconds the database is waited for (else 10); None for the
+            file in the user's data folder.
         encryption_key: 16, 24 or 32 bytes in UTF-8, by which what is stored is encrypted with AES in GCM
             (extra ``[encryption]``); None for what the environment says in ``PEM_ENCRYPTION_KEY``, if
             anything. Names of threads, counters and times stay readable.

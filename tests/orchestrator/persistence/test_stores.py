@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -274,3 +276,13 @@ def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgr
 
         assert store.history.show("thread").state == state
     assert (state["status"], state["task"]) == ("success", "x")
+
+
+def test_the_url_of_a_database_says_for_how_long_it_is_waited_for():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://user@127.0.0.1:{silent.getsockname()[1]}/runs?connect_timeout=2"
+        began = time.monotonic()
+        with pytest.raises(StoreError, match="cannot be reached"), open_store(url):
+            pass
+
+    assert 1 < time.monotonic() - began < 8
