@@ -58,7 +58,7 @@ def compiled(
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
     phases = phases_of(
-        agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.clock
+        agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
     modes = Modes(settings.supervision, human=settings.human, model=phases.complete)
     step = _step(agents, contract, phases, modes, settings)

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from evaluation import AsyncJudge, Judge
@@ -42,7 +42,7 @@ class Settings:
         supervision_policy: The bounds of supervision.
         max_parallel_steps: How many steps run at once, of a plan that says which do not need each other.
         human: Whether a person can be asked: there is a checkpointer, and the policy says so.
-        clock: Gives the time, in UTC, for time stamps and for deadlines of answers.
+        clock: Gives the time, with its zone, for time stamps and for deadlines of answers.
 
     Raises:
         ConfigurationError: A value that is not accepted.
@@ -71,6 +71,10 @@ class Settings:
         _check_type("supervision_policy", self.supervision_policy, SupervisionPolicy)
         _check_whole("max_parallel_steps", self.max_parallel_steps, 1)
         _check_clock(self.clock)
+
+    def now(self) -> datetime:
+        """The time by the clock, in UTC, where an hour is one also when a zone turns to summer time."""
+        return self.clock().astimezone(UTC)
 
     @property
     def default_mode(self) -> SupervisionMode:

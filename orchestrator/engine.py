@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -312,7 +312,7 @@ class LangGraphOrchestrator:
         try:
             start = await begin.start()
             run.go_on_beside(start.branches)
-            run.began = start.began or self.settings.clock().astimezone(UTC).isoformat()
+            run.began = start.began or self.settings.now().isoformat()
             async with aclosing(self._events(start, run, live=live)) as events:
                 async for event in events:
                     await tell(self._hooks, event)
@@ -391,7 +391,7 @@ class LangGraphOrchestrator:
     def _resuming(self, thread_id: str, answer: object) -> _Begin:
         async def start() -> _Start:
             snapshot = await self._snapshot(thread_id)
-            now, retries = self.settings.clock(), self.settings.max_retries
+            now, retries = self.settings.now(), self.settings.max_retries
             found = resumption(thread_id, snapshot, answer, now, retries)
             event = RunResumed(thread_id=thread_id, state=found.state)
             began = started_in(cast("Mapping[str, object]", snapshot.metadata or {}))
@@ -406,7 +406,7 @@ class LangGraphOrchestrator:
         resuming = self._resuming(new_thread_id or _new_thread_id(), None)
 
         async def start() -> _Start:
-            began = self.settings.clock().astimezone(UTC).isoformat()
+            began = self.settings.now().isoformat()
             config = self._config(resuming.thread_id, began)
             await copy_before(self.graph, thread_id, step, config, self.settings.max_retries)
             return await resuming.start()

@@ -18,6 +18,8 @@ from langgraph.checkpoint.base import (
     DeltaChannelHistory,
 )
 
+from orchestrator.checkpoint_ids import check_order, followed
+
 V = TypeVar("V", int, float, str)
 
 
@@ -58,12 +60,12 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         return self._saver.get_next_version(current, channel)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Read a checkpoint."""
-        return self._saver.get_tuple(config)
+        """Read a checkpoint; those to come are after it."""
+        return followed(self._saver.get_tuple(config))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Read a checkpoint."""
-        return await asyncio.to_thread(self._saver.get_tuple, config)
+        """Read a checkpoint; those to come are after it."""
+        return followed(await asyncio.to_thread(self._saver.get_tuple, config))
 
     def list(
         self,
@@ -99,7 +101,8 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint."""
+        """Store a checkpoint; raises StoreError where it would not be the latest."""
+        check_order(config, checkpoint)
         return self._saver.put(config, checkpoint, metadata, new_versions)
 
     async def aput(
@@ -109,7 +112,8 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint."""
+        """Store a checkpoint; raises StoreError where it would not be the latest."""
+        check_order(config, checkpoint)
         return await asyncio.to_thread(self._saver.put, config, checkpoint, metadata, new_versions)
 
     def put_writes(

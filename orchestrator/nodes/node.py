@@ -36,7 +36,7 @@ def new_context(thread_id: str, settings: Settings, *, interruptible: bool = Tru
         call_timeout=settings.call_timeout,
         step_timeout=settings.step_timeout,
         interruptible=interruptible,
-        now=settings.clock,
+        now=settings.now,
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateSnapshot
 
 from orchestrator import LangGraphOrchestrator
@@ -51,10 +52,19 @@ class Place:
 
 
 class MortalSaver(ThreadedSaver[str]):
-    """Kills its process before and after every write, once each; ``every`` leaves out all but every n-th."""
+    """Stands for a store that is opened later, so that an orchestrator can be built before its process is.
 
-    def __init__(self, saver: BaseCheckpointSaver[str], deaths: Path, every: int) -> None:
-        super().__init__(saver)
+    It may kill its process before and after every write, once each.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(InMemorySaver())
+        self._deaths = Path("unused")
+        self._every: int | None = None
+
+    def begin(self, saver: BaseCheckpointSaver[str], deaths: Path, every: int | None) -> None:
+        """Stand for a store; ``every`` leaves out all deaths but every n-th, None all of them."""
+        self._saver, self.serde = saver, saver.serde
         self._deaths, self._every = deaths, every
 
     async def aput(self, config, checkpoint, metadata, new_versions):
@@ -73,6 +83,8 @@ class MortalSaver(ThreadedSaver[str]):
         self._die_once(f"after {name}")
 
     def _die_once(self, moment: str) -> None:
+        if self._every is None:
+            return
         lived = self._deaths.read_text().splitlines() if self._deaths.exists() else []
         if moment in lived:
             return
@@ -119,7 +131,7 @@ def start(place: Place, story: str, every: int | None = None) -> BaseProcess:
         story: Its name.
         every: Die before and after every n-th write that was not died at; None to live.
     """
-    child = PROCESSES.Process(target=_tell, args=(place, story, every), daemon=True)
+    child = PROCESSES.Process(target=tell, args=(place, story, every), daemon=True)
     child.start()
     return child
 
@@ -144,11 +156,21 @@ def killed_at(child: BaseProcess, log: Log, lines: int, seconds: float) -> None:
     child.kill()
 
 
-def _tell(place: Place, story: str, every: int | None) -> None:
+def prepared(story: str) -> tuple[LangGraphOrchestrator, MortalSaver]:
+    """An orchestrator for a process to come, which logs into the folder that it will be in."""
+    saver = MortalSaver()
+    return build(STORIES[story], Log(Path("log")), saver), saver
+
+
+def tell(place: Place, story: str, every: int | None) -> None:
+    """Tell a story in this process, to its end or death."""
+    from tests.faults.preloaded import PREPARED  # noqa: PLC0415 - it imports this
+
     try:
+        os.chdir(place.folder)
+        orchestrator, saver = PREPARED[story]
         with open_store(place.store) as store:
-            saver = store.saver if every is None else MortalSaver(store.saver, place.deaths, every)
-            orchestrator = build(STORIES[story], place.log, saver)
+            saver.begin(store.saver, place.deaths, every)
             state = go_on(orchestrator, story, place.log)
             if state is not None and state != orchestrator.graph.get_state(CONFIG).values:
                 raise AssertionError("what is kept is not what was returned")

@@ -17,6 +17,7 @@ from tests.faults.killing import killed_at_writes, killed_by_chance, sqlite_plac
 from tests.faults.model_runs import failing, made
 from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_in
 from tests.faults.tally import HEAD, Tally, told_of
+from tests.faults.time_setting import crashed_before
 
 Trial = Callable[[], Tally]
 
@@ -39,6 +40,11 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
     for case, where in at_each.items():
         yield [partial(case, where, at) for at in cases.MOMENTS]
     yield [partial(cases.corrupted, places, how) for how in CORRUPTIONS]
+    yield [
+        partial(crashed_before, where, "short", at)
+        for where in (places, postgres.place)
+        for at in (3, 12, 25)
+    ]
     yield [partial(failing, "model's server, faults in sequences by chance", map(made, range(1000)))]
     if disk is not None:
         yield [partial(cases.read_only, disk)]
@@ -67,7 +73,8 @@ def _disk(stack: ExitStack, folder: Path) -> Disk | None:
 
 def main() -> int:
     """Print the table; the exit status is 1 where there was any harm."""
-    logging.getLogger("psycopg.pool").disabled = True  # it tells of every failed attempt
+    for name in ("psycopg.pool", "agents"):  # they tell of every failed attempt
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     harm = False
     print(HEAD)  # noqa: T201
     with ExitStack() as stack:
