@@ -29,12 +29,14 @@ class Fault:
         strike: Lets it happen.
         mend: Undoes it.
         says: A pattern of the error that has to be raised; None where the run just goes on.
+        patience_ms: How long a write to SQLite waits meanwhile.
     """
 
     name: str
     strike: Callable[[], object]
     mend: Callable[[], object]
     says: str | None
+    patience_ms: int = 10_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def struck(fault: Fault, place: Place, at: int) -> Tally:
     """Break a store at a call in the middle of a run, mend it and go on, without opening a file again."""
     with open_store(place.store) as store:
         if isinstance(store.saver, SqliteRunSaver):
-            store.saver.conn.execute("PRAGMA busy_timeout=2000")
+            store.saver.conn.execute(f"PRAGMA busy_timeout={fault.patience_ms}")
         log = StrikingLog(place.log.file, fault.strike, at)
         orchestrator = build(SHORT, log, store.saver)
         said = _said(lambda: go_on(orchestrator, SHORT.task, log))

@@ -21,7 +21,7 @@ def locked(places: Places, at: int) -> Tally:
     place = places()
     lock = Lock(place.store)
     says = f"{place.store} failed \\(database is locked"
-    return struck(Fault("file locked for longer than is waited", lock.take, lock.let_go, says), place, at)
+    return struck(Fault("file locked for longer than is waited", lock.take, lock.let_go, says, 300), place, at)
 
 
 def full(disk: Disk, at: int) -> Tally:

