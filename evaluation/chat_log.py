@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from evaluation.conversation import texts_of
 from evaluation.values import JsonObject
 
 Message = Mapping[str, object]
@@ -53,5 +54,4 @@ def _call(call: Message, answers: Mapping[str, str], failed: Callable[[str], boo
 
 
 def _text(message: Message) -> str:
-    content = message.get("content")
-    return content if isinstance(content, str) else ""
+    return "".join(texts_of(message.get("content")))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NoReturn
 
+from evaluation.conversation import assistant_texts
 from evaluation.findings import Check, Unscored, check, missing_data, unscored_error
 from evaluation.metrics.numerals import states_number
 from evaluation.metrics.text import plain
@@ -64,21 +65,6 @@ class Said:
     def where(self, place: Literal["final_output", "assistant_messages"]) -> Texts:
         """Give the texts that a rule looks at."""
         return self.final_output if place == "final_output" else self.assistant_messages
-
-
-def assistant_texts(messages: object) -> Iterator[str]:
-    """Yield each text that a recorded conversation has of the assistant; a content may be a list of parts."""
-    for message in messages if isinstance(messages, list) else ():
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            yield from _content(message.get("content"))
-
-
-def _content(content: object) -> Iterator[str]:
-    parts = content if isinstance(content, list) else [content]
-    for part in parts:
-        text = part.get("text") if isinstance(part, dict) else part
-        if isinstance(text, str) and text:
-            yield text
 
 
 def found_in(rule: ContentRule, texts: Texts) -> bool | None:

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 from evaluation.alerts import alert
 from evaluation.contracts import EvaluationContract
+from evaluation.conversation import texts_of
 from evaluation.findings import check
 from evaluation.injected import Injected
 from evaluation.intake import Accepted, Refused, take_in
@@ -100,7 +101,7 @@ def output_of(run: AgentRun) -> str:
     if run.final_output is not None:
         return run.final_output
     said = [message.get("content") for message in run.messages if message.get("role") == "assistant"]
-    return said[-1] if said and isinstance(said[-1], str) else ""
+    return "".join(texts_of(said[-1])) if said else ""
 
 
 def _action(call: ToolCall) -> Action:

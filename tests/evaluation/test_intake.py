@@ -79,6 +79,26 @@ REFUSED = {
         {"agent_run": RUN, "thresholds": {"latency_ms": {}}},
         "thresholds.latency_ms.",
     ),
+    "named arguments without their names": (
+        {"agent_run": RUN, "trajectory": {"arguments": {"match": "named"}}},
+        "match 'named' needs 'names'",
+    ),
+    "a custom rule without its function": (
+        {"agent_run": RUN, "trajectory": {"arguments": {"match": "custom"}}},
+        "match 'custom' needs 'function'",
+    ),
+    "an expected action that is none": (
+        {"agent_run": RUN, "expected_trajectory": [{"args": {}}]},
+        "either 'name' or 'any_of'",
+    ),
+    "an expected action that is two": (
+        {"agent_run": RUN, "expected_trajectory": [{"name": "a", "any_of": ["b"]}]},
+        "either 'name' or 'any_of'",
+    ),
+    "a scale of one score": (
+        {"agent_run": RUN, "rubric": {"criteria": ["tone"], "scale": {"min": 3, "max": 3}}},
+        "a scale needs min < max, not 3 and 3",
+    ),
     "two values for one quantity": (
         {"agent_run": {**RUN, "latency_ms": 5}, "run_metadata": {"latency_ms": 6}},
         "run_metadata.latency_ms: differs from agent_run.latency_ms",

@@ -2,10 +2,10 @@
 
 import pytest
 
+from evaluation.conversation import assistant_texts
 from evaluation.metrics.content import (
     Said,
     Texts,
-    assistant_texts,
     content_checks,
     content_score,
     json_values,

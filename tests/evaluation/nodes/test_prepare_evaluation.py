@@ -36,3 +36,36 @@ def test_a_case_with_nothing_like_it_is_known_to_be_harmless():
 
 def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
     assert prepare_evaluation({"unknown": 1}, Injected())["may_be_sensitive"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"x": ', "the arguments are no JSON: "),
+        ('{"x": NaN}', "the arguments are no JSON: NaN is no JSON number"),
+        ('{"x": -Infinity}', "the arguments are no JSON: -Infinity is no JSON number"),
+        ("[1]", "the arguments are no JSON object"),
+        ("[" * 100_000, "the arguments are nested too deep"),
+    ],
+)
+def test_arguments_that_cannot_be_read_are_told_and_not_raised(text, problem):
+    case = {"agent_run": {"tool_calls": [{"name": "a", "args": text}]}}
+    (action,) = prepare_evaluation(case, Injected())["actual_trajectory"]
+
+    assert action["args"] is None
+    assert action["args_error"].startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("content", "output"),
+    [
+        ("done", "done"),
+        ([{"type": "text", "text": "all "}, {"type": "text", "text": "done"}], "all done"),
+        (None, ""),
+        ([{"type": "refusal"}], ""),
+    ],
+)
+def test_without_a_final_output_it_is_the_text_of_the_assistants_last_message(content, output):
+    messages = [{"role": "assistant", "content": "first"}, {"role": "assistant", "content": content}]
+
+    assert prepare_evaluation({"agent_run": {"messages": messages}}, Injected())["actual_output"] == output
