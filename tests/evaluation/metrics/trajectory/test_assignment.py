@@ -60,6 +60,10 @@ def test_the_first_free_action_is_preferred():
     assert assign([0b110], [0], [], 3) == [1]
 
 
+def test_a_step_that_nothing_fits_holds_minus_one():
+    assert assign([0b0, 0b1], [0], [1], 1) == [-1, 0]
+
+
 def test_an_early_choice_moves_where_a_later_step_needs_it():
     assert assign([0b011, 0b001], [0, 1], [], 2) == [1, 0]
 

@@ -373,6 +373,10 @@ def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common
     assert agrees(None, None, "ignore")
 
 
+def test_the_rule_of_the_action_holds_where_all_others_ask_for_equality():
+    assert match([seen("a", {"x": 2})], [step("a", {"x": 1}, rule={"match": "ignore"})]).agrees
+
+
 # Reading
 
 
@@ -523,6 +527,13 @@ def test_grouping_many_calls_finds_the_same_as_comparing_each():
         for one in wanted
     ]
     assert masks == slowly
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_an_alternative_counts_beside_one_that_was_done_many_times(names):
+    wanted = [either(*map(step, names)), *[step("b")] * 40]
+
+    assert match([*["b"] * 40, "a"], wanted, "any_order").agrees
 
 
 def test_too_many_comparisons_by_rules_leave_it_undecided():
