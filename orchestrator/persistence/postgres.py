@@ -155,6 +155,14 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
         StoreError: It cannot be reached, or holds no runs.
     """
     patience = _check_reachable(url, name)
+
+    def check(connection: Connection[DictRow]) -> None:
+        try:
+            ConnectionPool.check_connection(connection)
+        except psycopg.Error:
+            pool.check()  # others were cut with it; found one by one, each is waited for longer than the last
+            raise
+
     pool = ConnectionPool[Connection[DictRow]](
         url,
         connection_class=Connection[DictRow],
@@ -167,7 +175,7 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
         min_size=1,
         max_size=_CONNECTIONS,
         timeout=patience,
-        check=ConnectionPool.check_connection,
+        check=check,
         open=False,
     )
     with pool:

@@ -21,7 +21,8 @@ def locked(places: Places, at: int) -> Tally:
     place = places()
     lock = Lock(place.store)
     says = f"{place.store} failed \\(database is locked"
-    return struck(Fault("file locked for longer than is waited", lock.take, lock.let_go, says, 300), place, at)
+    fault = Fault("file locked for longer than is waited", lock.take, lock.let_go, says, patience_ms=300)
+    return struck(fault, place, at)
 
 
 def full(disk: Disk, at: int) -> Tally:

@@ -38,7 +38,7 @@ def _until_ended(place: Place, story: str, chance: random.Random) -> int:
 
 
 def killed_at_writes(fault: str, places: Places, story: str, every: int = 1) -> Tally:
-    """Kill a run before and after every n-th write to its store: twice whenever a node ends, and once more."""
+    """Kill a run before and after every n-th write to its store; a node ends in two of them."""
     place, kills = places(), 0
     while not ended(start(place, story, every), place):
         kills += 1

@@ -33,10 +33,13 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
         cases.cut: postgres,
     }
     yield [partial(killed_by_chance, "SIGKILL by chance, SQLite", places, "long", 0, 100)]
-    yield [partial(killed_at_writes, "SIGKILL before and after each write, SQLite", places, "short")]
-    yield [partial(killed_by_chance, "SIGKILL by chance, PostgreSQL", postgres.place, "long", 0, 50)]
-    at_writes = "SIGKILL before and after every second write, PostgreSQL"
-    yield [partial(killed_at_writes, at_writes, postgres.place, "short", every=2)]
+    yield [partial(killed_by_chance, "SIGKILL by chance, PostgreSQL", postgres.place, "long", 0, 100)]
+    at_writes = "SIGKILL before or after each write"
+    yield [partial(killed_at_writes, f"{at_writes}, SQLite", places, "short")]
+    # A node writes twice, so that there are four moments to each: one of them at least, and every kind in turn.
+    at_nodes = "SIGKILL at the end of each node"
+    yield [partial(killed_at_writes, f"{at_nodes}, SQLite", places, "long", every=3)]
+    yield [partial(killed_at_writes, f"{at_nodes}, PostgreSQL", postgres.place, "long", every=3)]
     for case, where in at_each.items():
         yield [partial(case, where, at) for at in cases.MOMENTS]
     yield [partial(cases.corrupted, places, how) for how in CORRUPTIONS]
