@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -101,6 +102,7 @@ def by_processes(file: Path, processes: int, runs: int) -> Load:
     with open_store(file):
         pass
     with ProcessPoolExecutor(processes, mp_context=PROCESSES) as pool:
+        pool.submit(os.getpid).result()  # what they are forked from is there
         began = time.perf_counter()
         loads = list(pool.map(partial(_own, file, runs), range(processes)))
     seconds = time.perf_counter() - began

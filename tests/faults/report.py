@@ -36,7 +36,7 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
     yield [partial(killed_by_chance, "SIGKILL by chance, PostgreSQL", postgres.place, "long", 0, 100)]
     at_writes = "SIGKILL before or after each write"
     yield [partial(killed_at_writes, f"{at_writes}, SQLite", places, "short")]
-    # A node writes twice, so that there are four moments to each: one of them at least, and every kind in turn.
+    # A node writes twice, so that each has four moments: one of them at least, and every kind in turn.
     at_nodes = "SIGKILL at the end of each node"
     yield [partial(killed_at_writes, f"{at_nodes}, SQLite", places, "long", every=3)]
     yield [partial(killed_at_writes, f"{at_nodes}, PostgreSQL", postgres.place, "long", every=3)]
