@@ -12,7 +12,7 @@ from typing import Final
 from evaluation import AsyncJudge, Judge
 from orchestrator.budget import Budget
 from orchestrator.errors import ConfigurationError
-from orchestrator.foreign_values import read_text, shown
+from orchestrator.foreign_values import plain_text, read_text, shown
 from orchestrator.methods import chosen_method, compressing_method, corrects
 from orchestrator.modes import ModeFunction
 from orchestrator.ports import InvokableCompressor, RunnableCompressor
@@ -113,10 +113,14 @@ def check_thread_id(thread_id: object) -> None:
     """Refuse what names no thread.
 
     Raises:
-        ConfigurationError: Neither None nor a text with something in it.
+        ConfigurationError: Neither None nor a text with something in it that every store can hold.
     """
     if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
         raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text, or None to have one made up")
+    if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
+        raise ConfigurationError(
+            f"thread_id is {thread_id!r:.80}, which no database can hold; give one without NUL and surrogates"
+        )
 
 
 def check_hooks(hooks: object) -> None:

@@ -40,6 +40,7 @@ from orchestrator.hooks import tell
 from orchestrator.judging import failed
 from orchestrator.modes import ModeFunction
 from orchestrator.nodes.node import new_context
+from orchestrator.persistence.claims import claimed
 from orchestrator.persistence.held import input_in
 from orchestrator.ports import Compressor, Executor, Hook, Monitor, Planner
 from orchestrator.resuming import open_question, resumption
@@ -129,6 +130,7 @@ class LangGraphOrchestrator:
         )
         self._agents = Agents(planner, executor, monitor, compressor, judge, supervisor)
         self.graph = compiled(self._agents, contract, self.settings, checkpointer)
+        self._saver = checkpointer
         self._hooks = tuple(hooks)
         self._running: dict[str, RunContext] = {}
 
@@ -310,13 +312,14 @@ class LangGraphOrchestrator:
                 f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
             )
         try:
-            start = await begin.start()
-            run.go_on_beside(start.branches)
-            run.began = start.began or self.settings.now().isoformat()
-            async with aclosing(self._events(start, run, live=live)) as events:
-                async for event in events:
-                    await tell(self._hooks, event)
-                    yield event
+            async with claimed(self._saver, run.thread_id, patient=begin.patient):
+                start = await begin.start()
+                run.go_on_beside(start.branches)
+                run.began = start.began or self.settings.now().isoformat()
+                async with aclosing(self._events(start, run, live=live)) as events:
+                    async for event in events:
+                        await tell(self._hooks, event)
+                        yield event
         finally:
             self._running.pop(run.thread_id, None)
 
@@ -397,7 +400,8 @@ class LangGraphOrchestrator:
             began = started_in(cast("Mapping[str, object]", snapshot.metadata or {}))
             return _Start(found.input, event, {**found.state, "question": None}, found.branches, began)
 
-        return _Begin(thread_id, start)
+        # Whoever has an answer is told at once that another one is taken; the next question is another one.
+        return _Begin(thread_id, start, patient=answer is None)
 
     def _forking(self, thread_id: str, step: int, new_thread_id: str | None) -> _Begin:
         self._check_resumable(thread_id)
@@ -449,10 +453,14 @@ class _Start:
 
 @dataclass(frozen=True, slots=True)
 class _Begin:
-    """A run about to begin; ``start`` reads what it begins with, once nothing else runs on the thread."""
+    """A run about to begin; ``start`` reads what it begins with, once nothing else runs on the thread.
+
+    ``patient``: to wait for a moment until what ran on it is known to be dead.
+    """
 
     thread_id: str
     start: Callable[[], Awaitable[_Start]]
+    patient: bool = True
 
 
 def _current(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:

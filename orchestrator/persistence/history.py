@@ -11,6 +11,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
 from langgraph.types import Interrupt
 
+from orchestrator.config import check_thread_id
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.heads import Head, command_in, indexed, place
@@ -153,6 +154,10 @@ class History:
                 yield head, self._summary(head.thread_id, found)
 
     def _found(self, thread_id: str) -> CheckpointTuple:
+        try:
+            check_thread_id(thread_id)
+        except ConfigurationError as error:
+            raise StoreError(str(error)) from None
         found = self._saver.get_tuple(place(thread_id))
         if found is None or not is_run(found):
             raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -29,7 +29,10 @@ from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import uncollected
 from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
+from orchestrator.persistence.session_claims import SessionClaims
 from orchestrator.persistence.versions import next_version
+
+Pool = ConnectionPool[Connection[DictRow]]
 
 _PATIENCE_S: Final = 10
 """How long a connection is waited for, unless the URL says ``connect_timeout``."""
@@ -67,10 +70,11 @@ class PostgresRunSaver(PostgresSaver):
     no NUL, and would be written with every checkpoint.
     """
 
-    def __init__(self, pool: ConnectionPool[Connection[DictRow]], name: str, serde: StrictSerializer) -> None:
-        """Take an open pool, and what the store is called in messages."""
+    def __init__(self, pool: Pool, claims: SessionClaims, name: str, serde: StrictSerializer) -> None:
+        """Take an open pool, claims in the same database, and what the store is called in messages."""
         super().__init__(pool, serde=serde)
         self.labels = Labels()
+        self.claims = claims
         self._name = name
         # Of a pool, everyone has a connection of their own.
         self.lock = nullcontext()  # type: ignore[assignment]
@@ -96,6 +100,7 @@ class PostgresRunSaver(PostgresSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint."""
+        self.claims.check(config["configurable"]["thread_id"])
         values = checkpoint["channel_values"]
         texts = {name: _Apart(value) for name, value in values.items() if isinstance(value, str)}
         # All of them: a thread that another saver began has them in its JSON until now.
@@ -155,15 +160,16 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
         StoreError: It cannot be reached, or holds no runs.
     """
     patience = _check_reachable(url, name)
+    claims = SessionClaims(url, patience, name)
 
     def check(connection: Connection[DictRow]) -> None:
         try:
-            ConnectionPool.check_connection(connection)
+            claims.checking(connection)
         except psycopg.Error:
             pool.check()  # others were cut with it; found one by one, each is waited for longer than the last
             raise
 
-    pool = ConnectionPool[Connection[DictRow]](
+    pool = Pool(
         url,
         connection_class=Connection[DictRow],
         kwargs={
@@ -178,8 +184,8 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
         check=check,
         open=False,
     )
-    with pool:
-        saver = PostgresRunSaver(pool, name, serde)
+    with closing(claims), pool:
+        saver = PostgresRunSaver(pool, claims, name, serde)
         _set_up(pool, saver, name, make=make)
         yield saver
 
@@ -214,9 +220,7 @@ def _check_reachable(url: str, name: str) -> int:
     return patience
 
 
-def _set_up(
-    pool: ConnectionPool[Connection[DictRow]], saver: PostgresRunSaver, name: str, *, make: bool
-) -> None:
+def _set_up(pool: Pool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
     with pool.connection() as connection:
         if _stored_version(connection) == len(saver.MIGRATIONS) - 1:
             return

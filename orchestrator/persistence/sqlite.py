@@ -23,6 +23,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import ADDED, BEFORE, lineage, uncollected
+from orchestrator.persistence.file_claims import FileClaims
 from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
@@ -47,11 +48,12 @@ _IS_HEAD: Final = """
 class SqliteRunSaver(SqliteSaver):
     """LangGraph's saver with strict reading, short versions, and nothing kept of a write that failed."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str, serde: StrictSerializer) -> None:
-        """Take a connection that works from any thread, and what the store is called in messages."""
+    def __init__(self, connection: sqlite3.Connection, file: Path, serde: StrictSerializer) -> None:
+        """Take a connection to a file that works from any thread."""
         super().__init__(connection, serde=serde)
         self.labels = Labels()
-        self._name = name
+        self.claims = FileClaims(file)
+        self._name = str(file)
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
@@ -162,7 +164,7 @@ def open_sqlite(
     _check_header(file)
     with closing(_connected(file)) as connection:
         _check_tables(connection, file, make=make)
-        saver = SqliteRunSaver(connection, str(file), serde)
+        saver = SqliteRunSaver(connection, file, serde)
         with _reading(file):
             connection.execute("PRAGMA synchronous=FULL")
             if make:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.faults import cases
+from tests.faults.answers import answered_twice, resumed_twice
 from tests.faults.breaking import CORRUPTIONS
 from tests.faults.killing import killed_at_writes, killed_by_chance, sqlite_places
 from tests.faults.model_runs import failing, made
@@ -48,6 +49,9 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
         for where in (places, postgres.place)
         for at in (3, 12, 25)
     ]
+    both = (places, postgres.place)
+    for twice in (answered_twice, resumed_twice):
+        yield [partial(twice, where, seed) for where in both for seed in range(25)]
     yield [partial(failing, "model's server, faults in sequences by chance", map(made, range(1000)))]
     if disk is not None:
         yield [partial(cases.read_only, disk)]

@@ -1,0 +1,209 @@
+"""Two processes that go on with one run at the same moment: one of them does, and the other is told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.faults.answers import answered_twice, resumed_twice
+
+NONE = (0, 0, 0)
+TIMES = range(20 if os.environ.get("FAULTS") else 2)
+ELSEWHERE = "thread_id is 'thread', which is being run elsewhere"
+OTHER = "another process took over thread 'thread'"
+
+
+@pytest.mark.parametrize("seed", TIMES)
+def test_of_two_answers_to_one_question_one_is_taken_and_the_other_refused(places, seed):
+    assert answered_twice(places, seed).harm == NONE
+
+
+@pytest.mark.parametrize("seed", TIMES)
+def test_of_two_answers_to_one_question_in_postgres_one_is_taken_and_the_other_refused(postgres, seed):
+    assert answered_twice(postgres.place, seed).harm == NONE
+
+
+@pytest.mark.parametrize("seed", TIMES)
+def test_of_two_processes_that_resume_one_crashed_run_one_does_and_the_other_is_told(places, seed):
+    assert resumed_twice(places, seed).harm == NONE
+
+
+@pytest.mark.parametrize("seed", TIMES)
+def test_of_two_processes_that_resume_one_crashed_run_in_postgres_one_does(postgres, seed):
+    assert resumed_twice(postgres.place, seed).harm == NONE
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request, tmp_path):
+    if request.param == "sqlite":
+        return str(tmp_path / "runs")
+    return request.getfixturevalue("postgres").place().store
+
+
+@pytest.fixture
+def ours(where):
+    with open_store(where) as store:
+        yield store
+
+
+@pytest.fixture
+def theirs(where):
+    with open_store(where) as store:
+        yield store
+
+
+def orchestrator_over(saver, *, during=lambda: None):
+    """Something happens in the second of its three steps."""
+
+    def act(step, context=""):
+        if step == "two":
+            during()
+        return f"{step} done"
+
+    agents = FakePlanner(["one", "two", "three"]), FakeExecutor(act), FakeMonitor()
+    return LangGraphOrchestrator(*agents, checkpointer=saver)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda other: other.run("y", "thread"),
+        lambda other: other.resume("thread"),
+        lambda other: other.resume("thread", {"answer": "approve"}),
+        lambda other: next(other.stream("y", "thread")),
+    ],
+    ids=["run", "resume", "answer", "stream"],
+)
+def test_a_thread_that_runs_is_not_begun_again_over_another_connection(ours, theirs, what):
+    refused = []
+
+    def also():
+        with pytest.raises(ConfigurationError, match=ELSEWHERE) as caught:
+            what(orchestrator_over(theirs.saver))
+        refused.append(caught.value)
+
+    state = orchestrator_over(ours.saver, during=also).run("x", "thread")
+
+    assert (state["status"], len(state["results"]), len(refused)) == ("success", 3, 1)
+
+
+def test_other_threads_run_beside_it(ours, theirs):
+    states = []
+    beside = orchestrator_over(theirs.saver)
+    orchestrator_over(ours.saver, during=lambda: states.append(beside.run("y", "other"))).run("x", "thread")
+
+    assert [state["status"] for state in states] == ["success"]
+
+
+def test_once_it_has_ended_a_thread_may_be_begun_again_anywhere(ours, theirs):
+    orchestrator_over(ours.saver).run("x", "thread")
+
+    assert orchestrator_over(theirs.saver).run("y", "thread")["status"] == "success"
+
+
+def test_a_run_that_nobody_follows_to_its_end_leaves_its_thread_to_others(ours, theirs):
+    events = orchestrator_over(ours.saver).stream("x", "thread")
+    next(events)
+    events.close()
+
+    assert orchestrator_over(theirs.saver).run("y", "thread")["status"] == "success"
+
+
+def test_a_run_whose_connections_were_cut_has_its_thread_still(postgres):
+    where = postgres.place().store
+    with open_store(where) as ours, open_store(where) as theirs:
+        taken = []
+        during = {"two": postgres.cut, "three": lambda: taken.append(taken_by(theirs))}
+
+        def act(step, context=""):
+            during[step]()
+            return "done"
+
+        agents = FakePlanner(list(during)), FakeExecutor(act), FakeMonitor()
+        state = LangGraphOrchestrator(*agents, checkpointer=ours.saver).run("x", "thread")
+
+        assert (state["status"], taken) == ("success", [False])
+
+
+def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(postgres):
+    where = postgres.place().store
+    with open_store(where) as ours, open_store(where) as theirs:
+
+        def cut():
+            postgres.cut()
+            assert taken_by(theirs)
+
+        with pytest.raises(StoreError, match=OTHER):
+            orchestrator_over(ours.saver, during=cut).run("x", "thread")
+
+
+def taken_by(store):
+    return store.saver.claims.take("thread", patient=True)
+
+
+class SlowClaims:
+    """Claims that take their time."""
+
+    def __init__(self):
+        self.held: set[str] = set()
+        self.asked, self.may = threading.Event(), threading.Event()
+
+    def take(self, thread_id, *, patient):
+        self.asked.set()
+        self.may.wait()
+        self.held.add(thread_id)
+        return True
+
+    def leave(self, thread_id):
+        self.held.discard(thread_id)
+
+
+async def test_a_run_that_is_cancelled_while_it_waits_for_its_thread_leaves_it():
+    saver = InMemorySaver()
+    saver.claims = SlowClaims()
+    run = asyncio.ensure_future(orchestrator_over(saver).arun("x", "thread"))
+    await asyncio.to_thread(saver.claims.asked.wait)
+    run.cancel()
+    asyncio.get_running_loop().call_later(0.01, saver.claims.may.set)
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+    assert saver.claims.held == set()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing tells here what is open")
+def test_nothing_stays_open_once_no_thread_runs(tmp_path):
+    with open_store(tmp_path / "runs") as store:
+        orchestrator_over(store.saver).run("x", "thread")
+        opened = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
+
+    assert str(tmp_path / "runs-runs") not in opened
+
+
+def test_whoever_may_write_to_a_file_may_run_its_threads(tmp_path):
+    with open_store(tmp_path / "runs") as store:
+        (tmp_path / "runs").chmod(0o600)
+        orchestrator_over(store.saver).run("x", "thread")
+
+    assert stat.S_IMODE((tmp_path / "runs-runs").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("thread_id", ["a\0b", "\ud800"])
+def test_a_thread_that_no_database_can_hold_is_refused_before_anything_runs(ours, thread_id):
+    orchestrator = orchestrator_over(ours.saver)
+    for tell in (lambda: orchestrator.run("x", thread_id), lambda: orchestrator.resume(thread_id)):
+        with pytest.raises(ConfigurationError, match="which no database can hold"):
+            tell()
+    with pytest.raises(StoreError, match="which no database can hold"):
+        ours.history.show(thread_id)
