@@ -33,18 +33,15 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 def told(what: str, load: Load) -> None:
-    print(
-        f"| {what} | {len(load.latencies)} | {load.throughput:.1f} | {load.p99:.1f} | {load.wrong} |",
-        flush=True,
-    )
+    columns = (what, len(load.latencies), f"{load.throughput:.1f}", f"{load.p99:.1f}", load.wrong)
+    print("|", " | ".join(map(str, columns)), "|", flush=True)
 
 
 def loads(folder: Path, runs: int, processes: int, each: int) -> None:
     """Print a row for each way to have many runs at once."""
     names = [f"run {number}" for number in range(runs)]
-    print(
-        f"| runs of {STEPS} steps, at once | runs | a second | p99, s | lost or mixed up |\n|---|---|---|---|---|"
-    )
+    print(f"| runs of {STEPS} steps, at once | runs | a second | p99, s | lost or mixed up |")
+    print("|---|---|---|---|---|")
     told("one event loop, memory", at_once(InMemorySaver(), names))
     with open_store(folder / "loop.sqlite") as store:
         told("one event loop, SQLite", at_once(store.saver, names))
