@@ -18,6 +18,8 @@ from orchestrator.errors import StoreError
 
 _TIMED: Final = 6
 """The version of UUID that begins with the time."""
+_ROOM: Final = 2**60 - 2**50
+"""Times from here on leave too few ids to come; no clock ever shows them."""
 _COME: Final = "_last_v6_timestamp"
 """How far LangGraph's ids have come; there is no other way to tell it."""
 _ALONE: Final = threading.Lock()
@@ -26,7 +28,7 @@ _ALONE: Final = threading.Lock()
 def followed(found: CheckpointTuple | None) -> CheckpointTuple | None:
     """A checkpoint that was read; every id that LangGraph makes from now on is larger than its own."""
     at = None if found is None else _time_of(found.config["configurable"])
-    if at is not None:
+    if at is not None and at < _ROOM:
         with _ALONE:
             vars(ids)[_COME] = max(vars(ids)[_COME] or 0, at)
     return found

@@ -53,7 +53,8 @@ class SessionClaims:
             self._held.discard(thread_id)
             self._lost.discard(thread_id)
             try:
-                self._ask(_LEAVE, thread_id)
+                if self._connection is not None:
+                    self._ask(_LEAVE, thread_id)
             except psycopg.Error:  # then the connection is gone, and with it all claims
                 self.doubt()
 
@@ -70,8 +71,9 @@ class SessionClaims:
         if not self._doubted and not self._lost:
             return
         with self._alone:
-            if self._doubted:
+            if self._doubted and not self._is_alive():
                 self._renew()
+            self._doubted = False
             if thread_id in self._lost:
                 raise StoreLostError(
                     f"the connection to {self._name} was lost, and another process took over thread "
@@ -115,7 +117,12 @@ class SessionClaims:
         with self._telling():
             again = {thread_id: self._taken_again(thread_id) for thread_id in self._held}
         self._lost = {thread_id for thread_id, taken in again.items() if not taken}
-        self._doubted = False
+
+    def _is_alive(self) -> bool:
+        try:
+            return self._connection is not None and bool(self._connection.execute("SELECT 1").fetchone())
+        except psycopg.Error:
+            return False
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import Budget, LangGraphOrchestrator, SupervisionPolicy
+from orchestrator import Budget, LangGraphOrchestrator, StoreError, SupervisionPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -159,3 +159,18 @@ def test_a_clock_set_back_gives_a_person_longer_and_no_duration_below_zero():
     state = orchestrator.resume("thread", {"answer": "approve"})
 
     assert (state["status"], state["usage"]["latency_ms"] >= 0) == ("success", True)
+
+
+def test_a_checkpoint_of_a_time_that_no_clock_shows_stops_its_own_thread_alone(tmp_path):
+    forged = "UPDATE checkpoints SET checkpoint_id = ? WHERE thread_id = ? AND parent_checkpoint_id IS NULL"
+    with open_store(tmp_path / "runs") as store:
+        orchestrator = LangGraphOrchestrator(*after("", lambda: None), checkpointer=store.saver)
+        orchestrator.run("x", "thread")
+        orchestrator.run("x", "earlier")
+        store.saver.conn.execute(forged, ["ffffffff-ffff-6fff-bfff-ffffffffffff", "thread"])
+        store.saver.conn.commit()
+        with pytest.raises(StoreError, match="was stored at a later time than the clock shows"):
+            orchestrator.run("x", "thread")
+        orchestrator.run("x", "later")
+
+        assert [run.thread_id for run in store.history.runs()] == ["thread", "later", "earlier"]
