@@ -14,6 +14,7 @@ from langgraph.types import Interrupt
 from orchestrator.config import check_thread_id
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
+from orchestrator.persistence.beside import records_beside
 from orchestrator.persistence.heads import Head, command_in, indexed, place
 from orchestrator.persistence.held import (
     RunSummary,
@@ -27,7 +28,7 @@ from orchestrator.persistence.held import (
 )
 from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
 from orchestrator.resuming import question_of, state_in
-from orchestrator.state import OrchestratorState, Question, StateUpdate, StepRecord
+from orchestrator.state import OrchestratorState, Question, StateUpdate, StepRecord, settle_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class StoredRun:
 
     Attributes:
         summary: It in a line.
-        state: As ``run`` returns it; steps that run side by side come into it when all have ended.
+        state: As ``run`` returns it. Of steps that run side by side its ``results`` hold what was done; all
+            else of them comes into it when all have ended.
     """
 
     summary: RunSummary
@@ -100,7 +102,7 @@ class History:
         if problem := problem_in(thread_id, found):
             raise StoreError(problem)
         line = self._summary(thread_id, found)
-        state = state_in(self._values(found), 0)
+        state = self._with_those_beside(state_in(self._values(found), 0), found)
         return StoredRun(line, {**state, "task": line.task, "question": line.question or state["question"]})
 
     def command(self, thread_id: str) -> Mapping[str, object] | None:
@@ -186,6 +188,11 @@ class History:
             beside = state_in({**values_in(branch), "task": state["task"]}, 0)
             state = {**beside, "plan": [planned[beside["underway"]["branch"] or 0]]}
         return question_of(interrupt, state)
+
+    def _with_those_beside(self, state: OrchestratorState, found: CheckpointTuple) -> OrchestratorState:
+        if state["status"] != "executing" or state["declared"]["needs"] is None:
+            return state
+        return {**state, "results": settle_records(state["results"], records_beside(self._saver, found))}
 
     def _values(self, found: CheckpointTuple) -> Mapping[str, object]:
         """The whole state, with what was added to it checkpoint by checkpoint."""

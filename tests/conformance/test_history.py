@@ -154,6 +154,31 @@ def test_the_question_of_a_step_that_was_answered_is_asked_no_more(opened):
     assert (run.question, run.question["step"]) == (state["question"], "two")
 
 
+def test_what_was_done_side_by_side_is_shown_while_the_run_waits(opened):
+    asking(opened, plan=SIDE_BY_SIDE).run("x", "thread")
+    shown = opened.history.show("thread")
+
+    assert [(one["step"], one["status"]) for one in shown.state["results"]] == [
+        ("one", "pending_validation"),
+        ("two", "pending_validation"),
+    ]
+
+
+def test_what_was_done_side_by_side_is_shown_once_when_all_have_ended(opened):
+    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
+    orchestrator.run("x", "thread")
+    orchestrator.resume("thread", APPROVE)
+    answered = opened.history.show("thread").state["results"]
+    orchestrator.resume("thread", APPROVE)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert ([one["status"] for one in answered], state["status"]) == (
+        ["validated", "pending_validation"],
+        "success",
+    )
+    assert opened.history.show("thread").state == state
+
+
 def test_a_shown_run_has_its_time_line(opened):
     state = build(opened, monitor=FakeMonitor(accept(), refuse("more"), accept())).run("x", "thread")
     line = opened.history.show("thread").time_line
