@@ -12,6 +12,7 @@ from evaluation.metrics.trajectory import (
     ActionPattern,
     ExpectedStep,
     ObservedAction,
+    TrajectoryMatch,
     expected_step,
     observed_action,
 )
@@ -338,6 +339,12 @@ def test_a_callers_function_that_raises_leaves_the_comparison_undecided():
     assert found.reason == f"The trajectory could not be compared: {found.error}."
 
 
+def test_what_cannot_be_compared_counts_no_pairs():
+    found = match(["a"], ["a", "b"], "single_tool")
+
+    assert found.matched_count == found.matched_optional_count == found.common_count == 0
+
+
 def test_unreadable_arguments_are_not_handed_to_a_callers_function():
     found = match(
         [seen("a", args_error="no JSON")],
@@ -464,6 +471,10 @@ def test_a_step_is_required_unless_it_says_otherwise():
 
 def test_an_action_of_which_only_the_name_is_known_is_a_tool_call_that_went_well():
     assert ObservedAction("a") == ("a", None, None, None, None, "tool", False)
+
+
+def test_a_match_of_which_only_the_verdict_is_known_found_nothing():
+    assert TrajectoryMatch("exact", True)[2:] == (None, *[()] * 4, False, *[()] * 3, False, *[0] * 6)
 
 
 def test_a_pattern_of_a_name_alone_asks_for_nothing_else():
