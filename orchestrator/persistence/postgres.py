@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Final, cast
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
@@ -38,7 +37,6 @@ _PATIENCE_S: Final = 10
 """How long a connection is waited for, unless the URL says ``connect_timeout``."""
 _CONNECTIONS: Final = 8
 _SETUP_S: Final = 60.0
-_SHOWN: Final = ("host=", "port=", "dbname=", "user=")
 _SETUP_LOCK: Final = 0x70656D
 """Names the lock under which tables are made: two processes that begin at once would clash."""
 _HEADS: Final = """
@@ -190,20 +188,6 @@ def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -
         yield saver
 
 
-def without_password(url: str) -> str:
-    """A URL for people to see.
-
-    Raises:
-        ValueError: It cannot be told which part of it is the password.
-    """
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    if "@" in user:
-        raise ValueError("an @ within the password")
-    query = "&".join(part for part in parts.query.split("&") if part.startswith(_SHOWN))
-    return urlunsplit((parts.scheme, f"{user.partition(':')[0]}{at}{host}", parts.path, query, ""))
-
-
 def _check_reachable(url: str, name: str) -> int:
     """At once and with its reason, where a pool would try for long and say nothing.
 
@@ -216,7 +200,7 @@ def _check_reachable(url: str, name: str) -> int:
     except psycopg.OperationalError as error:
         raise StoreError(f"{name} cannot be reached ({said(error)}); start it, or give another URL") from None
     except (psycopg.Error, ValueError):  # which repeat the URL that they could not read
-        raise StoreError(f"{name} is no URL of a database; give postgresql://USER@HOST/NAME") from None
+        raise StoreError("the store is no URL of a database; give postgresql://USER@HOST/NAME") from None
     return patience
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence.history import History
 from orchestrator.persistence.serialisation import StrictSerializer, serializer
+from orchestrator.persistence.urls import is_database, is_url, without_password
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _APPLICATION: Final = "plan-execute-monitor"
 _FILE: Final = "runs.sqlite"
-_URLS: Final = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def open_store(
         ConfigurationError: The key cannot be one, or the extra is not installed.
     """
     serde = serializer(encryption_key)
-    if isinstance(where, str) and where.startswith(_URLS):
+    if isinstance(where, str) and is_url(where):
         with _postgres(where, serde, make=make) as store:
             yield store
         return
@@ -87,6 +87,7 @@ def open_store(
 
 @contextmanager
 def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Store]:
+    name = _shown(url)
     try:
         from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -94,12 +95,18 @@ def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Stor
             "a store in PostgreSQL needs the packages langgraph-checkpoint-postgres and psycopg; "
             'install them with `pip install "plan-execute-monitor[postgres]"`'
         ) from error
+    with postgres.open_postgres(url, name, serde, make=make) as saver:
+        yield Store(name, saver)
+
+
+def _shown(url: str) -> str:
+    """A URL without its password; what cannot be read may be all password."""
+    if not is_database(url):
+        raise StoreError("the store is a URL of another kind; give postgresql://USER@HOST/NAME, or a path")
     try:
-        name = postgres.without_password(url)
+        return without_password(url)
     except ValueError:
         raise StoreError(
             "the URL of the store cannot be read; give postgresql://USER:PASSWORD@HOST/NAME, "
-            "with %40 for each @ in the password"
+            "with %40 for each @ in the password and %2F for each /"
         ) from None
-    with postgres.open_postgres(url, name, serde, make=make) as saver:
-        yield Store(name, saver)

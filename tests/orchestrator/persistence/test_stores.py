@@ -156,6 +156,14 @@ def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
         "postgresql://ada:s3cret@[127.0.0.1/runs",
         "postgres://ada:x@s3cret@127.0.0.1:1/runs",
         "postgres://ada:s3cret@127.0.0.1:1/runs?sslpassword=s3cret",
+        "postgresql://ada:s3cret#x@127.0.0.1:1/runs",
+        "postgresql://ada:s3cret?x@127.0.0.1:1/runs",
+        "postgresql://ada:x/s3cret@127.0.0.1:1/runs",
+        "postgresql://ada:s3c/ret?x=y@127.0.0.1:1/runs",
+        "PostgreSQL://ada:s3cret@127.0.0.1:1/runs",
+        " postgresql://ada:s3cret@127.0.0.1:1/runs",
+        "postgresql+psycopg://ada:s3cret@127.0.0.1:1/runs",
+        "mysql://ada:s3cret@127.0.0.1:1/runs",
     ],
 )
 def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(url):
@@ -165,6 +173,12 @@ def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(
 
     assert ("s3c" not in said, "\n" not in said, "; " in said) == (True, True, True)
     assert raised.value.__cause__ is None
+
+
+def test_the_url_that_is_shown_names_the_same_database(postgres_url):
+    bare = postgres_url.replace("postgres:@", "")
+    with open_store(f"{bare}&user=postgres&password=s3cret") as store:
+        assert store.where == f"{bare}&user=postgres"
 
 
 def test_a_store_that_is_open_does_not_show_its_password(postgres_url):
