@@ -36,7 +36,7 @@ def test_the_program_of_the_readme_runs_as_it_stands(embedded_llm):
     assert done.stdout.splitlines()[0] in ("success", "failed")
 
 
-@pytest.mark.parametrize("at", [1, 2, 3])
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
 def test_a_program_of_the_readme_prints_what_it_says(at):
     program = blocks("python")[at]
     done = subprocess.run(
@@ -47,7 +47,8 @@ def test_a_program_of_the_readme_prints_what_it_says(at):
 
 
 @pytest.mark.parametrize(
-    ("at", "name"), list(enumerate(["quickstart.py", "step_contract.py", "evaluate_run.py", "judges.py"]))
+    ("at", "name"),
+    list(enumerate(["quickstart.py", "step_contract.py", "evaluate_run.py", "judges.py", "stored_runs.py"])),
 )
 def test_a_program_of_the_readme_is_an_example(at, name):
     assert blocks("python")[at] in (ROOT / "examples" / name).read_text(encoding="utf-8")
