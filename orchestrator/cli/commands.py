@@ -222,7 +222,7 @@ def show(thread: Thread, *, db: Database = None, json: RunsAsJson = False) -> No
 
 
 def delete(thread: Thread, *, db: Database = None) -> None:
-    """Delete the run THREAD for good, whatever its status."""
+    """Delete the run THREAD for good, whatever its status, unless it is being run right now."""
     from orchestrator.cli.history import delete_run  # noqa: PLC0415 - takes seconds
 
     delete_run(thread, db=db)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, StoreError
 
 
 class Claims(Protocol):
@@ -64,6 +64,26 @@ async def claimed(saver: object, thread_id: str, *, patient: bool) -> AsyncItera
         yield
     finally:
         await asyncio.to_thread(claim.leave)
+
+
+@contextmanager
+def not_run(saver: object, thread_id: str) -> Iterator[None]:
+    """See to it that nobody runs a thread meanwhile, where its saver knows of claims; blocks for a moment.
+
+    Raises:
+        StoreError: Somebody runs it, or the store cannot be asked.
+    """
+    if not isinstance(saver, Claimed):
+        yield
+        return
+    if not saver.claims.take(thread_id, patient=True):
+        raise StoreError(
+            f"thread {thread_id!r:.80} is being run, by this process or another; stop it or wait for its end"
+        )
+    try:
+        yield
+    finally:
+        saver.claims.leave(thread_id)
 
 
 @dataclass(slots=True)

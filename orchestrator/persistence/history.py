@@ -15,6 +15,7 @@ from orchestrator.config import check_thread_id
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.beside import records_beside
+from orchestrator.persistence.claims import not_run
 from orchestrator.persistence.heads import Head, command_in, indexed, place
 from orchestrator.persistence.held import (
     RunSummary,
@@ -114,13 +115,14 @@ class History:
         return command_in(cast("Mapping[str, object]", self._found(thread_id).metadata))
 
     def delete(self, thread_id: str) -> None:
-        """Delete a run for good, whatever its status.
+        """Delete a run for good, whatever its status, unless it is being run right now.
 
         Raises:
-            StoreError: There is no such run, or the store cannot be written.
+            StoreError: There is no such run, it is being run, or the store cannot be written.
         """
         self._found(thread_id)
-        self._saver.delete_thread(thread_id)
+        with not_run(self._saver, thread_id):
+            self._saver.delete_thread(thread_id)
 
     def prune(self, *, keep_last: int | None = None, older_than: timedelta | None = None) -> list[str]:
         """Delete runs that have ended; never one that waits for a person, is under way or was cut off.

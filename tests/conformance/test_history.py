@@ -215,6 +215,27 @@ def test_a_deleted_run_is_gone_and_no_other(several):
         build(several).resume("good")
 
 
+def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
+    if backend.kind == "memory":
+        pytest.skip("LangGraph's own savers know of no claims")
+    refused = []
+
+    def deletes(step, context):
+        with pytest.raises(StoreError) as raised:
+            opened.history.delete("thread")
+        refused.append(str(raised.value))
+        return "done"
+
+    state = build(opened, executor=FakeExecutor("done", deletes)).run("x", "thread")
+
+    assert refused == [
+        "thread 'thread' is being run, by this process or another; stop it or wait for its end"
+    ]
+    assert opened.history.show("thread").state == state
+    opened.history.delete("thread")
+    assert opened.history.runs() == []
+
+
 def test_a_deleted_threads_name_can_be_used_again(several):
     several.history.delete("bad")
     state = build(several).run("new", "bad")
