@@ -29,7 +29,16 @@ from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
 _HEADER: Final = b"SQLite format 3\0"
-_TABLES: Final = frozenset({"checkpoints", "writes"})
+_CHECKPOINT: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
+_TABLES: Final = {
+    "checkpoints": _CHECKPOINT | {"parent_checkpoint_id", "type", "checkpoint", "metadata"},
+    "writes": _CHECKPOINT | {"task_id", "idx", "channel", "type", "value"},
+}
+"""Their columns; another program may call a table of its own the same."""
+_COLUMNS: Final = """
+    SELECT one.name, column.name FROM sqlite_master one, pragma_table_info(one.name) column
+    WHERE one.type = 'table'
+"""
 _BUSY_S: Final = 60.0
 """How long a write waits for those of other processes."""
 _HEADS: Final = """
@@ -228,10 +237,13 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
+    found: dict[str, set[str]] = {}
     with _reading(file):
-        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        found: frozenset[str] = frozenset(name for (name,) in rows)
-    if found >= _TABLES or (make and found < _TABLES):  # some of them: another process makes them right now
+        for table, column in connection.execute(_COLUMNS):
+            found.setdefault(table, set()).add(column)
+    known = _TABLES.keys() <= found.keys()
+    begun = make and found.keys() < _TABLES.keys()  # another process makes them right now
+    if (known or begun) and all(_TABLES[name] <= found[name] for name in _TABLES.keys() & found.keys()):
         return
     what = "is a database of another program" if found else "holds no runs"
     raise StoreError(f"{file} {what}; give another path")

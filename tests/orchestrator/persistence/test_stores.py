@@ -41,6 +41,16 @@ def other_program(path):
     connection.close()
 
 
+def other_checkpoints(*tables):
+    def fill(path):
+        with sqlite3.connect(path) as connection:
+            for table in tables:
+                connection.execute(f"CREATE TABLE {table} (thread_id TEXT, weights BLOB)")
+        connection.close()
+
+    return fill
+
+
 def corrupt(path):
     path.write_bytes(b"SQLite format 3\0" + b"broken" * 200)
 
@@ -81,6 +91,8 @@ def test_a_store_that_is_not_to_be_made_is_not(tmp_path):
     [
         (lambda path: path.write_text("dear diary"), "is no SQLite database"),
         (other_program, "is a database of another program"),
+        (other_checkpoints("checkpoints"), "is a database of another program"),
+        (other_checkpoints("checkpoints", "writes"), "is a database of another program"),
         (corrupt, "cannot be used as a store"),
     ],
 )
