@@ -54,7 +54,7 @@ def resumption(
     if not waiting:
         if answer is not None:
             raise ResumeError(
-                f"thread {thread_id!r} has no question that waits for an answer; resume it without one"
+                f"thread {thread_id!r:.80} has no question that waits for an answer; resume it without one"
             )
         return Resumption(state, None, branches)
     interrupt, question = waiting[0]
@@ -77,21 +77,21 @@ def open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question
 def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
     values = snapshot.values
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
-        raise ResumeError(f"thread {thread_id!r} is not in this store; run() begins a thread")
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
     if not isinstance(values, Mapping) or not needed <= set(values):
-        raise ResumeError(f"thread {thread_id!r} holds no run of this program; give the thread of a run")
+        raise ResumeError(f"thread {thread_id!r:.80} holds no run of this program; give the thread of a run")
     if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
         raise ResumeError(problem)
     # Not ``next``, which leaves out what was done but is in no checkpoint yet when a process is killed.
     if not snapshot.tasks and values["status"] in ("planning", "executing"):
         raise ResumeError(
-            f"thread {thread_id!r} waits where this orchestrator has no node; resume it with the supervision "
+            f"thread {thread_id!r:.80} waits where this orchestrator has no node; resume it with the supervision "
             "and the retry_policy that it was begun with"
         )
     if not snapshot.tasks:
         raise ResumeError(
-            f"thread {thread_id!r} has ended as {values['status']!r}; run() begins anew, on it or on another"
+            f"thread {thread_id!r:.80} has ended as {values['status']!r}; run() begins anew, on it or on another"
         )
     return state_in(values, max_retries)
 

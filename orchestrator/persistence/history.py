@@ -16,6 +16,7 @@ from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.beside import records_beside
 from orchestrator.persistence.claims import not_run
+from orchestrator.persistence.filters import check_filters, check_retention
 from orchestrator.persistence.heads import Head, command_in, indexed, place
 from orchestrator.persistence.held import (
     RunSummary,
@@ -27,7 +28,7 @@ from orchestrator.persistence.held import (
     unreadable,
     values_in,
 )
-from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
+from orchestrator.persistence.statuses import ENDED, StoredStatus
 from orchestrator.resuming import question_of, state_in
 from orchestrator.state import OrchestratorState, Question, StateUpdate, StepRecord, settle_records
 
@@ -83,7 +84,7 @@ class History:
             ConfigurationError: An argument that is not accepted.
             StoreError: The store cannot be read.
         """
-        _check_filters(status, since, limit)
+        check_filters(status, since, task, limit)
         wanted = "" if task is None else task.casefold()
         found: list[RunSummary] = []
         for one in self._summaries():
@@ -138,7 +139,7 @@ class History:
             ConfigurationError: Neither is given, or one is not accepted.
             StoreError: The store cannot be read or written.
         """
-        _check_retention(keep_last, older_than)
+        check_retention(keep_last, older_than)
         latest = _latest(older_than)
         ended = [(head, one) for head, one in self._lines() if one.status in ENDED]
         old = [head for head, one in ended[keep_last or 0 :] if one.updated < latest]
@@ -221,21 +222,3 @@ def _latest(older_than: timedelta | None) -> datetime:
 
 def _is_since(one: RunSummary, since: datetime | None) -> bool:
     return since is None or one.updated >= since
-
-
-def _check_filters(status: str | None, since: datetime | None, limit: int | None) -> None:
-    if status is not None and status not in STATUSES:
-        raise ConfigurationError(f"status is {status!r:.40}; give one of {', '.join(STATUSES)}, or None")
-    if since is not None and since.tzinfo is None:
-        raise ConfigurationError(f"since is {since.isoformat()}; give a time with its zone, or None")
-    if limit is not None and limit < 0:
-        raise ConfigurationError(f"limit is {limit}; give a whole number of at least 0, or None")
-
-
-def _check_retention(keep_last: int | None, older_than: timedelta | None) -> None:
-    if keep_last is None and older_than is None:
-        raise ConfigurationError("prune() has nothing to go by; give keep_last, older_than or both")
-    if keep_last is not None and keep_last < 0:
-        raise ConfigurationError(f"keep_last is {keep_last}; give a whole number of at least 0, or None")
-    if older_than is not None and older_than < timedelta(0):
-        raise ConfigurationError(f"older_than is {older_than}; give a time of at least 0, or None")

@@ -113,7 +113,10 @@ def test_runs_since_a_time_are_those_stored_later(several):
     [
         ({"status": "done"}, "status is 'done'; give one of planning,"),
         ({"since": datetime(2026, 1, 1)}, "give a time with its zone"),
+        ({"since": "2026-01-01"}, "since is 2026-01-01; give a time with its zone"),
+        ({"task": 1}, "task is 1; give a text"),
         ({"limit": -1}, "limit is -1"),
+        ({"limit": "3"}, "limit is '3'"),
     ],
 )
 def test_a_filter_that_is_none_is_refused(opened, filters, sentence):
@@ -267,7 +270,16 @@ async def test_what_is_not_kept_is_pruned(opened, retention, gone):
 
 
 @pytest.mark.parametrize(
-    "retention", [{}, {"keep_last": -1}, {"older_than": timedelta(seconds=-1)}], ids=["none", "keep", "older"]
+    "retention",
+    [
+        {},
+        {"keep_last": -1},
+        {"keep_last": False},
+        {"keep_last": 0.5},
+        {"older_than": timedelta(seconds=-1)},
+        {"older_than": 30},
+    ],
+    ids=str,
 )
 def test_a_retention_that_is_none_is_refused(several, retention):
     with pytest.raises(ConfigurationError):
