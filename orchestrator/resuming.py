@@ -86,12 +86,13 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
     # Not ``next``, which leaves out what was done but is in no checkpoint yet when a process is killed.
     if not snapshot.tasks and values["status"] in ("planning", "executing"):
         raise ResumeError(
-            f"thread {thread_id!r:.80} waits where this orchestrator has no node; resume it with the supervision "
-            "and the retry_policy that it was begun with"
+            f"thread {thread_id!r:.80} waits where this orchestrator has no node; resume it with the "
+            "supervision and the retry_policy that it was begun with"
         )
     if not snapshot.tasks:
         raise ResumeError(
-            f"thread {thread_id!r:.80} has ended as {values['status']!r}; run() begins anew, on it or on another"
+            f"thread {thread_id!r:.80} has ended as {values['status']!r}; "
+            "run() begins anew, on it or on another"
         )
     return state_in(values, max_retries)
 
