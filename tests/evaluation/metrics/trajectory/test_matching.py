@@ -227,6 +227,10 @@ def test_an_optional_step_out_of_order_is_a_violation_where_the_order_is_exact()
     assert match(["a", "b"], [step("b", optional=True), "a"], "exact").order_violations == ("b",)
 
 
+def test_another_order_is_no_violation_where_the_mode_asks_for_none():
+    assert match(["b", "a"], ["a", "b", "c"], "any_order").order_violations == ()
+
+
 @pytest.mark.parametrize(
     ("wanted", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
 )
