@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 SCHEMA_VERSION: Final = 1
@@ -31,4 +32,12 @@ def schema_problem(thread_id: str, metadata: Mapping[str, object]) -> str | None
 def started_in(metadata: Mapping[str, object]) -> str | None:
     """When the run began, in UTC; None where that was not noted."""
     started = metadata.get(STARTED)
-    return started if isinstance(started, str) else None
+    return started if isinstance(started, str) and moment(started) else None
+
+
+def moment(written: str) -> datetime | None:
+    """The time that was written down; None where it is none."""
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return None

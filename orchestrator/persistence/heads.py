@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata, CheckpointTuple
 
 from orchestrator.errors import StoreError
+from orchestrator.stored import moment
 
 _COMMAND: Final = "orchestrator_command"
 _SAID: Final = 200
@@ -86,11 +87,14 @@ def whole(found: CheckpointTuple | None) -> CheckpointTuple | None:
     Raises:
         StoreError: It has not the form of a checkpoint.
     """
-    checkpoint: object = None if found is None else found.checkpoint
-    if found is None or (isinstance(checkpoint, dict) and _FORM.items() <= _types(checkpoint).items()):
+    if found is None or _is_whole(found.checkpoint, found.metadata):
         return found
-    thread_id = found.config["configurable"]["thread_id"]
-    raise StoreError(f"the store holds a checkpoint of {thread_id!r:.80} that is broken; restore it")
+    raise broken(found.config["configurable"]["thread_id"])
+
+
+def broken(thread_id: str) -> StoreError:
+    """What is raised where something else was stored in a checkpoint's place."""
+    return StoreError(f"the store holds a checkpoint of {thread_id!r:.80} that is broken; restore it")
 
 
 def said(error: Exception) -> str:
@@ -98,8 +102,11 @@ def said(error: Exception) -> str:
     return " ".join(str(error).split())[:_SAID] or type(error).__name__
 
 
-def _types(checkpoint: Mapping[str, object]) -> Mapping[str, type]:
-    return {name: type(value) for name, value in checkpoint.items()}
+def _is_whole(checkpoint: object, metadata: object) -> bool:
+    if not isinstance(checkpoint, dict) or not isinstance(metadata, dict):
+        return False
+    types = {name: type(value) for name, value in checkpoint.items()}
+    return _FORM.items() <= types.items() and moment(checkpoint["ts"]) is not None
 
 
 def indexed(saver: BaseCheckpointSaver[str]) -> Indexed:

@@ -53,7 +53,7 @@ class StrictSerializer(SerializerProtocol):
             StoreError: It is encrypted and there is no key or another one, or this program did not write it.
         """
         stored, content = data
-        kind, _, cipher = stored.partition("+")
+        kind, _, cipher = str(stored).partition("+")  # a column that may hold anything
         if kind not in _WRITTEN or cipher not in ("", _CIPHER):
             raise StoreError(
                 f"the store holds a value of a kind that is not read ({stored!r:.40}); restore it"

@@ -24,7 +24,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import ADDED, BEFORE, lineage, uncollected
 from orchestrator.persistence.file_claims import FileClaims
-from orchestrator.persistence.heads import Head, Labels, said, whole
+from orchestrator.persistence.heads import Head, Labels, broken, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
@@ -36,8 +36,7 @@ _TABLES: Final = {
 }
 """Their columns; another program may call a table of its own the same."""
 _COLUMNS: Final = """
-    SELECT one.name, column.name FROM sqlite_master one, pragma_table_info(one.name) column
-    WHERE one.type = 'table'
+    SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
 """
 _BUSY_S: Final = 60.0
 """How long a write waits for those of other processes."""
@@ -100,7 +99,10 @@ class SqliteRunSaver(SqliteSaver):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Read a checkpoint; raises StoreError where something else is in its place."""
-        return whole(super().get_tuple(config))
+        try:
+            return whole(super().get_tuple(config))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:  # of its metadata
+            raise broken(config["configurable"]["thread_id"]) from error
 
     def put(
         self,
@@ -237,13 +239,12 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
-    found: dict[str, set[str]] = {}
     with _reading(file):
-        for table, column in connection.execute(_COLUMNS):
-            found.setdefault(table, set()).add(column)
-    known = _TABLES.keys() <= found.keys()
-    begun = make and found.keys() < _TABLES.keys()  # another process makes them right now
-    if (known or begun) and all(_TABLES[name] <= found[name] for name in _TABLES.keys() & found.keys()):
+        found: frozenset[tuple[str, str]] = frozenset(connection.execute(_COLUMNS))
+    names = {table for table, _ in found}
+    ours = all((name, column) in found for name in names & _TABLES.keys() for column in _TABLES[name])
+    # Some of them: another process makes them right now.
+    if ours and (names >= _TABLES.keys() or (make and names < _TABLES.keys())):
         return
     what = "is a database of another program" if found else "holds no runs"
     raise StoreError(f"{file} {what}; give another path")

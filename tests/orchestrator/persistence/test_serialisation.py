@@ -138,6 +138,32 @@ def encrypted(path, key=KEY):
     return open_store(path, encryption_key=key)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("metadata", "dear diary"), ("metadata", "[1]"), ("metadata", b"\xff"), ("type", None)],
+)
+def test_a_checkpoint_with_something_else_beside_it_is_refused_in_a_sentence(path, column, value):
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(f"UPDATE checkpoints SET {column} = ?", (value,))
+    connection.close()
+    with open_store(path) as store:
+        for read in (store.history.runs, lambda: store.history.show("thread")):
+            with pytest.raises(StoreError, match=r"the store holds .*; restore it"):
+                read()
+
+
+def test_a_beginning_that_is_no_time_was_not_noted(path):
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "UPDATE checkpoints SET metadata = json_set(metadata, '$.orchestrator_started', 'yesterday')"
+        )
+    connection.close()
+    with open_store(path) as store:
+        assert [run.started for run in store.history.runs()] == [None]
+
+
 def test_an_encrypted_run_goes_on_with_its_key(tmp_path):
     with encrypted(tmp_path / "runs") as store:
         state = build(store.saver).run(SECRET, "thread")
