@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import ConfigurationError
 
 
 class Claims(Protocol):
@@ -67,23 +67,24 @@ async def claimed(saver: object, thread_id: str, *, patient: bool) -> AsyncItera
 
 
 @contextmanager
-def not_run(saver: object, thread_id: str) -> Iterator[None]:
-    """See to it that nobody runs a thread meanwhile, where its saver knows of claims; blocks for a moment.
+def kept_from_runs(saver: object, thread_id: str, *, patient: bool) -> Iterator[bool]:
+    """Hold the claim on a thread while it is deleted, where its saver knows of claims.
+
+    Yields:
+        Whether nobody runs it.
 
     Raises:
-        StoreError: Somebody runs it, or the store cannot be asked.
+        StoreError: The store cannot be asked.
     """
     if not isinstance(saver, Claimed):
-        yield
+        yield True
         return
-    if not saver.claims.take(thread_id, patient=True):
-        raise StoreError(
-            f"thread {thread_id!r:.80} is being run, by this process or another; stop it or wait for its end"
-        )
+    taken = saver.claims.take(thread_id, patient=patient)
     try:
-        yield
+        yield taken
     finally:
-        saver.claims.leave(thread_id)
+        if taken:
+            saver.claims.leave(thread_id)
 
 
 @dataclass(slots=True)

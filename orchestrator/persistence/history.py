@@ -15,7 +15,7 @@ from orchestrator.config import check_thread_id
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.beside import records_beside
-from orchestrator.persistence.claims import not_run
+from orchestrator.persistence.claims import kept_from_runs
 from orchestrator.persistence.filters import check_filters, check_retention
 from orchestrator.persistence.heads import Head, command_in, indexed, place
 from orchestrator.persistence.held import (
@@ -122,7 +122,12 @@ class History:
             StoreError: There is no such run, it is being run, or the store cannot be written.
         """
         self._found(thread_id)
-        with not_run(self._saver, thread_id):
+        with kept_from_runs(self._saver, thread_id, patient=True) as alone:
+            if not alone:
+                raise StoreError(
+                    f"thread {thread_id!r:.80} is being run, by this process or another; "
+                    "stop it or wait for its end"
+                )
             self._saver.delete_thread(thread_id)
 
     def prune(self, *, keep_last: int | None = None, older_than: timedelta | None = None) -> list[str]:
@@ -143,20 +148,30 @@ class History:
         latest = _latest(older_than)
         ended = [(head, one) for head, one in self._lines() if one.status in ENDED]
         old = [head for head, one in ended[keep_last or 0 :] if one.updated < latest]
-        return [head.thread_id for head in old if self._index.remove(head)]
+        return [head.thread_id for head in old if self._removed(head)]
+
+    def _removed(self, head: Head) -> bool:
+        """Delete a thread, unless something was added to it since, or is about to be."""
+        with kept_from_runs(self._saver, head.thread_id, patient=False) as alone:
+            return alone and self._index.remove(head)
 
     def _summaries(self) -> Iterator[RunSummary]:
         return (one for _, one in self._lines())
 
     def _lines(self) -> Iterator[tuple[Head, RunSummary]]:
         for head in self._index.heads():
-            found = self._saver.get_tuple(place(head.thread_id, checkpoint_id=head.checkpoint_id))
+            found = self._head(head)
             if found is None or not is_run(found):  # deleted since, or another program's
                 continue
             if problem_in(head.thread_id, found):
                 yield head, unreadable(head.thread_id, found)
-            else:
-                yield head, self._summary(head.thread_id, found)
+                continue
+            line = self._summary(head.thread_id, found)
+            if line.steps_planned or self._head(head) is not None:  # not deleted while it was read
+                yield head, line
+
+    def _head(self, head: Head) -> CheckpointTuple | None:
+        return self._saver.get_tuple(place(head.thread_id, checkpoint_id=head.checkpoint_id))
 
     def _found(self, thread_id: str) -> CheckpointTuple:
         try:
@@ -176,8 +191,8 @@ class History:
 
     def _planned(self, thread_id: str, found: CheckpointTuple) -> list[str]:
         plan = self._index.planned(thread_id)
-        if plan is None:  # it was not planned on this thread: a fork
-            plan = self._values(found)["plan"]
+        if plan is None:  # it was not planned on this thread, as a fork; or was deleted this moment
+            plan = self._values(found).get("plan")
         return plan if isinstance(plan, list) else []
 
     def _question(

@@ -6,11 +6,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
+from orchestrator.persistence import History
+from orchestrator.persistence.claims import claimed
 from orchestrator.persistence.heads import indexed
+from tests.conformance.conftest import Opened
 from tests.conformance.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -239,6 +243,22 @@ def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
     assert opened.history.runs() == []
 
 
+def test_a_run_that_is_deleted_while_it_is_read_is_not_listed():
+    class Vanishing(InMemorySaver):
+        def get_tuple(self, config):
+            found = super().get_tuple(config)
+            if "checkpoint_id" in config["configurable"]:
+                self.delete_thread("thread")
+            return found
+
+    saver = InMemorySaver()
+    build(Opened(saver)).run("x", "thread")
+    vanishing = Vanishing()
+    vanishing.storage, vanishing.writes, vanishing.blobs = saver.storage, saver.writes, saver.blobs
+
+    assert History(vanishing).runs() == []
+
+
 def test_a_deleted_threads_name_can_be_used_again(several):
     several.history.delete("bad")
     state = build(several).run("new", "bad")
@@ -267,6 +287,17 @@ async def test_what_is_not_kept_is_pruned(opened, retention, gone):
 
     assert opened.history.prune(**retention) == gone
     assert set(threads(opened.history.runs())) == {"a", "b", "c", "asking", "cut off"} - set(gone)
+
+
+async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
+    if backend.kind == "memory":
+        pytest.skip("LangGraph's own savers know of no claims")
+    await build(opened).arun("x", "a")
+    await build(opened).arun("x", "b")
+    async with claimed(opened.saver, "a", patient=False):
+        assert opened.history.prune(keep_last=0) == ["b"]
+
+    assert opened.history.prune(keep_last=0) == ["a"]
 
 
 @pytest.mark.parametrize(
