@@ -1,6 +1,6 @@
 """The status table: which finding makes what of a run."""
 
-from itertools import product
+from itertools import combinations, product
 from typing import get_args
 
 import pytest
@@ -28,6 +28,14 @@ ROWS = [
     *(("invalid_input", severity, "invalid") for severity in SEVERITIES),
 ]
 
+FROM_MILDEST = [
+    ("policy", "info"),
+    ("policy", "warning"),
+    ("drift", "critical"),
+    ("policy", "critical"),
+    ("invalid_input", "info"),
+]
+
 
 @pytest.mark.parametrize(("kind", "severity", "status"), ROWS)
 def test_each_finding_has_its_status(kind, severity, status):
@@ -41,6 +49,11 @@ def test_the_rows_are_the_whole_table():
 
 def test_a_run_without_findings_passed():
     assert status_of([]) == "passed"
+
+
+@pytest.mark.parametrize(("milder", "stricter"), list(combinations(FROM_MILDEST, 2)))
+def test_the_stricter_of_two_findings_decides(milder, stricter):
+    assert status_of([milder, stricter]) == status_of([stricter]) != status_of([milder])
 
 
 @given(findings, findings)
