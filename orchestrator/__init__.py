@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.budget import Budget, ModelPrice
     from orchestrator.engine import LangGraphOrchestrator
     from orchestrator.errors import (
+        BrokenRunError,
         BudgetExceededError,
         ConfigurationError,
         ContractFunctionError,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "Budget": "budget",
+        "BrokenRunError": "errors",
         "BudgetExceededError": "errors",
         "ConfigurationError": "errors",
         "ContractFunctionError": "errors",
@@ -102,6 +104,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "BrokenRunError",
     "Budget",
     "BudgetExceededError",
     "ConfigurationError",

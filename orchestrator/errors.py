@@ -42,6 +42,10 @@ class StoreLostError(StoreError):
     """A store that failed while it was read or written; what it holds is whole."""
 
 
+class BrokenRunError(StoreError):
+    """A stored run that cannot be read; the others of its store can."""
+
+
 class InterruptError(OrchestratorError):
     """An agent asked for an interrupt in a run without a checkpointer; ends the run as failed."""
 

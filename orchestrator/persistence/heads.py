@@ -9,7 +9,7 @@ from typing import Final, Protocol, cast, runtime_checkable
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata, CheckpointTuple
 
-from orchestrator.errors import StoreError
+from orchestrator.errors import BrokenRunError
 from orchestrator.stored import moment
 
 _COMMAND: Final = "orchestrator_command"
@@ -85,16 +85,18 @@ def whole(found: CheckpointTuple | None) -> CheckpointTuple | None:
     """A checkpoint that was read, unless something else was stored in its place.
 
     Raises:
-        StoreError: It has not the form of a checkpoint.
+        BrokenRunError: It has not the form of a checkpoint.
     """
     if found is None or _is_whole(found.checkpoint, found.metadata):
         return found
     raise broken(found.config["configurable"]["thread_id"])
 
 
-def broken(thread_id: str) -> StoreError:
+def broken(thread_id: str) -> BrokenRunError:
     """What is raised where something else was stored in a checkpoint's place."""
-    return StoreError(f"the store holds a checkpoint of {thread_id!r:.80} that is broken; restore it")
+    return BrokenRunError(
+        f"the store holds a checkpoint of {thread_id!r:.80} that is broken; restore it, or delete the run"
+    )
 
 
 def said(error: Exception) -> str:

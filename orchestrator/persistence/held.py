@@ -25,12 +25,12 @@ class RunSummary:
     Attributes:
         thread_id: Names it.
         status: "waiting" where a question waits for a person; "planning" or "executing" where it is under way
-            or was cut off; "unreadable" where another version of this program stored it.
+            or was cut off; "unreadable" where another version of this program stored it or it is broken.
         task: What is to be done; empty where the run is unreadable.
         steps_done: Steps that stand, or were passed.
         steps_planned: Steps of the plan; 0 before there is one.
         started: When it began, in UTC; None where that was not noted.
-        updated: When it was stored last, in UTC.
+        updated: When it was stored last, in UTC; long ago where that cannot be told.
         question: What a person is asked.
         usage: What was spent; None before the plan.
     """
@@ -98,9 +98,11 @@ def summary(
     )
 
 
-def unreadable(thread_id: str, found: CheckpointTuple) -> RunSummary:
-    """The line of a run that another version stored."""
-    return RunSummary(thread_id, "unreadable", "", 0, 0, _started(found), _updated(found), None, None)
+def unreadable(thread_id: str, found: CheckpointTuple | None) -> RunSummary:
+    """The line of a run that another version stored, or that is broken (None)."""
+    started = None if found is None else _started(found)
+    updated = datetime.min.replace(tzinfo=UTC) if found is None else _updated(found)
+    return RunSummary(thread_id, "unreadable", "", 0, 0, started, updated, None, None)
 
 
 def _started(found: CheckpointTuple) -> datetime | None:

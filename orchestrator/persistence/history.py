@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -12,7 +13,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Interrupt
 
 from orchestrator.config import check_thread_id
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.beside import records_beside
 from orchestrator.persistence.claims import kept_from_runs
@@ -116,12 +117,13 @@ class History:
         return command_in(cast("Mapping[str, object]", self._found(thread_id).metadata))
 
     def delete(self, thread_id: str) -> None:
-        """Delete a run for good, whatever its status, unless it is being run right now.
+        """Delete a run for good, whatever its status and also where it is broken, unless it is being run.
 
         Raises:
             StoreError: There is no such run, it is being run, or the store cannot be written.
         """
-        self._found(thread_id)
+        with suppress(BrokenRunError):
+            self._found(thread_id)
         with kept_from_runs(self._saver, thread_id, patient=True) as alone:
             if not alone:
                 raise StoreError(
@@ -160,15 +162,22 @@ class History:
 
     def _lines(self) -> Iterator[tuple[Head, RunSummary]]:
         for head in self._index.heads():
-            found = self._head(head)
-            if found is None or not is_run(found):  # deleted since, or another program's
-                continue
-            if problem_in(head.thread_id, found):
-                yield head, unreadable(head.thread_id, found)
-                continue
-            line = self._summary(head.thread_id, found)
-            if line.steps_planned or self._head(head) is not None:  # not deleted while it was read
+            try:
+                line = self._line(head)
+            except BrokenRunError:
+                line = unreadable(head.thread_id, None)
+            if line is not None:
                 yield head, line
+
+    def _line(self, head: Head) -> RunSummary | None:
+        found = self._head(head)
+        if found is None or not is_run(found):  # deleted since, or another program's
+            return None
+        if problem_in(head.thread_id, found):
+            return unreadable(head.thread_id, found)
+        line = self._summary(head.thread_id, found)
+        # Or deleted while it was read.
+        return line if line.steps_planned or self._head(head) is not None else None
 
     def _head(self, head: Head) -> CheckpointTuple | None:
         return self._saver.get_tuple(place(head.thread_id, checkpoint_id=head.checkpoint_id))

@@ -9,7 +9,7 @@ import ormsgpack
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
 _CIPHER: Final = "aesgcm"
@@ -50,20 +50,24 @@ class StrictSerializer(SerializerProtocol):
         """The value.
 
         Raises:
-            StoreError: It is encrypted and there is no key or another one, or this program did not write it.
+            StoreError: It is encrypted and there is no key or another one.
+            BrokenRunError: This program did not write it.
         """
         stored, content = data
         kind, _, cipher = str(stored).partition("+")  # a column that may hold anything
         if kind not in _WRITTEN or cipher not in ("", _CIPHER):
-            raise StoreError(
-                f"the store holds a value of a kind that is not read ({stored!r:.40}); restore it"
+            raise BrokenRunError(
+                f"the store holds a value of a kind that is not read ({stored!r:.40}); "
+                "restore it, or delete the run"
             )
         if cipher:
             content = self._decrypted(content)
         try:
             return self._plain.loads_typed((kind, content))
         except ormsgpack.MsgpackDecodeError as error:
-            raise StoreError(f"the store holds a value that is broken ({error}); restore it") from error
+            raise BrokenRunError(
+                f"the store holds a value that is broken ({error}); restore it, or delete the run"
+            ) from error
 
     def _decrypted(self, content: bytes) -> bytes:
         if self._cipher is None:

@@ -9,6 +9,7 @@ import pytest
 import orchestrator
 
 PUBLIC = [
+    "BrokenRunError",
     "Budget",
     "BudgetExceededError",
     "ConfigurationError",

@@ -12,7 +12,13 @@ import ormsgpack
 import psycopg
 import pytest
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, OrchestratorError, StoreError
+from orchestrator import (
+    BrokenRunError,
+    ConfigurationError,
+    LangGraphOrchestrator,
+    OrchestratorError,
+    StoreError,
+)
 from orchestrator.persistence import open_store
 from orchestrator.persistence.serialisation import serializer
 from tests.fakes.executor import FakeExecutor
@@ -138,19 +144,40 @@ def encrypted(path, key=KEY):
     return open_store(path, encryption_key=key)
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("metadata", "dear diary"), ("metadata", "[1]"), ("metadata", b"\xff"), ("type", None)],
+@pytest.fixture(
+    params=[("metadata", "dear diary"), ("metadata", "[1]"), ("metadata", b"\xff"), ("type", None)]
 )
-def test_a_checkpoint_with_something_else_beside_it_is_refused_in_a_sentence(path, column, value):
+def beside_a_whole_one(request, path):
+    """A store with a run that has something else in place of a part of it, and with another run."""
+    column, value = request.param
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(f"UPDATE checkpoints SET {column} = ?", (value,))
     connection.close()
     with open_store(path) as store:
-        for read in (store.history.runs, lambda: store.history.show("thread")):
-            with pytest.raises(StoreError, match=r"the store holds .*; restore it"):
-                read()
+        build(store.saver).run("x", "whole")
+        yield store
+
+
+def test_a_run_that_is_broken_is_refused_in_a_sentence(beside_a_whole_one):
+    with pytest.raises(BrokenRunError, match=r"the store holds .*; restore it, or delete the run"):
+        beside_a_whole_one.history.show("thread")
+
+
+def test_a_run_that_is_broken_is_listed_as_such_beside_the_others(beside_a_whole_one):
+    listed = {run.thread_id: run.status for run in beside_a_whole_one.history.runs()}
+
+    assert listed == {"thread": "unreadable", "whole": "success"}
+
+
+def test_a_run_that_is_broken_can_be_deleted(beside_a_whole_one):
+    beside_a_whole_one.history.delete("thread")
+
+    assert [run.thread_id for run in beside_a_whole_one.history.runs()] == ["whole"]
+
+
+def test_a_run_that_is_broken_is_not_pruned(beside_a_whole_one):
+    assert beside_a_whole_one.history.prune(keep_last=0) == ["whole"]
 
 
 def test_a_beginning_that_is_no_time_was_not_noted(path):
