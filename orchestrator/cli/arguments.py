@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 import typer
 
 from orchestrator.persistence.statuses import STATUSES, StoredStatus
 from orchestrator.supervision.records import SupervisionMode
 
+Word = TypeVar("Word", bound=str)
 _MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 
@@ -74,10 +76,7 @@ def mode(typed: str) -> SupervisionMode:
     Raises:
         typer.BadParameter: It is none.
     """
-    for known in _MODES:
-        if typed == known:
-            return known
-    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(_MODES)}")
+    return _one_of(_MODES, typed)
 
 
 def status(typed: str) -> StoredStatus:
@@ -86,7 +85,11 @@ def status(typed: str) -> StoredStatus:
     Raises:
         typer.BadParameter: It is none.
     """
-    for known in STATUSES:
-        if typed == known:
-            return known
-    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(STATUSES)}")
+    return _one_of(STATUSES, typed)
+
+
+def _one_of(known: Sequence[Word], typed: str) -> Word:
+    for word in known:
+        if typed == word:
+            return word
+    raise typer.BadParameter(f"{typed!r:.40} is none of {', '.join(known)}")

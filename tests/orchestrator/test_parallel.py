@@ -434,8 +434,9 @@ async def test_runs_with_steps_side_by_side_share_an_orchestrator():
 
 
 def test_every_record_of_steps_side_by_side_has_its_report():
-    for record in run(DIAMOND)["results"]:
-        EvaluationReport.model_validate(record["report"])
+    reports = [EvaluationReport.model_validate(record["report"]) for record in run(DIAMOND)["results"]]
+
+    assert [report.status for report in reports] == ["passed"] * 4
 
 
 # Its end

@@ -94,3 +94,22 @@ def interruptible_children() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """Where runs are kept."""
+    return tmp_path / "runs.sqlite"
+
+
+@pytest.fixture
+def served(chat: Callable[..., ChatServer], monkeypatch: pytest.MonkeyPatch) -> Callable[..., ChatServer]:
+    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
+
+    def start(**script: object) -> ChatServer:
+        server = chat(**script)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    return start

@@ -8,24 +8,6 @@ from tests.orchestrator.cli.chat_server import plan
 
 
 @pytest.fixture
-def db(tmp_path):
-    return tmp_path / "runs.sqlite"
-
-
-@pytest.fixture
-def served(chat, monkeypatch):
-    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
-
-    def start(**script):
-        server = chat(**script)
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        return server
-
-    return start
-
-
-@pytest.fixture
 def begun(cli, served, db):
     """A run "t" of two steps."""
     served(plans=[plan("first step", "second step")], steps=["one", "two"])

@@ -19,24 +19,6 @@ FINISH_S = 60
 
 
 @pytest.fixture
-def db(tmp_path):
-    return tmp_path / "runs.sqlite"
-
-
-@pytest.fixture
-def served(chat, monkeypatch):
-    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
-
-    def start(**script):
-        server = chat(**script)
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        return server
-
-    return start
-
-
-@pytest.fixture
 def begin(cli, served, db):
     """Begin the run "t": `begin("--json", steps=[...])`."""
 
