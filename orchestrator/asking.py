@@ -9,9 +9,9 @@ from typing import Final, Literal
 from orchestrator.foreign_values import read_text, shown
 from orchestrator.state import Question, StepRecord
 from orchestrator.supervision.policy import SupervisionPolicy
-from orchestrator.supervision.records import HumanAnswer, SupervisionMode, SupervisionRecord
+from orchestrator.supervision.records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
 
-ANSWERS: Final = ("approve", "correct", "deny")
+ANSWERS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
 BY_DEADLINE: Final = "deadline"
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
 _TEXT_LIMIT: Final = 10_000

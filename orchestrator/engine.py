@@ -48,6 +48,7 @@ from orchestrator.retry import RetryPolicy
 from orchestrator.run_context import RunContext, utc_now
 from orchestrator.state import OrchestratorState, RunInput, blank_state
 from orchestrator.stored import STARTED, started_in
+from orchestrator.stored_form import reading
 from orchestrator.streaming import blocking
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.ports import Supervisor
@@ -309,7 +310,7 @@ class LangGraphOrchestrator:
         run = new_context(begin.thread_id, self.settings, interruptible=resumable)
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ConfigurationError(
-                f"thread_id is {run.thread_id!r:.80}, which is running; wait for its end, or give another"
+                f"thread {run.thread_id!r:.80} is being run already; wait for its end, or give another"
             )
         try:
             async with claimed(self._saver, run.thread_id, patient=begin.patient):
@@ -418,7 +419,8 @@ class LangGraphOrchestrator:
         return _Begin(resuming.thread_id, start)
 
     async def _snapshot(self, thread_id: str) -> StateSnapshot:
-        snapshot = await self.graph.aget_state(self._config(thread_id), subgraphs=True)
+        with reading(thread_id):
+            snapshot = await self.graph.aget_state(self._config(thread_id), subgraphs=True)
         saver = self.graph.checkpointer
         if START not in snapshot.next or not isinstance(saver, BaseCheckpointSaver):
             return snapshot

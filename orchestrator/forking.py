@@ -11,8 +11,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.graph import Graph
 from orchestrator.resuming import state_in
-from orchestrator.state import OrchestratorState
+from orchestrator.state import NOTHING_UNDERWAY, OrchestratorState
 from orchestrator.stored import schema_problem
+from orchestrator.stored_form import reading
 
 
 def check_step(step: object) -> None:
@@ -43,7 +44,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
         name = new["configurable"]["thread_id"]
         raise ResumeError(f"new_thread_id is {name!r:.80}, which is in use; give one that is not")
     state = await _before(graph, saver, thread_id, step)
-    again: OrchestratorState = {**state, "max_retries": max_retries}
+    again: OrchestratorState = {**state, "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
     await graph.aupdate_state(new, cast("dict[str, object]", again), as_node="planner_node")
 
 
@@ -51,7 +52,8 @@ async def _before(
     graph: Graph, saver: BaseCheckpointSaver[str], thread_id: str, step: int
 ) -> OrchestratorState:
     """The state before a step: the latest that begins a step no later than it, and holds nothing of it."""
-    begun = {index: config async for index, config in _beginnings(saver, thread_id)}
+    with reading(thread_id):
+        begun = {index: config async for index, config in _beginnings(saver, thread_id)}
     head = await _state(graph, _place(thread_id)) if step not in begun else None
     if head is None or _records(head, step):
         for index in sorted((index for index in begun if index <= step), reverse=True):
@@ -76,8 +78,9 @@ async def _beginnings(
         if found.metadata["source"] == "input":
             return
         values = found.checkpoint["channel_values"]
-        if values.get("status") == "executing":
-            yield values["current_step_index"], found.config
+        index = values.get("current_step_index")
+        if values.get("status") == "executing" and isinstance(index, int):
+            yield index, found.config
         if found.parent_config is None:
             return
         wanted = found.parent_config["configurable"]["checkpoint_id"]
@@ -91,8 +94,10 @@ def _check(thread_id: str, head: CheckpointTuple) -> None:
 
 
 async def _state(graph: Graph, config: RunnableConfig) -> OrchestratorState:
-    snapshot = await graph.aget_state(config)
-    return state_in(snapshot.values, 0)
+    thread_id: str = config["configurable"]["thread_id"]
+    with reading(thread_id):
+        snapshot = await graph.aget_state(config)
+    return state_in(thread_id, snapshot.values, 0)
 
 
 def _records(state: OrchestratorState, step: int) -> bool:

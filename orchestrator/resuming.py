@@ -15,8 +15,9 @@ from orchestrator.current import current_step
 from orchestrator.errors import ResumeError
 from orchestrator.foreign_values import shown
 from orchestrator.nodes.branch import BRANCH
-from orchestrator.state import OrchestratorState, Question, blank_state
+from orchestrator.state import ADDED_TO, OrchestratorState, Question, blank_state
 from orchestrator.stored import schema_problem
+from orchestrator.stored_form import checked_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def resumption(
 
     Raises:
         ResumeError: There is nothing to go on with, or the answer is none.
+        BrokenRunError: What the thread holds has not the form of a run.
     """
     state, branches = _held(thread_id, snapshot, max_retries), tuple(_branches(snapshot))
     waiting = _waiting(snapshot, state)
@@ -94,14 +96,20 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
             f"thread {thread_id!r:.80} has ended as {values['status']!r}; "
             "run() begins anew, on it or on another"
         )
-    return state_in(values, max_retries)
+    return state_in(thread_id, values, max_retries)
 
 
-def state_in(values: Mapping[str, object], max_retries: int) -> OrchestratorState:
-    """The state of a run, from what its thread holds: before the plan, that is of an earlier one."""
+def state_in(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:
+    """The state of a run, from what its thread holds: before the plan, that is of an earlier one.
+
+    Raises:
+        BrokenRunError: It has not the form of one.
+    """
     blank = blank_state(cast("str", values["task"]), max_retries)
-    held = {} if values["status"] == "planning" else {name: values.get(name, blank[name]) for name in blank}  # type: ignore[literal-required]
-    return cast("OrchestratorState", {**blank, **held})
+    if values["status"] == "planning":
+        return checked_state(thread_id, blank)
+    added: dict[str, object] = {name: blank[name] for name in ADDED_TO}
+    return checked_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
 
 
 def _branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
@@ -117,12 +125,16 @@ def _branch(task: PregelTask) -> OrchestratorState | None:
         return None
     # Cut off as it began, it holds nothing yet, or a part.
     begun = set(OrchestratorState.__annotations__) <= set(task.state.values)
-    return cast("OrchestratorState", task.state.values) if begun else None
+    thread_id: str = task.state.config["configurable"]["thread_id"]
+    return checked_state(thread_id, task.state.values) if begun else None
 
 
 def _waiting(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
     return [
-        (one, question_of(one, _branch(task) or state)) for task in snapshot.tasks for one in task.interrupts
+        (one, question_of(one, _branch(task) or state))
+        for task in snapshot.tasks
+        for one in task.interrupts
+        if isinstance(one, Interrupt)  # whatever was stored as one
     ]
 
 

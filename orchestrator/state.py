@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, TypeVar
 
 from langgraph.channels import DeltaChannel
+from typing_extensions import TypedDict
 
-from orchestrator.supervision.records import Commitment, SupervisionMode, SupervisionRecord
+from orchestrator.supervision.records import AnswerWord, Commitment, SupervisionMode, SupervisionRecord
 
 T = TypeVar("T")
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+if TYPE_CHECKING:
+    Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+else:  # whoever checks a stored run looks only at what is read of it: reports are large
+    Json = object
 
 RunStatus = Literal["planning", "executing", "success", "failed"]
 RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
@@ -125,7 +129,7 @@ class Question(TypedDict):
     text: str
     output: str
     findings: list[str]
-    accepts: list[str]
+    accepts: list[AnswerWord]
     asked_at: str
     deadline: str | None
     on_deadline: Literal["approve", "deny"]
@@ -264,6 +268,16 @@ class OrchestratorState(TypedDict):
     status: RunStatus
     failure: Failure | None
     usage: Usage
+
+
+ADDED_TO: Final[tuple[Literal["plan", "declared", "context", "results", "warnings"], ...]] = (
+    "plan",
+    "declared",
+    "context",
+    "results",
+    "warnings",
+)
+"""The fields that are stored as what was added to them; no single checkpoint has them."""
 
 
 class RunInput(TypedDict):

@@ -10,6 +10,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from orchestrator.cli.interruption import line_or_signal
 from orchestrator.cli.question import question_block
 from orchestrator.state import Question
 
@@ -84,8 +85,9 @@ def _line(console: Console, prompt: str, read: Callable[[], str]) -> str | None:
 
 def _typed_from_now_on() -> Callable[[], str]:
     """Read standard input without what was typed before there was a question."""
-    if sys.platform != "win32":
-        import termios  # noqa: PLC0415 - there only
+    if sys.platform == "win32":
+        return sys.stdin.readline
+    import termios  # noqa: PLC0415 - there only
 
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    return sys.stdin.readline
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return line_or_signal

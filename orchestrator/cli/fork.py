@@ -5,15 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 
-from rich.text import Text
-
 from orchestrator.cli.consoles import logs_on, progress_console
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.options import options_from
 from orchestrator.cli.store import command_of, kept_in, open_store
-from orchestrator.cli.text import one_line
 from orchestrator.config import check_thread_id
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
@@ -55,6 +52,5 @@ def _forked(
     console = progress_console()
     with logs_on(console):
         orchestrator = build_orchestrator(options.model, options.settings(), checkpointer=store.saver)
-        console.print(Text(f"thread {one_line(new)}, kept in {one_line(store.where)}"))
         with kept_in(store, new):
-            return Conversation(orchestrator, new, console, quiet).branch_off(thread, step - 1)
+            return Conversation(orchestrator, new, console, quiet, store.where).branch_off(thread, step - 1)

@@ -6,6 +6,7 @@ Where nothing was done yet, or all is done, the first ends it.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -79,6 +80,30 @@ def unless_interrupted(make: Callable[[], Made]) -> Made | None:
         return None
     # A library may have swallowed the exception.
     return None if interrupted() else made
+
+
+def line_or_signal() -> str:
+    """The next line of standard input, a terminal; "" at its end, and where a signal comes before.
+
+    Python would sleep through a signal that came after its last look and before it began to read.
+    """
+    with _told_of_signals() as signals:
+        ready, _, _ = select.select([sys.stdin, signals], [], [])
+    return "" if signals in ready else sys.stdin.readline()
+
+
+@contextmanager
+def _told_of_signals() -> Iterator[int]:
+    """Where there is something to read as soon as one has come."""
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+    try:
+        yield ours
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(ours)
+        os.close(theirs)
 
 
 class _Interruption(BaseException):

@@ -6,8 +6,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
-from rich.text import Text
-
 from orchestrator.cli.consoles import logs_on, progress_console
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
@@ -15,8 +13,7 @@ from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.follow import interrupted_before
 from orchestrator.cli.interruption import unless_interrupted
 from orchestrator.cli.options import Options
-from orchestrator.cli.store import kept_in, open_store
-from orchestrator.cli.text import one_line
+from orchestrator.cli.store import check_ended, kept_in, open_store
 from orchestrator.config import check_task, check_thread_id
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
@@ -53,6 +50,8 @@ def begin(
         options = Options.model_validate(typed)
         options.settings()
         with _store(db, options, none=no_db) as store:
+            if store is not None and thread is not None:
+                check_ended(store, thread)
             state = _run(task, thread_id, options, store, quiet=json)
     end(state, thread_id, store, json=json)
 
@@ -78,9 +77,7 @@ def _run(
         )
         if orchestrator is None:
             return interrupted_before(task, options.max_retries)
-        conversation = Conversation(orchestrator, thread_id, console, quiet)
         if store is None:
-            return conversation.begin(task)
-        console.print(Text(f"thread {one_line(thread_id)}, kept in {one_line(store.where)}"))
+            return Conversation(orchestrator, thread_id, console, quiet).begin(task)
         with kept_in(store, thread_id):
-            return conversation.begin(task)
+            return Conversation(orchestrator, thread_id, console, quiet, store.where).begin(task)

@@ -10,6 +10,7 @@ from orchestrator.cli.text import one_line
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.persistence import open_store as open_any
+from orchestrator.persistence.statuses import ENDED
 from orchestrator.persistence.stores import default_path
 
 
@@ -45,6 +46,22 @@ def command_of(store: Store, thread_id: str) -> Mapping[str, object]:
             "resume it in the program that began it"
         )
     return command
+
+
+def check_ended(store: Store, thread_id: str) -> None:
+    """Refuse to begin anew on a thread whose run can be gone on with: it would be lost.
+
+    Raises:
+        StoreError: There is such a run, or one that cannot be read.
+    """
+    with reading():
+        line = store.history.find(thread_id)
+    if line is not None and line.status not in ENDED:
+        raise StoreError(
+            f"thread {thread_id!r:.80} holds a run that has not ended ({line.status}); "
+            f"`{resume_command(thread_id, store.where)}` goes on with it, "
+            f"or give another --thread, or delete it first"
+        )
 
 
 @contextmanager

@@ -58,8 +58,8 @@ async def claimed(saver: object, thread_id: str, *, patient: bool) -> AsyncItera
     try:
         if not await asyncio.to_thread(claim.take, patient=patient):
             raise ConfigurationError(
-                f"thread_id is {thread_id!r:.80}, which is being run elsewhere, by another process or "
-                "orchestrator; wait for its end, or give another"
+                f"thread {thread_id!r:.80} is being run elsewhere, by another process or orchestrator; "
+                "wait for its end, or give another"
             )
         yield
     finally:

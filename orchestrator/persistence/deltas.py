@@ -1,6 +1,6 @@
 """What was added to channels of a thread, from its rows, all of it at once.
 
-A run is stored as what each step added, so that reading its state reads all of its checkpoints.
+A run is stored as what each step added, so that reading its state reads all that was written to it.
 """
 
 from __future__ import annotations
@@ -9,34 +9,57 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, TypeAlias, cast
+from functools import lru_cache
+from typing import Final, TypeAlias
 
-from langgraph.checkpoint.base import DeltaChannelHistory, writes_sort_key
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, DeltaChannelHistory, writes_sort_key
+
+from orchestrator.persistence.heads import place
 
 Loads: TypeAlias = Callable[[tuple[str, bytes]], object]
-Ancestor: TypeAlias = tuple[str, str, bytes]
-"""The id of a checkpoint, its kind and its bytes."""
+Row: TypeAlias = tuple[str, str | None, str | None]
+"""The id of a checkpoint, that of the one before it, and what LangGraph counted since the last whole values.
+
+The latter as JSON without spaces: none of it is read but names and zeros, thousands of times.
+"""
 Write: TypeAlias = tuple[str, str, str, int, str, bytes, str]
 """The checkpoint that was written to, the channel, task, number, kind, bytes and path of the task."""
 
-# Crossed, so that each ancestor is found by its key, not by reading the thread from its beginning.
-BEFORE: Final = """
-    WITH RECURSIVE before(id, parent, type, checkpoint) AS (
-        SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint FROM checkpoints
-        WHERE thread_id = :thread AND checkpoint_ns = :namespace AND checkpoint_id = :id
-        UNION ALL
-        SELECT one.checkpoint_id, one.parent_checkpoint_id, one.type, one.checkpoint
-        FROM before CROSS JOIN checkpoints one ON one.checkpoint_id = before.parent
-        WHERE one.thread_id = :thread AND one.checkpoint_ns = :namespace
-    ) SELECT id, type, checkpoint FROM before
-"""
-"""In SQLite, a checkpoint and those before it, nearest first."""
-ADDED: Final = """
-    SELECT checkpoint_id, channel, task_id, idx, type, value, task_path FROM writes
-    WHERE thread_id = ? AND checkpoint_ns = ? AND channel IN (SELECT value FROM json_each(?))
-"""
-"""In SQLite, what was ever written to channels of a thread."""
+COUNTS: Final = "counters_since_delta_snapshot"
+"""Where the metadata of a checkpoint has them."""
+
+
+Reads: TypeAlias = Callable[[str, str], tuple[Iterable[Row], Iterable[Write]]]
+"""Of a thread and a namespace, its checkpoints and what was written to the channels."""
+
+
+def histories(
+    saver: BaseCheckpointSaver[str], config: RunnableConfig, channels: Sequence[str], read: Reads
+) -> Mapping[str, DeltaChannelHistory]:
+    """What was added to each channel, as LangGraph asks a saver for it.
+
+    Args:
+        saver: Reads a checkpoint that may hold whole values.
+        config: Names the checkpoint to begin with.
+        channels: Their names.
+        read: Reads all that is needed else.
+    """
+    found = saver.get_tuple(config)
+    if found is None:
+        return {name: DeltaChannelHistory(writes=[]) for name in channels}
+    at = found.config["configurable"]
+    here = at["thread_id"], at["checkpoint_ns"]
+
+    def values_at(checkpoint_id: str) -> Mapping[str, object]:
+        one = saver.get_tuple(place(*here, checkpoint_id))
+        return {} if one is None else one.checkpoint["channel_values"]
+
+    with uncollected():
+        rows, writes = read(*here)
+        return lineage(rows, at["checkpoint_id"], channels, values_at).histories(
+            channels, writes, saver.serde.loads_typed
+        )
 
 
 @contextmanager
@@ -91,29 +114,51 @@ class Lineage:
         return (-self.places[at], *writes_sort_key(path, task, number))
 
 
-def lineage(rows: Iterable[Ancestor], channels: Sequence[str], loads: Loads) -> Lineage:
+def lineage(
+    rows: Iterable[Row],
+    checkpoint_id: str,
+    channels: Sequence[str],
+    values_at: Callable[[str], Mapping[str, object]],
+) -> Lineage:
     """Walk back until every channel has a whole value, or there is nothing before.
 
     Args:
-        rows: The checkpoint itself, and those before it, nearest first.
+        rows: The thread's checkpoints, in any order.
+        checkpoint_id: Where to begin; what was written to that one itself does not count.
         channels: Their names.
-        loads: Makes values of bytes.
+        values_at: Reads the values of a checkpoint; asked where a whole one may be among them.
     """
-    walk = iter(rows)
-    names, wanted = {name for name, *_ in islice(walk, 1)}, {*channels}
     places: dict[str, int] = {}
     seeds: dict[str, tuple[int, object]] = {}
-    for name, kind, data in walk:
-        if name in names or not wanted:  # in a circle, or there is no need
-            break
-        names.add(name)
+    left = tuple(channels)
+    for name, counts in _before(rows, checkpoint_id):
         places[name] = len(places)
-        whole = _values(loads((kind, data)))
-        seeds.update((one, (places[name], whole[one])) for one in wanted & whole.keys())
-        wanted -= whole.keys()
+        if not _are_partial(left, counts):
+            values = values_at(name)
+            seeds.update((channel, (places[name], values[channel])) for channel in left if channel in values)
+            left = tuple(channel for channel in left if channel not in values)
+        if not left:
+            break
     return Lineage(places, seeds)
 
 
-def _values(checkpoint: object) -> Mapping[str, object]:
-    values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
-    return cast("Mapping[str, object]", values or {})
+def _before(rows: Iterable[Row], checkpoint_id: str) -> Iterator[tuple[str, str]]:
+    """Each once, although what is stored may go round in a circle."""
+    found = {name: (parent, counts) for name, parent, counts in rows}
+    seen = {checkpoint_id}
+    name, _ = found.get(checkpoint_id, (None, None))
+    while name is not None and name in found and name not in seen:
+        seen.add(name)
+        parent, counts = found[name]
+        yield name, counts or ""
+        name = parent
+
+
+def _are_partial(channels: tuple[str, ...], counts: str) -> bool:
+    """Whether it was counted what came since the whole value of each: then that is elsewhere."""
+    return "[0,0]" not in counts and all(map(counts.__contains__, _counted(channels)))
+
+
+@lru_cache(maxsize=8)
+def _counted(channels: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f'"{channel}":[' for channel in channels)

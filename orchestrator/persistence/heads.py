@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Annotated, Final, NotRequired, Protocol, TypeAlias, cast, runtime_checkable
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata, CheckpointTuple
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from orchestrator.errors import BrokenRunError
 from orchestrator.stored import moment
 
 _COMMAND: Final = "orchestrator_command"
 _SAID: Final = 200
-_FORM: Final = {"id": str, "ts": str, "channel_values": dict, "channel_versions": dict, "versions_seen": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +82,13 @@ def place(thread_id: str, namespace: str = "", checkpoint_id: str | None = None)
     return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **chosen})
 
 
-def whole(found: CheckpointTuple | None) -> CheckpointTuple | None:
+def whole(found: CheckpointTuple) -> CheckpointTuple:
     """A checkpoint that was read, unless something else was stored in its place.
 
     Raises:
         BrokenRunError: It has not the form of a checkpoint.
     """
-    if found is None or _is_whole(found.checkpoint, found.metadata):
+    if _is_whole(found.checkpoint, found.metadata):
         return found
     raise broken(found.config["configurable"]["thread_id"])
 
@@ -104,11 +105,36 @@ def said(error: Exception) -> str:
     return " ".join(str(error).split())[:_SAID] or type(error).__name__
 
 
+_Version: TypeAlias = Annotated[str, Field(pattern=r"^\d+(\.|$)")]
+
+
+class _Checkpoint(TypedDict):
+    id: str
+    ts: str
+    channel_values: dict[str, object]
+    channel_versions: dict[str, _Version]
+    versions_seen: dict[str, dict[str, _Version]]
+    updated_channels: NotRequired[list[str] | None]
+
+
+class _Metadata(TypedDict):
+    step: NotRequired[int]
+    source: NotRequired[str]
+    parents: NotRequired[dict[str, str]]
+    counters_since_delta_snapshot: NotRequired[dict[str, tuple[int, int]]]
+
+
+_CHECKPOINT: Final = TypeAdapter(_Checkpoint)
+_METADATA: Final = TypeAdapter(_Metadata)
+
+
 def _is_whole(checkpoint: object, metadata: object) -> bool:
-    if not isinstance(checkpoint, dict) or not isinstance(metadata, dict):
+    try:
+        ts = _CHECKPOINT.validate_python(checkpoint, strict=True)["ts"]
+        _METADATA.validate_python(metadata)
+    except ValidationError:
         return False
-    types = {name: type(value) for name, value in checkpoint.items()}
-    return _FORM.items() <= types.items() and moment(checkpoint["ts"]) is not None
+    return moment(ts) is not None
 
 
 def indexed(saver: BaseCheckpointSaver[str]) -> Indexed:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.types import Interrupt
 
 from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
-from orchestrator.state import Question, RunStatus, Usage
+from orchestrator.state import ADDED_TO, OrchestratorState, Question, Usage
 from orchestrator.stored import schema_problem, started_in
 
 _INTERRUPT: Final = "__interrupt__"
@@ -48,7 +48,8 @@ class RunSummary:
 
 def values_in(found: CheckpointTuple) -> Mapping[str, object]:
     """The small values of the state, with the input of a run that has only just begun."""
-    return {**found.checkpoint["channel_values"], **input_in(found)}
+    values = found.checkpoint["channel_values"].items()
+    return {**{name: value for name, value in values if name not in ADDED_TO}, **input_in(found)}
 
 
 def input_in(found: CheckpointTuple) -> Mapping[str, object]:
@@ -79,22 +80,20 @@ def open_interrupts(found: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
 
 
 def summary(
-    thread_id: str, found: CheckpointTuple, question: Question | None, planned: Sequence[str]
+    thread_id: str, found: CheckpointTuple, state: OrchestratorState, question: Question | None
 ) -> RunSummary:
     """The line of a readable run."""
-    values = values_in(found)
-    status = cast("RunStatus", values["status"])
-    begun = status != "planning"
+    status = state["status"]
     return RunSummary(
         thread_id=thread_id,
         status="waiting" if question is not None and status not in ENDED else status,
-        task=cast("str", values["task"]),
-        steps_done=cast("int", values["current_step_index"]) if begun else 0,
-        steps_planned=len(planned) if begun else 0,
+        task=state["task"],
+        steps_done=state["current_step_index"],
+        steps_planned=len(state["plan"]),
         started=_started(found),
         updated=_updated(found),
         question=question if status not in ENDED else None,
-        usage=cast("Usage | None", values.get("usage")) if begun else None,
+        usage=None if status == "planning" else state["usage"],
     )
 
 

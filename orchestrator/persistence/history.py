@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.graph import START, StateGraph
-from langgraph.types import Interrupt
 
 from orchestrator.config import check_thread_id
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.nodes.branch import BRANCH
-from orchestrator.persistence.beside import records_beside
 from orchestrator.persistence.claims import kept_from_runs
 from orchestrator.persistence.filters import check_filters, check_retention
 from orchestrator.persistence.heads import Head, command_in, indexed, place
-from orchestrator.persistence.held import (
-    RunSummary,
-    input_in,
-    is_run,
-    open_interrupts,
-    problem_in,
-    summary,
-    unreadable,
-    values_in,
-)
+from orchestrator.persistence.held import RunSummary, is_run, problem_in, unreadable
+from orchestrator.persistence.reader import Reader
 from orchestrator.persistence.statuses import ENDED, StoredStatus
-from orchestrator.resuming import question_of, state_in
-from orchestrator.state import OrchestratorState, Question, StateUpdate, StepRecord, settle_records
+from orchestrator.state import OrchestratorState, StepRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +37,8 @@ class StoredRun:
     @property
     def time_line(self) -> list[StepRecord]:
         """The executions in the order in which they began, each with its verdict and usage."""
+        if self.state["declared"]["needs"] is None:  # one after the other, whatever the clock said meanwhile
+            return list(self.state["results"])
         return sorted(self.state["results"], key=lambda record: datetime.fromisoformat(record["started_at"]))
 
 
@@ -64,6 +53,7 @@ class History:
         self._saver = saver
         self._name = name
         self._index = indexed(saver)
+        self._reader = Reader(saver)
 
     def runs(
         self,
@@ -95,6 +85,19 @@ class History:
                 found.append(one)
         return found
 
+    def find(self, thread_id: str) -> RunSummary | None:
+        """A run in a line; None where there is none of that name.
+
+        Raises:
+            StoreError: That is no name of a thread, or the store cannot be read.
+        """
+        _check_name(thread_id)
+        try:
+            found = self._saver.get_tuple(place(thread_id))
+            return None if found is None else self._reader.line(thread_id, found)
+        except BrokenRunError:
+            return unreadable(thread_id, None)
+
     def show(self, thread_id: str) -> StoredRun:
         """A run as a whole.
 
@@ -104,8 +107,7 @@ class History:
         found = self._found(thread_id)
         if problem := problem_in(thread_id, found):
             raise StoreError(problem)
-        line = self._summary(thread_id, found)
-        state = self._with_those_beside(state_in(self._values(found), 0), found)
+        line, state = self._reader.summary(thread_id, found), self._reader.state(thread_id, found)
         return StoredRun(line, {**state, "task": line.task, "question": line.question or state["question"]})
 
     def command(self, thread_id: str) -> Mapping[str, object] | None:
@@ -163,75 +165,41 @@ class History:
     def _lines(self) -> Iterator[tuple[Head, RunSummary]]:
         for head in self._index.heads():
             try:
-                line = self._line(head)
+                line = self._listed(head)
             except BrokenRunError:
-                line = unreadable(head.thread_id, None)
+                line = self._broken(head)
             if line is not None:
                 yield head, line
 
-    def _line(self, head: Head) -> RunSummary | None:
+    def _listed(self, head: Head) -> RunSummary | None:
         found = self._head(head)
-        if found is None or not is_run(found):  # deleted since, or another program's
-            return None
-        if problem_in(head.thread_id, found):
-            return unreadable(head.thread_id, found)
-        line = self._summary(head.thread_id, found)
+        line = None if found is None else self._reader.line(head.thread_id, found)
         # Or deleted while it was read.
-        return line if line.steps_planned or self._head(head) is not None else None
+        return line if line is None or line.steps_planned or self._head(head) is not None else None
+
+    def _broken(self, head: Head) -> RunSummary | None:
+        """The line of a run that cannot be read; None where it was deleted while it was read."""
+        with suppress(BrokenRunError):
+            if self._head(head) is None:
+                return None
+        return unreadable(head.thread_id, None)
 
     def _head(self, head: Head) -> CheckpointTuple | None:
         return self._saver.get_tuple(place(head.thread_id, checkpoint_id=head.checkpoint_id))
 
     def _found(self, thread_id: str) -> CheckpointTuple:
-        try:
-            check_thread_id(thread_id)
-        except ConfigurationError as error:
-            raise StoreError(str(error)) from None
+        _check_name(thread_id)
         found = self._saver.get_tuple(place(thread_id))
         if found is None or not is_run(found):
             raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")
         return found
 
-    def _summary(self, thread_id: str, found: CheckpointTuple) -> RunSummary:
-        values = values_in(found)
-        planned = [] if values["status"] == "planning" else self._planned(thread_id, found)
-        question = next((self._question(found, planned, *one) for one in open_interrupts(found)), None)
-        return summary(thread_id, found, question, planned)
 
-    def _planned(self, thread_id: str, found: CheckpointTuple) -> list[str]:
-        plan = self._index.planned(thread_id)
-        if plan is None:  # it was not planned on this thread, as a fork; or was deleted this moment
-            plan = self._values(found).get("plan")
-        return plan if isinstance(plan, list) else []
-
-    def _question(
-        self, found: CheckpointTuple, planned: Sequence[str], task_id: str, interrupt: Interrupt
-    ) -> Question:
-        """What is asked; where steps run side by side, by the one that asks."""
-        thread_id = found.config["configurable"]["thread_id"]
-        branch = self._saver.get_tuple(place(thread_id, namespace=f"{BRANCH}:{task_id}"))
-        state = state_in({**values_in(found), "plan": list(planned)}, 0)
-        if branch is not None:
-            beside = state_in({**values_in(branch), "task": state["task"]}, 0)
-            state = {**beside, "plan": [planned[beside["underway"]["branch"] or 0]]}
-        return question_of(interrupt, state)
-
-    def _with_those_beside(self, state: OrchestratorState, found: CheckpointTuple) -> OrchestratorState:
-        if state["status"] != "executing" or state["declared"]["needs"] is None:
-            return state
-        return {**state, "results": settle_records(state["results"], records_beside(self._saver, found))}
-
-    def _values(self, found: CheckpointTuple) -> Mapping[str, object]:
-        """The whole state, with what was added to it checkpoint by checkpoint."""
-        graph = StateGraph(OrchestratorState)
-        graph.add_node("read", _read)
-        graph.add_edge(START, "read")
-        held = graph.compile(checkpointer=self._saver).get_state(found.config).values
-        return {**cast("Mapping[str, object]", held), **input_in(found)}
-
-
-def _read(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
-    return {}
+def _check_name(thread_id: object) -> None:
+    try:
+        check_thread_id(thread_id)
+    except ConfigurationError as error:
+        raise StoreError(str(error).removesuffix(", or None to have one made up")) from None
 
 
 def _latest(older_than: timedelta | None) -> datetime:

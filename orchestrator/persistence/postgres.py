@@ -21,11 +21,11 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
 from psycopg import Connection, Cursor
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.deltas import uncollected
+from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
 from orchestrator.persistence.heads import Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.session_claims import SessionClaims
@@ -46,6 +46,14 @@ _HEADS: Final = """
 _PLAN: Final = """
     SELECT type, blob FROM checkpoint_writes WHERE thread_id = %s AND checkpoint_ns = '' AND channel = 'plan'
     ORDER BY checkpoint_id DESC LIMIT 1
+"""
+_BEFORE: Final = """
+    SELECT checkpoint_id, parent_checkpoint_id, replace(metadata ->> %s, ' ', '') FROM checkpoints
+    WHERE thread_id = %s AND checkpoint_ns = %s
+"""
+_ADDED: Final = """
+    SELECT checkpoint_id, channel, task_id, idx, type, blob, task_path FROM checkpoint_writes
+    WHERE thread_id = %s AND checkpoint_ns = %s AND channel = ANY(%s)
 """
 _IS_HEAD: Final = """
     SELECT 1 WHERE %s = (
@@ -88,7 +96,8 @@ class PostgresRunSaver(PostgresSaver):
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Read a checkpoint; raises StoreError where something else is in its place."""
-        return whole(super().get_tuple(config))
+        found = super().get_tuple(config)
+        return None if found is None else whole(found)
 
     def put(
         self,
@@ -119,9 +128,15 @@ class PostgresRunSaver(PostgresSaver):
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """Read what was added to channels."""
-        with uncollected():
-            return super().get_delta_channel_history(config=config, channels=channels)
+        """Read what was added to channels, in two searches where LangGraph's own makes some for each step."""
+
+        def read(*here: str) -> tuple[list[Row], list[Write]]:
+            with self._cursor() as cursor:
+                rows = cursor.connection.cursor(row_factory=tuple_row)
+                counted = rows.execute(_BEFORE, (COUNTS, *here)).fetchall()
+                return counted, rows.execute(_ADDED, (*here, list(channels))).fetchall()
+
+        return histories(self, config, channels, read)
 
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""

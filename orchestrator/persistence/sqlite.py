@@ -22,7 +22,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.deltas import ADDED, BEFORE, lineage, uncollected
+from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
 from orchestrator.persistence.file_claims import FileClaims
 from orchestrator.persistence.heads import Head, Labels, broken, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
@@ -47,6 +47,14 @@ _HEADS: Final = """
 _PLAN: Final = """
     SELECT type, value FROM writes WHERE thread_id = ? AND checkpoint_ns = '' AND channel = 'plan'
     ORDER BY checkpoint_id DESC LIMIT 1
+"""
+_BEFORE: Final = """
+    SELECT checkpoint_id, parent_checkpoint_id, CASE WHEN json_valid(metadata) THEN metadata -> ? END
+    FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
+"""
+_ADDED: Final = """
+    SELECT checkpoint_id, channel, task_id, idx, type, value, task_path FROM writes
+    WHERE thread_id = ? AND checkpoint_ns = ? AND channel IN (SELECT value FROM json_each(?))
 """
 _IS_HEAD: Final = """
     SELECT 1 WHERE ? = (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')
@@ -100,9 +108,10 @@ class SqliteRunSaver(SqliteSaver):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Read a checkpoint; raises StoreError where something else is in its place."""
         try:
-            return whole(super().get_tuple(config))
+            found = super().get_tuple(config)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:  # of its metadata
             raise broken(config["configurable"]["thread_id"]) from error
+        return None if found is None else whole(found)
 
     def put(
         self,
@@ -121,17 +130,14 @@ class SqliteRunSaver(SqliteSaver):
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """Read what was added to channels, in one search where LangGraph's own makes one for each."""
-        found = self.get_tuple(config)
-        if found is None:
-            return {name: DeltaChannelHistory(writes=[]) for name in channels}
-        at = found.config["configurable"]
-        here = {"thread": at["thread_id"], "namespace": at["checkpoint_ns"], "id": at["checkpoint_id"]}
-        wanted = (here["thread"], here["namespace"], json.dumps(channels))
-        with uncollected(), self.cursor(transaction=False) as cursor:
-            before = lineage(cursor.execute(BEFORE, here), channels, self.serde.loads_typed)
-            added = cursor.execute(ADDED, wanted)
-            return before.histories(channels, added, self.serde.loads_typed)
+        """Read what was added to channels, in two searches where LangGraph's own makes one for each step."""
+
+        def read(*here: str) -> tuple[list[Row], list[Write]]:
+            with self.cursor(transaction=False) as cursor:
+                rows = cursor.execute(_BEFORE, (COUNTS, *here)).fetchall()
+                return rows, cursor.execute(_ADDED, (*here, json.dumps(channels))).fetchall()
+
+        return histories(self, config, channels, read)
 
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""

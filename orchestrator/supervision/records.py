@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step that is not clean: nobody is asked, a model, or a person on every step."""

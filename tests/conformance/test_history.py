@@ -198,6 +198,16 @@ def test_a_shown_run_has_its_time_line(opened):
     assert line == state["results"]
 
 
+def test_a_time_line_is_in_order_although_the_clock_was_set_back(opened):
+    hours = iter(range(23, 0, -1))
+    backwards = build(opened, clock=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
+    backwards.run("x", "thread")
+    line = opened.history.show("thread").time_line
+
+    assert [one["step_index"] for one in line] == [0, 1]
+    assert line[0]["started_at"] > line[1]["started_at"]
+
+
 def test_a_shown_run_that_waits_has_its_question(opened):
     state = asking(opened).run("x", "thread")
 
@@ -257,6 +267,33 @@ def test_a_run_that_is_deleted_while_it_is_read_is_not_listed():
     vanishing.storage, vanishing.writes, vanishing.blobs = saver.storage, saver.writes, saver.blobs
 
     assert History(vanishing).runs() == []
+
+
+@pytest.mark.parametrize(
+    ("thread", "status"), [("good", "success"), ("bad", "failed"), ("asking", "waiting"), ("none", None)]
+)
+def test_a_run_is_found_by_its_name(several, thread, status):
+    found = several.history.find(thread)
+
+    assert (found and (found.thread_id, found.status)) == (status and (thread, status))
+
+
+def test_what_another_program_stored_is_not_found(opened):
+    class Others(TypedDict):
+        value: int
+
+    graph = StateGraph(Others)
+    graph.add_node("node", lambda state: {"value": 1})
+    graph.add_edge(START, "node")
+    graph.compile(checkpointer=opened.saver).invoke({"value": 0}, {"configurable": {"thread_id": "theirs"}})
+
+    assert opened.history.find("theirs") is None
+
+
+@pytest.mark.parametrize("read", ["find", "show", "command", "delete"])
+def test_what_is_no_name_is_refused(opened, read):
+    with pytest.raises(StoreError, match=r"^thread_id is 3; give a text$"):
+        getattr(opened.history, read)(3)
 
 
 def test_a_deleted_threads_name_can_be_used_again(several):

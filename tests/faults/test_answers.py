@@ -20,7 +20,7 @@ from tests.faults.answers import answered_twice, resumed_twice
 
 NONE = (0, 0, 0)
 TIMES = range(20 if os.environ.get("FAULTS") else 2)
-ELSEWHERE = "thread_id is 'thread', which is being run elsewhere"
+ELSEWHERE = "thread 'thread' is being run elsewhere"
 OTHER = "another process took over thread 'thread'"
 
 

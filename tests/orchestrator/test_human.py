@@ -354,7 +354,7 @@ def test_two_answers_at_once_are_one_too_many():
     first = threading.Thread(target=orchestrator.resume, args=("thread", APPROVE))
     first.start()
     assert begun.wait(20)
-    with pytest.raises(ConfigurationError, match="which is running"):
+    with pytest.raises(ConfigurationError, match="is being run already"):
         orchestrator.resume("thread", DENY)
     release.set()
     first.join(20)

@@ -38,6 +38,12 @@ def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
     assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
 
 
+def test_a_fork_that_is_refused_is_not_said_to_be_kept(begun, fork, served):
+    served()
+
+    assert "kept in" not in fork("--step", "3", "--thread", "new").stderr
+
+
 def test_a_fork_may_ask(begun, fork, served, cli, db):
     served(steps=["otherwise"])
     ended = fork("--step", "2", "--thread", "new", "--supervise", "human")

@@ -298,6 +298,20 @@ def test_without_a_store_nothing_is_written(cli, served, tmp_path):
     assert not any(os.scandir(tmp_path))
 
 
+def test_a_run_that_waits_is_not_begun_anew(begin, resume, db):
+    begin(**TWO_STEPS)
+    before = db.read_bytes()
+    again = begin(**TWO_STEPS)
+
+    refused(
+        again,
+        f"thread 't' holds a run that has not ended (waiting); `orchestrator resume t --db {db}` goes on "
+        "with it, or give another --thread, or delete it first",
+    )
+    assert db.read_bytes() == before
+    assert "Step 1, attempt 1" in resume().stdout
+
+
 def test_a_thread_that_is_run_again_starts_clean(begin):
     begin(mode="none", **TWO_STEPS)
 

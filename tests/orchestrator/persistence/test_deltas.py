@@ -8,6 +8,7 @@ from typing import Annotated, TypedDict
 
 import pytest
 from langgraph.channels import DeltaChannel
+from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 
@@ -51,15 +52,26 @@ def told(saver):
     return compiled
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request, tmp_path):
+    """A store of each kind."""
+    postgres = request.param == "postgres"
+    where = request.getfixturevalue("postgres_url") if postgres else tmp_path / "runs.sqlite"
+    with open_store(where) as store:
+        yield store
+
+
 @pytest.fixture
-def store(tmp_path):
+def in_a_file(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
         yield store
 
 
 def both(store, config):
     """As it is read here, and by LangGraph's own saver."""
-    own, langgraphs = store.saver, SqliteSaver(store.saver.conn, serde=store.saver.serde)
+    own = store.saver
+    kind = SqliteSaver if isinstance(own, SqliteSaver) else PostgresSaver
+    langgraphs = kind(own.conn, serde=own.serde)
     return [saver.get_delta_channel_history(config=config, channels=CHANNELS) for saver in (own, langgraphs)]
 
 
@@ -90,13 +102,22 @@ def test_a_run_that_was_gone_on_with_from_an_earlier_checkpoint_has_nothing_of_t
     assert (here, compiled.get_state(CONFIG).values["never"][-1]) == (there, "otherwise")
 
 
-def test_checkpoints_in_a_circle_are_read_once(store):
-    told(store.saver)
-    newest, *_, oldest = [found.config["configurable"]["checkpoint_id"] for found in store.saver.list(CONFIG)]
-    store.saver.conn.execute(
+def test_without_a_count_every_checkpoint_is_looked_at_for_whole_values(in_a_file):
+    told(in_a_file.saver)
+    counted, _ = both(in_a_file, CONFIG)
+    in_a_file.saver.conn.execute("UPDATE checkpoints SET metadata = '{}'")
+
+    assert both(in_a_file, CONFIG) == [counted, counted]
+
+
+def test_checkpoints_in_a_circle_are_read_once(in_a_file):
+    told(in_a_file.saver)
+    saver = in_a_file.saver
+    newest, *_, oldest = [found.config["configurable"]["checkpoint_id"] for found in saver.list(CONFIG)]
+    saver.conn.execute(
         "UPDATE checkpoints SET parent_checkpoint_id = ? WHERE checkpoint_id = ?", (newest, oldest)
     )
-    here, there = both(store, CONFIG)
+    here, there = both(in_a_file, CONFIG)
 
     assert here == there
 
