@@ -110,7 +110,9 @@ def given_up(
         policy: Says what may be done instead.
         unjudged: Whether it ends for want of a verdict.
     """
-    message = f"{reason}: {record['verdict']['feedback'] if record['verdict'] else ''}"
+    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
+    said = feedback.casefold().startswith(reason)  # that the monitor gave no verdict
+    message = f"{reason}{feedback[len(reason) :]}" if said else f"{reason}: {feedback}"
     if unjudged:
         return ended(state, record, "needs_review", message)
     if state["retries"]["replans"] < policy.max_replans:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from orchestrator.cli.text import clean
+from orchestrator.errors import BudgetExceededError
 
 
 def progress_console() -> Console:
@@ -40,6 +41,13 @@ class ConsoleHandler(logging.Handler):
         """Take warnings and worse."""
         super().__init__(logging.WARNING)
         self._console = console
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Leave out that a budget was used up, which LangChain takes for a defect and the run says itself."""
+        return (
+            bool(super().filter(record))
+            and f"callback: {BudgetExceededError.__name__}(" not in record.getMessage()
+        )
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +23,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
 from orchestrator.persistence.file_claims import FileClaims
+from orchestrator.persistence.files import check_header, check_kind, make_empty
 from orchestrator.persistence.heads import Head, Labels, broken, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
-_HEADER: Final = b"SQLite format 3\0"
 _CHECKPOINT: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
 _TABLES: Final = {
     "checkpoints": _CHECKPOINT | {"parent_checkpoint_id", "type", "checkpoint", "metadata"},
@@ -176,9 +175,10 @@ def open_sqlite(
     Raises:
         StoreError: The file is missing, cannot be opened or holds something else; it is as it was.
     """
+    check_kind(file)
     if make:
-        _make(file, folder=private)
-    _check_header(file)
+        make_empty(file, folder=private)
+    check_header(file)
     with closing(_connected(file)) as connection:
         _check_tables(connection, file, make=make)
         saver = SqliteRunSaver(connection, file, serde)
@@ -208,28 +208,6 @@ def _reading(file: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(f"{file} cannot be used as a store ({said(error)}); give another path") from error
-
-
-def _make(file: Path, *, folder: bool) -> None:
-    """Make an empty file that only its user can read, since runs hold whatever their tasks are about."""
-    try:
-        if folder:
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from error
-
-
-def _check_header(file: Path) -> None:
-    try:
-        with file.open("rb") as opened:
-            head = opened.read(len(_HEADER))
-    except FileNotFoundError:
-        raise StoreError(f"there is no {file}; give the path of the run's store") from None
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read ({error.strerror}); give another path") from error
-    if head not in (b"", _HEADER):
-        raise StoreError(f"{file} is no SQLite database; give another path")
 
 
 def _connected(file: Path) -> sqlite3.Connection:

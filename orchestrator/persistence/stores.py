@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence.history import History
 from orchestrator.persistence.serialisation import StrictSerializer, serializer
-from orchestrator.persistence.urls import is_database, is_url, without_password
+from orchestrator.persistence.urls import is_database, is_parameters, is_url, without_password
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
@@ -74,6 +74,8 @@ def open_store(
         ConfigurationError: The key cannot be one, or the extra is not installed.
     """
     serde = serializer(encryption_key)
+    if isinstance(where, str) and is_parameters(where):  # which a file of that name would show
+        raise StoreError("the store is neither a path nor a URL; give postgresql://USER@HOST/NAME, or a path")
     if isinstance(where, str) and is_url(where):
         with _postgres(where, serde, make=make) as store:
             yield store

@@ -12,6 +12,7 @@ _PARTS: Final = re.compile(
     r"(?P<scheme>[a-z]+://)(?:(?P<user>[^:@/]*)(?::[^@/]*)?(?P<at>@))?(?P<place>[^?]*)\??(?P<options>.*)",
     re.DOTALL,
 )
+_PARAMETERS: Final = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=")
 _SHOWN: Final = ("host=", "port=", "dbname=", "user=")
 
 
@@ -23,6 +24,11 @@ def is_database(where: str) -> bool:
 def is_url(where: str) -> bool:
     """Whether it is a URL, of whatever it may be, and so no path."""
     return _ANY.match(where) is not None
+
+
+def is_parameters(where: str) -> bool:
+    """Whether it is the other form in which a database is named: ``host=... dbname=...``."""
+    return _PARAMETERS.match(where) is not None
 
 
 def without_password(url: str) -> str:

@@ -97,7 +97,8 @@ class Line(httpx.AsyncBaseTransport):
 
     def __init__(self, script: Script, closed_port: int) -> None:
         self._script, self._closed_port = script, closed_port
-        self._way = httpx.AsyncHTTPTransport(trust_env=False, verify=False)
+        kept = httpx.Limits(max_keepalive_connections=0)  # as the client that is replaced has it
+        self._way = httpx.AsyncHTTPTransport(trust_env=False, verify=False, limits=kept)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         if self._script.coming is Fault.REFUSED:

@@ -85,6 +85,12 @@ def test_each_bound_ends_the_run_as_failed_with_its_cause(ask, options, script, 
     assert (failed.exit_code, json.loads(failed.stdout)["failure"]["kind"]) == (1, kind)
 
 
+def test_a_budget_that_is_used_up_is_no_warning(ask):
+    said = ask("--max-calls", "2").stderr
+
+    assert ("max_model_calls is 2" in said, "warning" in said) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("option", "kind"),
     [("--call-timeout", "timeout"), ("--step-timeout", "timeout"), ("--max-seconds", "budget_exceeded")],

@@ -125,7 +125,7 @@ def test_an_empty_file_holds_nothing_to_resume(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("folder/runs.sqlite", r"cannot be written \(No such file or directory\)"), (".", "Is a directory")],
+    [("folder/runs.sqlite", r"cannot be written \(No such file or directory\)"), (".", "is no file")],
 )
 def test_a_file_that_cannot_be_made_is_one_sentence(tmp_path, name, sentence):
     with pytest.raises(StoreError, match=sentence), open_store(str(tmp_path / name), {}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sqlite3
 import stat
@@ -107,9 +108,21 @@ def test_a_file_of_another_kind_is_refused_and_stays_as_it_was(tmp_path, fill, s
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (before, [path])
 
 
-@pytest.mark.parametrize("where", ["missing/runs.sqlite", "."], ids=["no folder", "a folder"])
-def test_a_path_that_cannot_be_written_is_refused(tmp_path, where):
-    with pytest.raises(StoreError, match="cannot be written"), open_store(tmp_path / where):
+def test_a_path_that_cannot_be_written_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="cannot be written"), open_store(tmp_path / "missing/runs.sqlite"):
+        pass
+
+
+def test_what_names_no_file_is_refused():
+    with pytest.raises(StoreError, match=r"^'a\\x00b' names no file; give another path$"), open_store("a\0b"):
+        pass
+
+
+@pytest.mark.parametrize("make", [True, False])
+@pytest.mark.parametrize("kind", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
+def test_what_is_no_file_is_refused(tmp_path, kind, make):
+    kind(tmp_path / "runs")
+    with pytest.raises(StoreError, match="runs is no file"), open_store(tmp_path / "runs", make=make):
         pass
 
 
@@ -176,6 +189,7 @@ def test_a_database_without_runs_is_not_changed_by_reading(postgres_url):
         " postgresql://ada:s3cret@127.0.0.1:1/runs",
         "postgresql+psycopg://ada:s3cret@127.0.0.1:1/runs",
         "mysql://ada:s3cret@127.0.0.1:1/runs",
+        "host=127.0.0.1 dbname=runs user=ada password=s3cret",
     ],
 )
 def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(url):
