@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime, timedelta
+from typing import Final
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.foreign_values import plain_text
 from orchestrator.persistence.statuses import STATUSES
+
+_NUL: Final = re.compile(r"(?<!\\)(\\\\)*\\u0000")
+"""As JSON writes it: what stands behind an even number of backslashes."""
 
 
 def check_filters(status: object, since: object, task: object, limit: object) -> None:
@@ -21,6 +28,20 @@ def check_filters(status: object, since: object, task: object, limit: object) ->
     if task is not None and not isinstance(task, str):
         raise ConfigurationError(f"task is {task!r:.40}; give a text, or None")
     _check_count("limit", limit)
+
+
+def check_kept(command: object) -> None:
+    """Refuse what cannot be kept with a run.
+
+    Raises:
+        ConfigurationError: Not JSON, or with texts that no database can hold.
+    """
+    try:
+        written = json.dumps(command, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"command is no JSON ({error!s:.80}); give JSON values") from None
+    if _NUL.search(written) or plain_text(written) != written:
+        raise ConfigurationError("command holds a text with NUL or a surrogate; give one without")
 
 
 def check_retention(keep_last: object, older_than: object) -> None:

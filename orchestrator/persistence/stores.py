@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.persistence.filters import check_kept
 from orchestrator.persistence.history import History
 from orchestrator.persistence.serialisation import StrictSerializer, serializer
 from orchestrator.persistence.urls import is_database, is_parameters, is_url, without_password
@@ -39,7 +40,12 @@ class Store:
         return History(self.saver, self.where)
 
     def keep(self, command: Mapping[str, object]) -> None:
-        """Keep JSON values with every checkpoint to come; ``history.command`` gives them back."""
+        """Keep JSON values with every checkpoint to come; ``history.command`` gives them back.
+
+        Raises:
+            ConfigurationError: They are none, or no database can hold them.
+        """
+        check_kept(command)
         self.saver.labels.command = dict(command)
 
 

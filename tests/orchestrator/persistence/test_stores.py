@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
+from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -326,3 +326,31 @@ def test_the_url_of_a_database_says_for_how_long_it_is_waited_for():
             pass
 
     assert 1 < time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize("command", [{"model": "ollama:a", "more": [1, None, {"x": "\\u0000"}]}, {}])
+def test_what_is_kept_with_a_run_is_given_back(tmp_path, command):
+    with open_store(tmp_path / "runs") as store:
+        store.keep(command)
+        build(store.saver).run("x", "thread")
+
+        assert store.history.command("thread") == command
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\\\0", "\ud800"])
+@pytest.mark.parametrize("place", [lambda text: text, lambda text: [{text: 1}], lambda text: {"a": [text]}])
+def test_a_text_that_no_database_can_hold_is_not_kept(tmp_path, text, place):
+    with (
+        open_store(tmp_path / "runs") as store,
+        pytest.raises(ConfigurationError, match="command holds a text with NUL or a surrogate"),
+    ):
+        store.keep({"model": place(text)})
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}])
+def test_what_is_no_json_is_not_kept(tmp_path, value):
+    with (
+        open_store(tmp_path / "runs") as store,
+        pytest.raises(ConfigurationError, match="command is no JSON"),
+    ):
+        store.keep({"model": value})
