@@ -43,7 +43,7 @@ CALLS: Final = 38
 
 
 def one_round(places: Places, postgres: Postgres, chance: random.Random) -> Iterator[Tally]:
-    """Every fault, at moments of its own."""
+    """Every fault but those of disks, at moments of its own."""
     seeds = iter(lambda: chance.randrange(2**32), None)
     at = iter(lambda: chance.randint(1, CALLS), None)
     yield killed_by_chance("SIGKILL by chance, SQLite", places, "long", next(seeds), KILLS)
@@ -72,7 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     asked = parser.parse_args()
     for name in ("psycopg.pool", "agents"):  # they tell of every failed attempt

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, cast
 
 from orchestrator.state import Json
 
 _INT64_DIGITS: Final = 20
+MAX_DEPTH: Final = 200
+"""Levels of nesting that every store can hold beside those of the state around them."""
 
 
 def plain_text(text: str) -> str:
@@ -38,13 +40,30 @@ def shown(value: object, limit: int) -> str:
 
 
 def plain_json(value: object) -> Json:
-    """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text."""
+    """A value as JSON can hold it; what JSON has no form for (infinity, too) becomes its text.
+
+    What is nested deeper than stores can hold becomes its JSON text.
+    """
     try:
-        encoded = json.dumps(value, default=text_of, skipkeys=True, ensure_ascii=False)
-        decoded: Json = json.loads(plain_text(encoded), parse_constant=str, parse_int=_whole)
+        encoded = plain_text(json.dumps(value, default=text_of, skipkeys=True, ensure_ascii=False))
+        decoded: Json = json.loads(encoded, parse_constant=str, parse_int=_whole)
     except Exception:  # noqa: BLE001 - a foreign container's own code, or a circle in it
         return text_of(value)
-    return decoded
+    return encoded if is_deep(decoded, MAX_DEPTH) else decoded
+
+
+def is_deep(value: Json, levels: int) -> bool:
+    """Whether objects and lists are nested in more levels than that."""
+    level = [value]
+    for _ in range(levels):
+        level = [part for one in level for part in _parts(one)]
+    return any(isinstance(one, dict | list) for one in level)
+
+
+def _parts(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _made(make: Callable[[object], str], value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import cast
 
 from langchain_core.runnables import RunnableConfig
@@ -60,32 +60,53 @@ async def _before(
             state = await _state(graph, begun[index])
             if not _records(state, step):
                 return state
+    raise ResumeError(f"thread {thread_id!r:.80} {_missed(step, begun)}")
+
+
+def _missed(step: int, begun: Collection[int]) -> str:
+    if begun and step < min(begun):
+        return f"was forked at its step {min(begun) + 1}; fork the run that it came from"
     came = f"the last it came to is step {max(begun) + 1}" if begun else "it has no plan"
-    raise ResumeError(f"thread {thread_id!r:.80} never came to its step {step + 1} (index {step}); {came}")
+    return f"never came to its step {step + 1} (index {step}); {came}"
 
 
 async def _beginnings(
     saver: BaseCheckpointSaver[str], thread_id: str
 ) -> AsyncIterator[tuple[int, RunnableConfig]]:
     """The checkpoints of the latest run on a thread, with the step each is about; the newest first."""
-    wanted: str | None = None
-    async for found in saver.alist(_place(thread_id)):
-        place = found.config["configurable"]
-        if wanted is None:
-            _check(thread_id, found)
-        elif place["checkpoint_id"] != wanted:
-            continue
-        if found.metadata["source"] == "input":
+    head: CheckpointTuple | None = None
+    async for found in _back(saver, thread_id):
+        if head is None:
+            head = found
+            _check(thread_id, head)
+        elif _is_earlier(found, head):
             return
         values = found.checkpoint["channel_values"]
         index = values.get("current_step_index")
         if values.get("status") == "executing" and isinstance(index, int):
             yield index, found.config
+    if head is None:
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
+
+
+async def _back(saver: BaseCheckpointSaver[str], thread_id: str) -> AsyncIterator[CheckpointTuple]:
+    """The latest checkpoint of a thread and those before it, up to the one that a run began with."""
+    wanted: str | None = None
+    async for found in saver.alist(_place(thread_id)):
+        if wanted not in (None, found.config["configurable"]["checkpoint_id"]):
+            continue
+        if found.metadata["source"] == "input":
+            return
+        yield found
         if found.parent_config is None:
             return
         wanted = found.parent_config["configurable"]["checkpoint_id"]
-    if wanted is None:
-        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
+
+
+def _is_earlier(found: CheckpointTuple, head: CheckpointTuple) -> bool:
+    """Whether it is of an earlier run; where one is stored at its end alone, its beginning is not."""
+    values, latest = found.checkpoint["channel_values"], head.checkpoint["channel_values"]
+    return values.get("status") in ("success", "failed") or values.get("task") != latest.get("task")
 
 
 def _check(thread_id: str, head: CheckpointTuple) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from orchestrator.foreign_values import is_deep
 from orchestrator.state import Json, StepRecord, ToolCallRecord, Usage
 
 MAX_CONTEXT: Final = 4000
@@ -64,25 +65,12 @@ def _tool_call(call: ToolCallRecord) -> dict[str, object]:
 
 def _arguments(args: Json) -> object:
     """Arguments as an object; what is none, or is nested too deep for the evaluation, as its JSON text."""
-    if args is None or (isinstance(args, dict) and not _is_deep(args)):
+    if args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH)):
         return args
     try:
         return json.dumps(args, ensure_ascii=False)
     except RecursionError:
         return "<arguments that are nested too deep to be written>"
-
-
-def _is_deep(args: Json) -> bool:
-    level = [args]
-    for _ in range(_MAX_DEPTH):
-        level = [part for one in level for part in _parts(one)]
-    return bool(level)
-
-
-def _parts(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _messages(context: str, step: str, output: str | None) -> list[dict[str, str]]:

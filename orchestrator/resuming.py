@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
@@ -18,6 +18,9 @@ from orchestrator.nodes.branch import BRANCH
 from orchestrator.state import ADDED_TO, OrchestratorState, Question, blank_state
 from orchestrator.stored import schema_problem
 from orchestrator.stored_form import checked_state
+
+PLANNER: Final = "planner_node"
+"""The node with which a run begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,9 @@ def open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question
 
 
 def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
-    values = snapshot.values
+    values: object = snapshot.values
+    if isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}:
+        values = begun(values)
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
         raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
@@ -112,6 +117,13 @@ def state_in(thread_id: str, values: Mapping[str, object], max_retries: int) -> 
     return checked_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
 
 
+def begun(values: Mapping[str, object]) -> Mapping[str, object]:
+    """The values of a thread whose planner is what comes next: without what an earlier run came to."""
+    underway = values.get("underway")
+    again = isinstance(underway, Mapping) and underway.get("replan") is not None
+    return values if again and values.get("status") == "executing" else {**values, "status": "planning"}
+
+
 def _branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
     for task in snapshot.tasks:
         branch = _branch(task)
@@ -143,7 +155,7 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
     value: object = interrupt.value
     if state["question"] is not None and value == state["question"]:
         return state["question"]
-    index, step = current_step(state) if state["plan"] else (0, "")
+    index, step = current_step(state) if state["status"] == "executing" else (0, "")
     return Question(
         id=interrupt.id,
         kind="agent",

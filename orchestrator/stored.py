@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 SCHEMA_VERSION: Final = 1
@@ -36,8 +36,9 @@ def started_in(metadata: Mapping[str, object]) -> str | None:
 
 
 def moment(written: str) -> datetime | None:
-    """The time that was written down; None where it is none."""
+    """The time that was written down, in UTC; None where it is none, or has no zone."""
     try:
-        return datetime.fromisoformat(written)
-    except ValueError:
+        found = datetime.fromisoformat(written)
+        return None if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None

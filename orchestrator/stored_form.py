@@ -25,6 +25,7 @@ class _Group(TypedDict):
 class _Report(TypedDict):
     """What is read of a report without looking whether it is there."""
 
+    status: str
     alerts: NotRequired[list[Alert]]
     metrics: NotRequired[dict[str, _Group]]
 
@@ -89,6 +90,8 @@ def _declared(state: OrchestratorState) -> Iterator[str]:
     for name, values in by_step.items():
         if values is not None and len(values) != steps:
             yield f"declared.{name}: {len(values)} for a plan of {steps}"
+    if any(not 0 <= one < steps for needed in declared["needs"] or () for one in needed):
+        yield f"declared.needs: a step that is not in a plan of {steps}"
 
 
 def _times(state: OrchestratorState) -> Iterator[str]:

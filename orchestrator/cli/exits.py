@@ -44,6 +44,7 @@ _COMMANDS: Final = {
     "give --keep-last, --older-than or both",
     ", or None for no bound": ", or leave it out for no bound",
     ", or None to have one": ", or leave it out to have one",
+    ", or None": ", or leave it out",
 }
 """What is said to a program, and what to somebody at a command line."""
 

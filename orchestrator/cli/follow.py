@@ -26,7 +26,7 @@ def follow(orchestrator: LangGraphOrchestrator, begin: Begin, show: Show) -> Orc
 
     Args:
         orchestrator: Whose run it is.
-        begin: Begins it, or goes on with it: ``astream`` or ``astream_resumed``.
+        begin: Begins it, or goes on with it: ``astream``, ``astream_resumed`` or ``astream_forked``.
         show: Is given each event.
     """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from shlex import quote
 
-from orchestrator.cli.text import one_line
+from orchestrator.cli.text import clean
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.persistence import open_store as open_any
@@ -56,12 +56,17 @@ def check_ended(store: Store, thread_id: str) -> None:
     """
     with reading():
         line = store.history.find(thread_id)
-    if line is not None and line.status not in ENDED:
-        raise StoreError(
-            f"thread {thread_id!r:.80} holds a run that has not ended ({line.status}); "
-            f"`{resume_command(thread_id, store.where)}` goes on with it, "
-            f"or give another --thread, or delete it first"
-        )
+    if line is None or line.status in ENDED:
+        return
+    otherwise = "give another --thread, or delete it first"
+    if line.status == "unreadable":
+        raise StoreError(f"thread {thread_id!r:.80} holds a run that cannot be read; {otherwise}")
+    here = store.history.command(thread_id) is not None
+    goes_on = f"`{resume_command(thread_id, store.where)}`" if here else "the program that began it"
+    raise StoreError(
+        f"thread {thread_id!r:.80} holds a run that has not ended ({line.status}); "
+        f"{goes_on} goes on with it, or {otherwise}"
+    )
 
 
 @contextmanager
@@ -95,5 +100,13 @@ def reading() -> Iterator[None]:
 
 def resume_command(thread_id: str, where: str) -> str:
     """What is typed to go on with a run."""
-    elsewhere = "" if where == str(default_path()) else f" --db {quote(where)}"
-    return one_line(f"orchestrator resume {quote(thread_id)}{elsewhere}", 5000)
+    elsewhere = "" if where == str(default_path()) else f" --db {_quoted(where)}"
+    return f"orchestrator resume {_quoted(thread_id)}{elsewhere}"
+
+
+def _quoted(text: str) -> str:
+    """A word for a shell; with what cannot be seen as bash and zsh read it."""
+    if clean(text) == text and text.isprintable():
+        return quote(text)
+    escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
+    return f"$'{escaped}'"

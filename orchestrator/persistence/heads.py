@@ -16,6 +16,11 @@ from orchestrator.stored import moment
 
 _COMMAND: Final = "orchestrator_command"
 _SAID: Final = 200
+HEADS: Final = """
+    SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
+    GROUP BY thread_id ORDER BY 2 DESC
+"""
+"""In SQL, the latest checkpoint of every thread, the newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +37,6 @@ class Indexed(Protocol):
 
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""
-        ...
-
-    def planned(self, thread_id: str) -> object:
-        """The plan that was written last; None before there was one."""
         ...
 
     def remove(self, head: Head) -> bool:
@@ -58,14 +59,6 @@ class Listed:
                 newest[at["thread_id"]] = max(newest.get(at["thread_id"], ""), at["checkpoint_id"])
         heads = [Head(thread_id, checkpoint_id) for thread_id, checkpoint_id in newest.items()]
         return sorted(heads, key=lambda head: head.checkpoint_id, reverse=True)
-
-    def planned(self, thread_id: str) -> object:
-        """The plan that was written last; None before there was one."""
-        for found in self.saver.list(place(thread_id)):
-            for _, channel, value in reversed(found.pending_writes or []):
-                if channel == "plan":
-                    return value
-        return None
 
     def remove(self, head: Head) -> bool:
         """Delete a thread, unless something was added to it since."""
@@ -109,7 +102,7 @@ _Version: TypeAlias = Annotated[str, Field(pattern=r"^\d+(\.|$)")]
 
 
 class _Checkpoint(TypedDict):
-    id: str
+    id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
     ts: str
     channel_values: dict[str, object]
     channel_versions: dict[str, _Version]

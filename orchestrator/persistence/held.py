@@ -11,8 +11,9 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.types import Interrupt
 
 from orchestrator.persistence.statuses import ENDED, STATUSES, StoredStatus
+from orchestrator.resuming import PLANNER, begun
 from orchestrator.state import ADDED_TO, OrchestratorState, Question, Usage
-from orchestrator.stored import schema_problem, started_in
+from orchestrator.stored import moment, schema_problem, started_in
 
 _INTERRUPT: Final = "__interrupt__"
 _INPUT: Final = "__start__"
@@ -49,7 +50,14 @@ class RunSummary:
 def values_in(found: CheckpointTuple) -> Mapping[str, object]:
     """The small values of the state, with the input of a run that has only just begun."""
     values = found.checkpoint["channel_values"].items()
-    return {**{name: value for name, value in values if name not in ADDED_TO}, **input_in(found)}
+    small = {name: value for name, value in values if name not in ADDED_TO}
+    return begun_in(found, {**small, **input_in(found)})
+
+
+def begun_in(found: CheckpointTuple, values: Mapping[str, object]) -> Mapping[str, object]:
+    """The values, as those of a run that is only beginning where its planner is what comes next."""
+    coming = {_INPUT, f"branch:to:{PLANNER}"} & found.checkpoint["channel_values"].keys()
+    return begun(values) if coming else values
 
 
 def input_in(found: CheckpointTuple) -> Mapping[str, object]:
@@ -106,8 +114,8 @@ def unreadable(thread_id: str, found: CheckpointTuple | None) -> RunSummary:
 
 def _started(found: CheckpointTuple) -> datetime | None:
     started = started_in(cast("Mapping[str, object]", found.metadata))
-    return None if started is None else datetime.fromisoformat(started).astimezone(UTC)
+    return None if started is None else moment(started)
 
 
 def _updated(found: CheckpointTuple) -> datetime:
-    return datetime.fromisoformat(found.checkpoint["ts"]).astimezone(UTC)
+    return moment(found.checkpoint["ts"]) or datetime.min.replace(tzinfo=UTC)

@@ -26,7 +26,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
-from orchestrator.persistence.heads import Head, Labels, said, whole
+from orchestrator.persistence.heads import HEADS, Head, Labels, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.session_claims import SessionClaims
 from orchestrator.persistence.versions import next_version
@@ -39,14 +39,6 @@ _CONNECTIONS: Final = 8
 _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """Names the lock under which tables are made: two processes that begin at once would clash."""
-_HEADS: Final = """
-    SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
-    GROUP BY thread_id ORDER BY 2 DESC
-"""
-_PLAN: Final = """
-    SELECT type, blob FROM checkpoint_writes WHERE thread_id = %s AND checkpoint_ns = '' AND channel = 'plan'
-    ORDER BY checkpoint_id DESC LIMIT 1
-"""
 _BEFORE: Final = """
     SELECT checkpoint_id, parent_checkpoint_id, replace(metadata ->> %s, ' ', '') FROM checkpoints
     WHERE thread_id = %s AND checkpoint_ns = %s
@@ -141,13 +133,7 @@ class PostgresRunSaver(PostgresSaver):
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""
         with self._cursor() as cursor:
-            return [Head(row["thread_id"], row["checkpoint_id"]) for row in cursor.execute(_HEADS)]
-
-    def planned(self, thread_id: str) -> object:
-        """The plan that was written last; None before there was one."""
-        with self._cursor() as cursor:
-            row = cursor.execute(_PLAN, (thread_id,)).fetchone()
-        return None if row is None else self.serde.loads_typed((row["type"], row["blob"]))
+            return [Head(row["thread_id"], row["checkpoint_id"]) for row in cursor.execute(HEADS)]
 
     def remove(self, head: Head) -> bool:
         """Delete a thread, unless something was added to it since."""

@@ -12,9 +12,10 @@ from langgraph.types import Interrupt
 
 from orchestrator.nodes.branch import BRANCH
 from orchestrator.persistence.beside import records_beside
-from orchestrator.persistence.heads import indexed, place
+from orchestrator.persistence.heads import place
 from orchestrator.persistence.held import (
     RunSummary,
+    begun_in,
     input_in,
     is_run,
     open_interrupts,
@@ -64,8 +65,10 @@ class Reader:
         return summary(thread_id, found, state, next(asked, None))
 
     def _planned(self, thread_id: str, found: CheckpointTuple) -> list[str]:
-        plan = indexed(self.saver).planned(thread_id)
-        if plan is None:  # it was not planned on this thread, as a fork; or was deleted this moment
+        """The plan that was written last before a checkpoint; a thread may have others beside it."""
+        history = self.saver.get_delta_channel_history(config=found.config, channels=["plan"])["plan"]
+        plan: object = next((value for *_, value in reversed(history["writes"])), None)
+        if not isinstance(plan, list):  # it was not planned on this thread, as a fork
             plan = self._values(thread_id, found).get("plan")
         return plan if isinstance(plan, list) else []
 
@@ -86,9 +89,10 @@ class Reader:
         graph = StateGraph(OrchestratorState)
         graph.add_node("read", _read)
         graph.add_edge(START, "read")
+        graph.add_node(BRANCH, _read)  # or LangGraph warns of what waits for it
         with reading(thread_id):
             held = graph.compile(checkpointer=self.saver).get_state(found.config).values
-        return {**cast("Mapping[str, object]", held), **input_in(found)}
+        return begun_in(found, {**cast("Mapping[str, object]", held), **input_in(found)})
 
 
 def _read(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node

@@ -24,7 +24,7 @@ from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
 from orchestrator.persistence.file_claims import FileClaims
 from orchestrator.persistence.files import check_header, check_kind, make_empty
-from orchestrator.persistence.heads import Head, Labels, broken, said, whole
+from orchestrator.persistence.heads import HEADS, Head, Labels, broken, said, whole
 from orchestrator.persistence.serialisation import StrictSerializer
 from orchestrator.persistence.versions import next_version
 
@@ -39,16 +39,9 @@ _COLUMNS: Final = """
 """
 _BUSY_S: Final = 60.0
 """How long a write waits for those of other processes."""
-_HEADS: Final = """
-    SELECT thread_id, max(checkpoint_id) FROM checkpoints WHERE checkpoint_ns = ''
-    GROUP BY thread_id ORDER BY 2 DESC
-"""
-_PLAN: Final = """
-    SELECT type, value FROM writes WHERE thread_id = ? AND checkpoint_ns = '' AND channel = 'plan'
-    ORDER BY checkpoint_id DESC LIMIT 1
-"""
 _BEFORE: Final = """
-    SELECT checkpoint_id, parent_checkpoint_id, CASE WHEN json_valid(metadata) THEN metadata -> ? END
+    SELECT checkpoint_id, parent_checkpoint_id,
+        CASE WHEN json_valid(metadata) THEN json_extract(metadata, ?) END
     FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
 """
 _ADDED: Final = """
@@ -133,7 +126,7 @@ class SqliteRunSaver(SqliteSaver):
 
         def read(*here: str) -> tuple[list[Row], list[Write]]:
             with self.cursor(transaction=False) as cursor:
-                rows = cursor.execute(_BEFORE, (COUNTS, *here)).fetchall()
+                rows = cursor.execute(_BEFORE, (f"$.{COUNTS}", *here)).fetchall()
                 return rows, cursor.execute(_ADDED, (*here, json.dumps(channels))).fetchall()
 
         return histories(self, config, channels, read)
@@ -141,13 +134,7 @@ class SqliteRunSaver(SqliteSaver):
     def heads(self) -> list[Head]:
         """The latest checkpoint of every thread, the newest first."""
         with self.cursor(transaction=False) as cursor:
-            return [Head(*row) for row in cursor.execute(_HEADS)]
-
-    def planned(self, thread_id: str) -> object:
-        """The plan that was written last; None before there was one."""
-        with self.cursor(transaction=False) as cursor:
-            row = cursor.execute(_PLAN, (thread_id,)).fetchone()
-        return None if row is None else self.serde.loads_typed(row)
+            return [Head(*row) for row in cursor.execute(HEADS)]
 
     def remove(self, head: Head) -> bool:
         """Delete a thread, unless something was added to it since."""

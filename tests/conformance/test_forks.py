@@ -27,6 +27,14 @@ def results(state):
     return [record["result"] for record in state["results"]]
 
 
+def test_a_fork_of_a_fork_from_before_it_began_is_refused(opened):
+    build(opened, steps(3)).run("x", "thread")
+    build(opened).fork("thread", 2, "new")
+
+    with pytest.raises(ResumeError, match="'new' was forked at its step 3; fork the run that it came from"):
+        build(opened).fork("new", 0)
+
+
 @pytest.mark.parametrize("step", [0, 1, 2])
 def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, step):
     first = build(opened, steps(3)).run("x", "thread")

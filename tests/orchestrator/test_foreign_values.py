@@ -18,6 +18,7 @@ from langgraph.types import Command
 from agents.errors import AgentError
 from orchestrator import LangGraphOrchestrator
 from orchestrator.foreign_values import plain_json, plain_text
+from orchestrator.persistence import open_store
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
@@ -244,6 +245,29 @@ def test_a_tool_whose_error_cannot_be_shown_is_recorded_by_its_type():
     [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
 
     assert (call["result"], call["error"]) == (None, "MuteError: <MuteError whose text cannot be made>")
+
+
+@pytest.mark.parametrize("levels", [100, 190, 260, 900])
+def test_arguments_however_deep_are_stored_as_they_are_returned(levels, tmp_path):
+    @tool
+    def look(at: list) -> str:
+        """Look."""
+        return "seen"
+
+    deep = json.loads("[" * levels + "]" * levels)
+
+    def execute(step, context):
+        look.invoke({"at": deep})
+        return "out"
+
+    with open_store(tmp_path / "runs") as store:
+        agents = FakePlanner(["one"]), FakeExecutor(execute), FakeMonitor()
+        state = LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "thread")
+        kept = store.history.show("thread").state
+    [call] = state["results"][0]["tool_calls"]
+
+    assert (kept, state["status"]) == (state, "success")
+    assert call["args"] == ({"at": deep} if levels < 200 else json.dumps({"at": deep}))
 
 
 def circle():

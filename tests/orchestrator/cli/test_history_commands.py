@@ -33,6 +33,12 @@ def threads(ended):
     return [run["thread_id"] for run in json.loads(ended.stdout)]
 
 
+def test_steps_that_wait_side_by_side_are_shown_without_a_warning(on, caplog):
+    on("show", "waiting side by side")
+
+    assert caplog.records == []
+
+
 def test_runs_are_listed_with_how_far_they_are(on):
     heading, *lines = on("runs").stdout.splitlines()
 

@@ -4,14 +4,18 @@ import json
 import os
 import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator import LangGraphOrchestrator
+from orchestrator.cli.store import resume_command
+from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
 from tests.orchestrator.cli.chat_server import plan, supervision, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
@@ -310,6 +314,30 @@ def test_a_run_that_waits_is_not_begun_anew(begin, resume, db):
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stdout
+
+
+def test_a_run_that_another_program_began_is_not_begun_anew(begin, db):
+    with open_store(db) as store:
+        agents = FakePlanner(["a"]), SpeakingExecutor(), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=store.saver, supervision="human").run("x", "t")
+
+    refused(begin(), "has not ended (waiting); the program that began it goes on with it, or give another")
+
+
+def test_a_run_that_cannot_be_read_is_not_begun_anew(begin, db):
+    begin(**TWO_STEPS)
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("UPDATE checkpoints SET metadata = '[]'")
+
+    refused(begin(), "holds a run that cannot be read; give another --thread, or delete it first")
+
+
+@pytest.mark.parametrize(
+    ("thread", "typed"),
+    [("a  b", "'a  b'"), ("it's", "'it'\"'\"'s'"), ("a\nb", r"$'a\nb'"), ("\u202ea'\\", r"$'\u202ea\'\\'")],
+)
+def test_the_command_that_goes_on_names_its_thread_as_a_shell_reads_it(thread, typed):
+    assert resume_command(thread, "/runs") == f"orchestrator resume {typed} --db /runs"
 
 
 def test_a_thread_that_is_run_again_starts_clean(begin):

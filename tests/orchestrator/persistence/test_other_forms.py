@@ -178,7 +178,9 @@ def test_a_state_of_another_form_is_refused_with_the_field(stored, tmp_path, pat
     [
         ((0, "started_at"), "yesterday", r"results\.\d\.started_at: no time"),
         ((0, "usage"), {}, r"results\.\d\.usage\.model_calls: Field required"),
-        ((0, "report"), {"alerts": [{"severity": "critical"}]}, r"\d\.alerts\.0\.kind: Field required"),
+        ((0, "report"), {"status": "failed", "alerts": [{}]}, r"\d\.alerts\.0\.severity: Field required"),
+        ((0, "report"), {}, r"\d\.status: Field required"),
+        ((0, "started_at"), "2026-01-01T00:00:00", r"results\.\d\.started_at: no time"),
         ((0,), 5, "TypeError: "),
         ((0, "step_index"), ..., "KeyError: 'step_index'"),
     ],
@@ -204,6 +206,8 @@ def test_a_record_of_another_form_is_refused_with_the_field(stored, tmp_path, pa
         (("updated_channels",), [{}]),
         (("channel_values",), -1),
         (("ts",), "yesterday"),
+        (("ts",), "0001-01-01T00:00:00+23:59"),
+        (("id",), "newest"),
     ],
 )
 def test_a_checkpoint_of_another_form_is_refused(stored, tmp_path, path, other):
@@ -215,6 +219,17 @@ def test_a_checkpoint_of_another_form_is_refused(stored, tmp_path, path, other):
         pytest.raises(BrokenRunError, match="holds a checkpoint of 'story' that is br"),
     ):
         plain(saved.saver).resume(THREAD)
+
+
+def test_a_question_beside_a_run_that_has_ended_is_none(stored, tmp_path):
+    file = shutil.copy(stored["waits"].file, tmp_path)
+    *_, (place, head) = (one for one in values(file) if one[0][:2] == ("checkpoints", "checkpoint"))
+    ended = changed(
+        changed(head, ("channel_values", "status"), "success"), ("channel_values", "question"), None
+    )
+    store(file, place, ended)
+    with open_store(file) as saved:
+        assert (saved.history.find(THREAD).status, saved.history.find(THREAD).question) == ("success", None)
 
 
 def test_an_interrupt_of_another_form_asks_nothing(stored, tmp_path):
