@@ -31,6 +31,17 @@ def text(typed: str) -> str:
     return typed
 
 
+def thread_name(typed: str) -> str:
+    """The name of a new run.
+
+    Raises:
+        typer.BadParameter: It is no text, or could not be typed after a command.
+    """
+    if typed.startswith("-"):
+        raise typer.BadParameter(f"{typed!r:.80} begins as an option does; give another name")
+    return text(typed)
+
+
 def whole_number(typed: str) -> int:
     """A whole number.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from orchestrator.cli.arguments import mode, moment, number, text, whole_number
+from orchestrator.cli.arguments import mode, moment, number, text, thread_name, whole_number
 from orchestrator.cli.arguments import status as stored_status
 from orchestrator.persistence.statuses import StoredStatus
 from orchestrator.supervision.records import SupervisionMode
@@ -51,7 +51,8 @@ MaxTokens = Annotated[
 MaxCalls = Annotated[int | None, typer.Option(help="Calls of the model.", metavar="N", parser=whole_number)]
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Keep nothing.")]
 ThreadOption = Annotated[
-    str | None, typer.Option("--thread", help="Names the run; one is made up.", metavar="ID", parser=text)
+    str | None,
+    typer.Option("--thread", help="Names the run; one is made up.", metavar="ID", parser=thread_name),
 ]
 Thread = Annotated[str, typer.Argument(help="The run.", metavar="THREAD", show_default=False, parser=text)]
 Approve = Annotated[bool, typer.Option("--approve", help="The output stands.")]

@@ -143,6 +143,7 @@ BAD_INPUT = [
     (["run", "x", "--step-timeout", "nan"], "--step-timeout is nan; give seconds above 0, or leave it out"),
     (["run", "x", "--max-seconds", "-2"], "--max-seconds is -2.0; give a number above 0, or leave it out"),
     (["run", "x", "--max-tokens", "0"], "--max-tokens is 0; give a whole number of at least 1"),
+    (["run", "x", "--thread=-x"], "'-x' begins as an option does; give another name"),
     (["run", "x", "--max-calls", "0"], "--max-calls is 0; give a whole number of at least 1"),
     (["run", "x", "--thread", " "], "--thread is ' '; give a text, or leave it out to have one made up"),
     (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
