@@ -36,7 +36,7 @@ from tests.faults.servers import Postgres, postgres_in  # noqa: E402
 from tests.faults.tally import HEAD, Tally, told_of  # noqa: E402
 from tests.faults.time_setting import crashed_before  # noqa: E402
 
-KILLS: Final = 40
+KILLS: Final = 20
 SEQUENCES: Final = 100
 CALLS: Final = 38
 """Of agents, in the short run of the tests."""
@@ -75,7 +75,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     asked = parser.parse_args()
-    for name in ("psycopg.pool", "agents"):  # they tell of every failed attempt
+    for name in ("psycopg.pool", "agents", "langchain_core"):  # they tell of every failed attempt
         logging.getLogger(name).setLevel(logging.CRITICAL)
     chance, began, tallies = random.Random(asked.seed), time.monotonic(), list[Tally]()
     with ExitStack() as stack:
