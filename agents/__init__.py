@@ -14,9 +14,9 @@ from agents.errors import (
 )
 from agents.execution import ExecutionAgent
 from agents.models import load_model
+from agents.models.transport_retry import TransportRetry
 from agents.monitoring import MonitoringAgent
 from agents.planning import PlanningAgent
-from agents.transport import TransportRetry
 
 __all__ = [
     "UNREADABLE_PREFIX",

@@ -8,10 +8,10 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from agents import prompts
+from agents.calls.conversation import Conversation, Model, ModelCall, adrive, asked, drive, reply_text
 from agents.contracts import JsonSchema
-from agents.conversation import Conversation, Model, ModelCall, adrive, asked, drive, reply_text
-from agents.parsing import without_thoughts
-from agents.transport import TransportRetry
+from agents.models.transport_retry import TransportRetry
+from agents.parsing.replies import without_thoughts
 
 DEFAULT_RETRY: Final = TransportRetry()
 

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.conversation import Conversation, Model, adrive, drive
-from agents.transport import TransportRetry
+from agents.calls.conversation import Conversation, Model, adrive, drive
+from agents.models.transport_retry import TransportRetry
 
 _BLOCK_START: Final = re.compile(r"(?m)^(?=Step \d+:)")
 _NOTE: Final = re.compile(r"\[(\d{1,9}) earlier results? left out to save space\]\s*")

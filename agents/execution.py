@@ -11,12 +11,12 @@ from langchain_core.tools import BaseTool, tool
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.conversation import Conversation, Model, ModelCall, adrive, drive, reply_text
+from agents.calls.conversation import Conversation, Model, ModelCall, adrive, drive, reply_text
+from agents.calls.tools import ToolCalls, awaits, identified, tool_runner
 from agents.errors import ModelSetupError, ToolLoopError
-from agents.parsing import without_thoughts
+from agents.models.transport_retry import TransportRetry
+from agents.parsing.replies import without_thoughts
 from agents.sync import run_sync
-from agents.tools import ToolCalls, awaits, identified, tool_runner
-from agents.transport import TransportRetry
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.calls.conversation import Conversation, Model, adrive, drive
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
-from agents.conversation import Conversation, Model, adrive, drive
-from agents.loose_json import containers
-from agents.parsing import read_verdict
-from agents.transport import TransportRetry
+from agents.models.transport_retry import TransportRetry
+from agents.parsing.loose_json import containers
+from agents.parsing.replies import read_verdict
 
 _log: Final = logging.getLogger(__name__)
 

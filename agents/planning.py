@@ -7,10 +7,10 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.calls.conversation import Conversation, Model, adrive, drive
 from agents.contracts import DEFAULT_MAX_STEPS, Unreadable, plan_schema
-from agents.conversation import Conversation, Model, adrive, drive
-from agents.parsing import read_plan, without_thoughts
-from agents.transport import TransportRetry
+from agents.models.transport_retry import TransportRetry
+from agents.parsing.replies import read_plan, without_thoughts
 
 _log: Final = logging.getLogger(__name__)
 

@@ -47,7 +47,7 @@ from langgraph.graph import END, START, StateGraph  # noqa: E402
 from evaluation import EvaluationContract  # noqa: E402
 from orchestrator import LangGraphOrchestrator  # noqa: E402
 from orchestrator.persistence import open_store  # noqa: E402
-from orchestrator.state import RunInput, StepRecord  # noqa: E402
+from orchestrator.state.graph_state import RunInput, StepRecord  # noqa: E402
 
 Durability = Literal["sync", "async", "exit"]
 Saver = BaseCheckpointSaver[str]

@@ -49,7 +49,7 @@ from langgraph.graph import END, START, StateGraph  # noqa: E402
 from langgraph.graph.state import CompiledStateGraph  # noqa: E402
 
 from evaluation import JudgeRequest, build_evaluation_graph  # noqa: E402
-from evaluation.state import EvaluationState  # noqa: E402
+from evaluation.results.state import EvaluationState  # noqa: E402
 from orchestrator import LangGraphOrchestrator  # noqa: E402
 
 SIZES: Final = (10, 100, 1000)

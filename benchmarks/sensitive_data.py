@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from pydantic_core import to_json
 
-from evaluation.redaction import Redactor
+from evaluation.results.redaction import Redactor
 from evaluation.sensitive.scanner import find, may_hold
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from orchestrator.cli.progress import Watch
-from orchestrator.cli.render import render
+from orchestrator.cli.view.live import render
+from orchestrator.cli.view.progress import Watch
 from orchestrator.wiring import build_orchestrator
 
 

@@ -9,64 +9,64 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evaluation.alerts import Alert
-    from evaluation.case_files import read_cases
-    from evaluation.chat_log import run_from_messages
     from evaluation.comparison import compare
-    from evaluation.contracts import EvaluationCase, EvaluationContract
     from evaluation.errors import ContractError, EvaluationError, JudgeError, MissingExtraError
     from evaluation.graph import build_evaluation_graph
     from evaluation.injected import Price
+    from evaluation.inputs.case_files import read_cases
+    from evaluation.inputs.chat_log import run_from_messages
+    from evaluation.inputs.contract import EvaluationCase, EvaluationContract
+    from evaluation.inputs.rules import Rubric
+    from evaluation.inputs.run import AgentRun, RunMetadata, ToolCall
     from evaluation.judges.caching import CachedJudge
     from evaluation.judges.calibration import calibrate
     from evaluation.judges.model_judge import RubricJudge
     from evaluation.judges.panel import JudgePanel
     from evaluation.judges.stores import FileStore, MemoryStore
     from evaluation.judging import AsyncJudge, Judge, JudgeRequest
-    from evaluation.reports import EvaluationReport
-    from evaluation.rules import Rubric
+    from evaluation.results.alerts import Alert
+    from evaluation.results.report import EvaluationReport
+    from evaluation.results.state import EvaluationState
     from evaluation.runner import aevaluate, evaluate, evaluate_many
-    from evaluation.runs import AgentRun, RunMetadata, ToolCall
-    from evaluation.state import EvaluationState
 else:
     _HOMES = {
-        "AgentRun": "runs",
-        "Alert": "alerts",
-        "AsyncJudge": "judging",
-        "CachedJudge": "judges.caching",
-        "ContractError": "errors",
-        "EvaluationCase": "contracts",
-        "EvaluationContract": "contracts",
-        "EvaluationError": "errors",
-        "EvaluationReport": "reports",
-        "EvaluationState": "state",
-        "FileStore": "judges.stores",
-        "Judge": "judging",
-        "JudgeError": "errors",
-        "JudgePanel": "judges.panel",
-        "JudgeRequest": "judging",
-        "MemoryStore": "judges.stores",
-        "MissingExtraError": "errors",
-        "Price": "injected",
-        "Rubric": "rules",
-        "RubricJudge": "judges.model_judge",
-        "RunMetadata": "runs",
-        "ToolCall": "runs",
-        "aevaluate": "runner",
-        "build_evaluation_graph": "graph",
-        "calibrate": "judges.calibration",
-        "compare": "comparison",
-        "evaluate": "runner",
-        "evaluate_many": "runner",
-        "read_cases": "case_files",
-        "run_from_messages": "chat_log",
+        "AgentRun": "evaluation.inputs.run",
+        "Alert": "evaluation.results.alerts",
+        "AsyncJudge": "evaluation.judging",
+        "CachedJudge": "evaluation.judges.caching",
+        "ContractError": "evaluation.errors",
+        "EvaluationCase": "evaluation.inputs.contract",
+        "EvaluationContract": "evaluation.inputs.contract",
+        "EvaluationError": "evaluation.errors",
+        "EvaluationReport": "evaluation.results.report",
+        "EvaluationState": "evaluation.results.state",
+        "FileStore": "evaluation.judges.stores",
+        "Judge": "evaluation.judging",
+        "JudgeError": "evaluation.errors",
+        "JudgePanel": "evaluation.judges.panel",
+        "JudgeRequest": "evaluation.judging",
+        "MemoryStore": "evaluation.judges.stores",
+        "MissingExtraError": "evaluation.errors",
+        "Price": "evaluation.injected",
+        "Rubric": "evaluation.inputs.rules",
+        "RubricJudge": "evaluation.judges.model_judge",
+        "RunMetadata": "evaluation.inputs.run",
+        "ToolCall": "evaluation.inputs.run",
+        "aevaluate": "evaluation.runner",
+        "build_evaluation_graph": "evaluation.graph",
+        "calibrate": "evaluation.judges.calibration",
+        "compare": "evaluation.comparison",
+        "evaluate": "evaluation.runner",
+        "evaluate_many": "evaluation.runner",
+        "read_cases": "evaluation.inputs.case_files",
+        "run_from_messages": "evaluation.inputs.chat_log",
     }
 
     # Out of a type checker's sight, for which any name would be there otherwise.
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation.findings import OutcomeStatus
-from evaluation.reports import Told
+from evaluation.results.findings import OutcomeStatus
+from evaluation.results.report import Told
 from evaluation.statistics.sequential import Verdict
 
 

@@ -10,9 +10,9 @@ from pydantic import BaseModel
 
 from evaluation.compared import Comparison, MetricComparison, Sequential, Side
 from evaluation.errors import ContractError
-from evaluation.findings import Unscored, missing_data, unscored_error
-from evaluation.metrics.measurements import measurements
+from evaluation.metrics.drift.measurements import measurements
 from evaluation.metrics.registry import DIRECTIONS, is_metric
+from evaluation.results.findings import Unscored, missing_data, unscored_error
 from evaluation.statistics.bootstrap import Difference, mean, mean_difference
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.multiple import adjusted

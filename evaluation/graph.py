@@ -16,8 +16,8 @@ from evaluation.judging import AsyncJudge, Judge
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
 from evaluation.pipeline import NODES
+from evaluation.results.state import EvaluationState
 from evaluation.routing import after_decision, after_preparation
-from evaluation.state import EvaluationState
 
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
 

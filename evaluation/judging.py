@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from evaluation.rules import Rubric
-from evaluation.state import Action
+from evaluation.inputs.rules import Rubric
+from evaluation.results.state import Action
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judg
 from evaluation.nodes.score_operational_metrics import score_operational_metrics
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.nodes.validate_judge_result import validate_judge_result
+from evaluation.results.state import EvaluationState
 from evaluation.routing import after_decision, after_preparation
-from evaluation.state import EvaluationState
 
 
 class Node(Protocol):

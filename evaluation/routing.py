@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from evaluation.state import EvaluationStatus
+from evaluation.results.state import EvaluationStatus
 from evaluation.values import JsonObject
 
 

@@ -11,11 +11,11 @@ from typing import Unpack
 
 from evaluation.errors import ContractError
 from evaluation.injected import Injected, Options
-from evaluation.intake import Against, Unreadable
+from evaluation.inputs.intake import Against, Unreadable
 from evaluation.judging import AsyncJudge, Judge
 from evaluation.ordered import chunked, in_order
 from evaluation.pipeline import aconclude, conclude
-from evaluation.reports import EvaluationReport
+from evaluation.results.report import EvaluationReport
 
 _CHUNK = 64
 """Cases that a process is handed at once."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from evaluation import evaluate_many, run_from_messages
 from evaluation.statistics.agreement import agreement
-from evaluation.statistics.pass_at import pass_hat_k
+from evaluation.statistics.pass_at_k import pass_hat_k
 
 WRITES = [
     "book_reservation",

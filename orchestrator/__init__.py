@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.budget import Budget, ModelPrice
     from orchestrator.engine import LangGraphOrchestrator
     from orchestrator.errors import (
         BrokenRunError,
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
         StoreError,
         StoreLostError,
     )
-    from orchestrator.events import (
+    from orchestrator.retry.policy import RetryPolicy
+    from orchestrator.retry.stalls import StallRules
+    from orchestrator.runtime.budget import Budget, ModelPrice
+    from orchestrator.runtime.events import (
         Event,
         Planned,
         Replanned,
@@ -34,9 +36,7 @@ if TYPE_CHECKING:
         StepRetried,
         StepStarted,
     )
-    from orchestrator.retry import RetryPolicy
-    from orchestrator.stalls import StallRules
-    from orchestrator.state import (
+    from orchestrator.state.graph_state import (
         Failure,
         JudgeCalls,
         OrchestratorState,
@@ -46,57 +46,57 @@ if TYPE_CHECKING:
         ToolCallRecord,
         Usage,
     )
+    from orchestrator.state.records import HumanAnswer, SupervisionRecord
     from orchestrator.supervision.agents import ModelSupervisor
     from orchestrator.supervision.policy import SupervisionPolicy
-    from orchestrator.supervision.ports import Supervisor
-    from orchestrator.supervision.records import HumanAnswer, SupervisionRecord
+    from orchestrator.supervision.protocols import Supervisor
 else:
     _HOMES = {
-        "Budget": "budget",
-        "BrokenRunError": "errors",
-        "BudgetExceededError": "errors",
-        "ConfigurationError": "errors",
-        "ContractFunctionError": "errors",
-        "DrawingError": "errors",
-        "Event": "events",
-        "Failure": "state",
-        "HumanAnswer": "supervision.records",
-        "JudgeCalls": "state",
-        "LangGraphOrchestrator": "engine",
-        "ModelPrice": "budget",
-        "ModelSupervisor": "supervision.agents",
-        "OrchestratorError": "errors",
-        "OrchestratorState": "state",
-        "Planned": "events",
-        "Question": "state",
-        "Replanned": "events",
-        "ResumeError": "errors",
-        "Retries": "state",
-        "RetryPolicy": "retry",
-        "RunFinished": "events",
-        "RunPaused": "events",
-        "RunResumed": "events",
-        "RunStarted": "events",
-        "StallRules": "stalls",
-        "StepExecuted": "events",
-        "StepJudged": "events",
-        "StepRecord": "state",
-        "StepRetried": "events",
-        "StepStarted": "events",
-        "StoreError": "errors",
-        "StoreLostError": "errors",
-        "SupervisionPolicy": "supervision.policy",
-        "SupervisionRecord": "supervision.records",
-        "Supervisor": "supervision.ports",
-        "ToolCallRecord": "state",
-        "Usage": "state",
+        "Budget": "orchestrator.runtime.budget",
+        "BrokenRunError": "orchestrator.errors",
+        "BudgetExceededError": "orchestrator.errors",
+        "ConfigurationError": "orchestrator.errors",
+        "ContractFunctionError": "orchestrator.errors",
+        "DrawingError": "orchestrator.errors",
+        "Event": "orchestrator.runtime.events",
+        "Failure": "orchestrator.state.graph_state",
+        "HumanAnswer": "orchestrator.state.records",
+        "JudgeCalls": "orchestrator.state.graph_state",
+        "LangGraphOrchestrator": "orchestrator.engine",
+        "ModelPrice": "orchestrator.runtime.budget",
+        "ModelSupervisor": "orchestrator.supervision.agents",
+        "OrchestratorError": "orchestrator.errors",
+        "OrchestratorState": "orchestrator.state.graph_state",
+        "Planned": "orchestrator.runtime.events",
+        "Question": "orchestrator.state.graph_state",
+        "Replanned": "orchestrator.runtime.events",
+        "ResumeError": "orchestrator.errors",
+        "Retries": "orchestrator.state.graph_state",
+        "RetryPolicy": "orchestrator.retry.policy",
+        "RunFinished": "orchestrator.runtime.events",
+        "RunPaused": "orchestrator.runtime.events",
+        "RunResumed": "orchestrator.runtime.events",
+        "RunStarted": "orchestrator.runtime.events",
+        "StallRules": "orchestrator.retry.stalls",
+        "StepExecuted": "orchestrator.runtime.events",
+        "StepJudged": "orchestrator.runtime.events",
+        "StepRecord": "orchestrator.state.graph_state",
+        "StepRetried": "orchestrator.runtime.events",
+        "StepStarted": "orchestrator.runtime.events",
+        "StoreError": "orchestrator.errors",
+        "StoreLostError": "orchestrator.errors",
+        "SupervisionPolicy": "orchestrator.supervision.policy",
+        "SupervisionRecord": "orchestrator.state.records",
+        "Supervisor": "orchestrator.supervision.protocols",
+        "ToolCallRecord": "orchestrator.state.graph_state",
+        "Usage": "orchestrator.state.graph_state",
     }
 
     # Out of a type checker's sight, for which any name would be there otherwise.
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

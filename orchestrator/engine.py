@@ -16,13 +16,28 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.constants import START
 from langgraph.types import Command, StateSnapshot
 
-from agents.conversation import Model
+from agents.calls.conversation import Model
 from agents.sync import run_sync
 from evaluation import AsyncJudge, Judge
-from orchestrator.assembly import Agents, compiled
-from orchestrator.bounds import model_call_bound
-from orchestrator.budget import Budget
-from orchestrator.config import (
+from orchestrator.errors import ConfigurationError
+from orchestrator.graph.assembly import Agents, compiled
+from orchestrator.graph.call_bound import model_call_bound
+from orchestrator.graph.drawing import mermaid, png
+from orchestrator.judging.contracts import ContractSource
+from orchestrator.judging.verdict import failed
+from orchestrator.nodes.node import new_context
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runs.fork import check_step, copy_before
+from orchestrator.runs.held import input_in
+from orchestrator.runs.locks import claimed
+from orchestrator.runs.resume import open_question, resumption
+from orchestrator.runtime.budget import Budget
+from orchestrator.runtime.context import RunContext, utc_now
+from orchestrator.runtime.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
+from orchestrator.runtime.hooks import tell
+from orchestrator.runtime.protocols import Compressor, Executor, Hook, Monitor, Planner
+from orchestrator.runtime.streaming import blocking
+from orchestrator.settings import (
     Settings,
     check_agents,
     check_compressor,
@@ -31,28 +46,13 @@ from orchestrator.config import (
     check_task,
     check_thread_id,
 )
-from orchestrator.contracting import ContractSource
-from orchestrator.drawing import mermaid, png
-from orchestrator.errors import ConfigurationError
-from orchestrator.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
-from orchestrator.forking import check_step, copy_before
-from orchestrator.hooks import tell
-from orchestrator.judging import failed
-from orchestrator.modes import ModeFunction
-from orchestrator.nodes.node import new_context
-from orchestrator.persistence.claims import claimed
-from orchestrator.persistence.held import input_in
-from orchestrator.ports import Compressor, Executor, Hook, Monitor, Planner
-from orchestrator.resuming import open_question, resumption
-from orchestrator.retry import RetryPolicy
-from orchestrator.run_context import RunContext, utc_now
-from orchestrator.state import OrchestratorState, RunInput, blank_state
-from orchestrator.stored import STARTED, started_in
-from orchestrator.stored_form import reading
-from orchestrator.streaming import blocking
+from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
+from orchestrator.state.records import SupervisionMode
+from orchestrator.state.stored import STARTED, started_in
+from orchestrator.state.stored_form import reading
+from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.policy import SupervisionPolicy
-from orchestrator.supervision.ports import Supervisor
-from orchestrator.supervision.records import SupervisionMode
+from orchestrator.supervision.protocols import Supervisor
 
 
 class LangGraphOrchestrator:

@@ -10,10 +10,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from agents.contracts import DEFAULT_MAX_STEPS
 from evaluation import AsyncJudge, Judge
-from orchestrator.config import Settings
-from orchestrator.contracting import ContractSource
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.ports import Hook
+from orchestrator.judging.contracts import ContractSource
+from orchestrator.runtime.protocols import Hook
+from orchestrator.settings import Settings
 
 _SMALL_PLAN: Final = 3
 """Steps that the embedded model can plan before it repeats itself."""

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableBinding
 
 from agents.models.construction import construct
 from agents.models.context_guard import ContextGuard
-from agents.transport import chain
+from agents.models.transport_retry import chain
 
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evaluation.judges.reading import FIELDS
-from evaluation.rules import Rubric, Scale
+from evaluation.inputs.rules import Rubric, Scale
+from evaluation.judges.scores import FIELDS
 
 _SHORT: Final[Mapping[str, object]] = {"type": "string", "maxLength": 200}
 _RATIONALE: Final[Mapping[str, object]] = {

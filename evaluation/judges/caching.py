@@ -11,9 +11,9 @@ from typing import Final
 
 from evaluation.errors import ContractError
 from evaluation.judges.answers import as_text, read_object
-from evaluation.judges.calling import aask, ask
+from evaluation.judges.call import aask, ask
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.reading import JudgeScore, read_judge_result
+from evaluation.judges.scores import JudgeScore, read_judge_result
 from evaluation.judges.stores import AnswerStore
 from evaluation.judging import AnyJudge, JudgeRequest
 from evaluation.values import JsonObject

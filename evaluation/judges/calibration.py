@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from evaluation.errors import ContractError, JudgeFailureKind
-from evaluation.judges.calling import Answered, acall, call
+from evaluation.inputs.rules import Rubric
+from evaluation.judges.call import Answered, acall, call
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.reading import pass_score as pass_score_of
-from evaluation.judges.reading import read_judge_result
+from evaluation.judges.scores import pass_score as pass_score_of
+from evaluation.judges.scores import read_judge_result
 from evaluation.judging import AsyncJudge, Judge, JudgeRequest
-from evaluation.rules import Rubric
 from evaluation.statistics.agreement import Agreement, agreement
 from evaluation.statistics.rates import Proportion, proportion
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.redaction import redacted
+from evaluation.results.redaction import redacted
 from evaluation.values import JsonObject
 
 _READ: Final = 4000

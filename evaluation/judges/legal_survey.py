@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.rules import Criterion, Rubric, Scale
+from evaluation.inputs.rules import Criterion, Rubric, Scale
 
 LEGAL_SURVEY: Final = Rubric(
     name="legal survey question",

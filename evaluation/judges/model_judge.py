@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable
 
 from evaluation.errors import ContractError, JudgeError
+from evaluation.inputs.rules import Rubric
 from evaluation.judges.answer_schema import answer_schema
 from evaluation.judges.answers import read_object
 from evaluation.judges.failures import JudgeFailure
@@ -19,7 +20,6 @@ from evaluation.judges.prompts import judge_prompt
 from evaluation.judges.provider_errors import raised_as, refuses_schema
 from evaluation.judges.replies import blocked_by, text_of, usage_of
 from evaluation.judging import JudgeRequest
-from evaluation.rules import Rubric
 from evaluation.values import JsonObject
 
 MAX_CHARACTERS: Final = 200_000

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from evaluation.errors import ContractError
-from evaluation.judges.calling import Answered, acall, call
+from evaluation.inputs.rules import Rubric
+from evaluation.judges.call import Answered, acall, call
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.reading import JudgeScore, read_judge_result
+from evaluation.judges.scores import JudgeScore, read_judge_result
 from evaluation.judges.votes import Ballot, Count, VotingRule, decided
 from evaluation.judging import AnyJudge, JudgeRequest
-from evaluation.rules import Rubric
 from evaluation.values import JsonObject
 
 _RULES: Final = get_args(VotingRule)

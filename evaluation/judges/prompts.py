@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from evaluation.inputs.rules import Criterion, Rubric
 from evaluation.judges.boundary import boundary_of, enclosed
 from evaluation.judging import JudgeRequest
-from evaluation.rules import Criterion, Rubric
-from evaluation.state import Action
+from evaluation.results.state import Action
 
 _MAX_PART: Final = 2_000
 """Characters of one call's arguments or result that are shown."""

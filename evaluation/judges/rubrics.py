@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evaluation.rules import Criterion, Rubric
-from evaluation.state import EvaluationState
+from evaluation.inputs.rules import Criterion, Rubric
+from evaluation.results.state import EvaluationState
 
 SUBJECTIVE: Final[Mapping[str, str]] = {
     "helpfulness": "Does the output do for the user what the input asks for?",

@@ -10,10 +10,10 @@ from statistics import median_low
 from typing import Literal, NoReturn
 
 from evaluation.errors import JudgeError, JudgeFailureKind
+from evaluation.inputs.rules import Rubric
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.reading import JudgeScore, pass_score
+from evaluation.judges.scores import JudgeScore, pass_score
 from evaluation.judges.usage import together
-from evaluation.rules import Rubric
 from evaluation.values import JsonObject
 
 VotingRule = Literal["majority", "mean"]

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from evaluation.findings import Check, Unscored, check, missing_data, not_applicable
-from evaluation.metrics.thresholds import bound_check, unanswered
-from evaluation.state import Action
+from evaluation.results.findings import Check, Unscored, check, missing_data, not_applicable
+from evaluation.results.state import Action
+from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from evaluation.findings import Check, Unscored, group, missing_data, not_applicable
 from evaluation.injected import Price
-from evaluation.metrics.thresholds import bound_check, limits, unanswered
-from evaluation.state import Action
+from evaluation.results.findings import Check, Unscored, group, missing_data, not_applicable
+from evaluation.results.state import Action
+from evaluation.results.thresholds import bound_check, limits, unanswered
 from evaluation.values import JsonObject
 
 Source = Literal["measured", "estimated", "missing"]

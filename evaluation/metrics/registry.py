@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
-from evaluation.metrics.response import RESPONSE_METRICS
+from evaluation.metrics.response.scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory import TRAJECTORY_METRICS
 from evaluation.values import JsonObject
 

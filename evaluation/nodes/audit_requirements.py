@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import cast
 
-from evaluation.findings import AuditFinding
 from evaluation.injected import Injected
-from evaluation.metrics.audit import Audited, rule_findings
-from evaluation.metrics.exposure import exposure_findings
-from evaluation.rules import AuditRules, Reaction
-from evaluation.sensitive.recognized import searching
+from evaluation.inputs.rules import AuditRules, Reaction
+from evaluation.metrics.audit.audit import Audited, rule_findings
+from evaluation.metrics.audit.exposure import exposure_findings
+from evaluation.results.findings import AuditFinding
+from evaluation.results.state import EvaluationState
+from evaluation.sensitive.recognizers import searching
 from evaluation.sensitive.spans import Category
-from evaluation.state import EvaluationState
 from evaluation.values import JsonObject
 
 _DEFAULT = AuditRules()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evaluation.injected import Injected
-from evaluation.state import EvaluationState
-from evaluation.status import status_of
+from evaluation.results.state import EvaluationState
+from evaluation.results.status import status_of
 
 
 def decide_evaluation_status(state: EvaluationState, injected: Injected) -> EvaluationState:  # noqa: ARG001

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.checks import NOTHING_ASKED, asks_something, checks_of, critical_policy
 from evaluation.injected import Injected
-from evaluation.state import EvaluationState
+from evaluation.results.checks import NOTHING_ASKED, asks_something, checks_of, critical_policy
+from evaluation.results.state import EvaluationState
 
 
 def decide_judge_need(state: EvaluationState, injected: Injected) -> EvaluationState:

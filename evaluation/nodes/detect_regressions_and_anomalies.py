@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation.alerts import Alert, alert, policy_alert
-from evaluation.checks import (
+from evaluation.injected import Injected
+from evaluation.inputs.rules import DriftRules
+from evaluation.metrics.drift.compare import drift
+from evaluation.metrics.drift.measurements import measurements
+from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
+from evaluation.results.alerts import Alert, alert, policy_alert
+from evaluation.results.checks import (
     NOTHING_ANSWERED,
     NOTHING_ASKED,
     asks_something,
@@ -13,13 +18,8 @@ from evaluation.checks import (
     groups_of,
     judge_checks,
 )
-from evaluation.findings import Check, check
-from evaluation.injected import Injected
-from evaluation.metrics.drift import drift
-from evaluation.metrics.measurements import measurements
-from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
-from evaluation.rules import DriftRules
-from evaluation.state import EvaluationState
+from evaluation.results.findings import Check, check
+from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evaluation.findings import Check, group, outcome_of
 from evaluation.injected import Injected
+from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
 from evaluation.metrics.trajectory import (
     DEFAULT_RULES,
@@ -15,8 +15,8 @@ from evaluation.metrics.trajectory import (
     observed_action,
     score_trajectory,
 )
-from evaluation.rules import TrajectoryRules
-from evaluation.state import EvaluationState
+from evaluation.results.findings import Check, group, outcome_of
+from evaluation.results.state import EvaluationState
 
 
 def evaluate_trajectory(state: EvaluationState, injected: Injected) -> EvaluationState:

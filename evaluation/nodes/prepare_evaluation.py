@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import Final, NoReturn
 
-from evaluation.alerts import alert
-from evaluation.contracts import EvaluationContract
-from evaluation.conversation import texts_of
-from evaluation.findings import check
 from evaluation.injected import Injected
-from evaluation.intake import Accepted, Refused, take_in
-from evaluation.metadata import merged
+from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.conversation import texts_of
+from evaluation.inputs.intake import Accepted, Refused, take_in
+from evaluation.inputs.metadata import merged
+from evaluation.inputs.rules import Threshold
+from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.metrics.registry import direction_of
-from evaluation.rules import Threshold
-from evaluation.runs import AgentRun, ToolCall
+from evaluation.results.alerts import alert
+from evaluation.results.findings import check
+from evaluation.results.state import Action, EvaluationState
 from evaluation.sensitive.scanner import may_hold
-from evaluation.state import Action, EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)

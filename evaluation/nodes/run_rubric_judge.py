@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evaluation.injected import Injected
 from evaluation.judges.answers import plain_object
-from evaluation.judges.calling import Answered, acall, call, request_of
+from evaluation.judges.call import Answered, acall, call, request_of
 from evaluation.judges.failures import JudgeFailure
-from evaluation.state import EvaluationState
+from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.injected import Injected
 from evaluation.metrics.operational import operational
 from evaluation.metrics.registry import bounds_of
-from evaluation.state import EvaluationState
+from evaluation.results.state import EvaluationState
 
 
 def score_operational_metrics(state: EvaluationState, injected: Injected) -> EvaluationState:

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.findings import Check, group, missing_data, not_applicable
 from evaluation.injected import Embedder, Injected
-from evaluation.metrics.content import Said, content_checks, content_score
-from evaluation.metrics.response import (
+from evaluation.inputs.rules import LengthBounds
+from evaluation.metrics.response.checks import (
+    default_checks,
+    keyword_checks,
+    length_bounds,
+    length_checks,
+    threshold_checks,
+)
+from evaluation.metrics.response.content import Said, content_checks, content_score
+from evaluation.metrics.response.scores import (
     LENGTHS,
     REFERENCE_METRICS,
     RESPONSE_METRICS,
@@ -17,18 +24,11 @@ from evaluation.metrics.response import (
     keyword_score,
     reference_scores,
 )
-from evaluation.metrics.response_checks import (
-    default_checks,
-    keyword_checks,
-    length_bounds,
-    length_checks,
-    threshold_checks,
-)
-from evaluation.metrics.semantic import semantic_similarity
-from evaluation.metrics.text import missing_keywords, tokens
-from evaluation.metrics.thresholds import limits
-from evaluation.rules import LengthBounds
-from evaluation.state import EvaluationState
+from evaluation.metrics.response.semantic import semantic_similarity
+from evaluation.metrics.response.text import missing_keywords, tokens
+from evaluation.results.findings import Check, group, missing_data, not_applicable
+from evaluation.results.state import EvaluationState
+from evaluation.results.thresholds import limits
 from evaluation.values import JsonObject, as_list
 
 _NO_REFERENCE: Final = "no reference output is given"

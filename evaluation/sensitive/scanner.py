@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from evaluation.sensitive import assignments, contact, national, payment, tokens
+from evaluation.sensitive import assignments, contact, payment
+from evaluation.sensitive import national_ids as national
+from evaluation.sensitive import secrets as tokens
 from evaluation.sensitive.detectors import Detector
 from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject, TooManyError
 from evaluation.sensitive.spans import MOST_FOUND, Span, unsearched, without_overlaps

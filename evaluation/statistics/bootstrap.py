@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scientific import numpy, scipy_stats
+from evaluation.statistics.scipy_extra import numpy, scipy_stats
 
 Method = Literal["BCa", "percentile"]
 RESAMPLES: Final = 9_999

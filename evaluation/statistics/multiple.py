@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.statistics.scientific import scipy_stats
+from evaluation.statistics.scipy_extra import scipy_stats
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:

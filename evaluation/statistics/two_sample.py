@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.statistics.effect import Effect, cliffs_delta
-from evaluation.statistics.scientific import scipy_stats
+from evaluation.statistics.scipy_extra import scipy_stats
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Final, TypeVar, get_args
 
 import typer
 
-from orchestrator.persistence.statuses import STATUSES, StoredStatus
-from orchestrator.supervision.records import SupervisionMode
+from orchestrator.runs.statuses import STATUSES, StoredStatus
+from orchestrator.state.records import SupervisionMode
 
 Word = TypeVar("Word", bound=str)
 _MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)

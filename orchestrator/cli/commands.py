@@ -9,8 +9,8 @@ import typer
 
 from orchestrator.cli.arguments import mode, moment, number, text, thread_name, whole_number
 from orchestrator.cli.arguments import status as stored_status
-from orchestrator.persistence.statuses import StoredStatus
-from orchestrator.supervision.records import SupervisionMode
+from orchestrator.runs.statuses import StoredStatus
+from orchestrator.state.records import SupervisionMode
 
 _SPEC: Final = '"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".'
 

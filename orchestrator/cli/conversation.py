@@ -10,15 +10,15 @@ from functools import partial
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.answering import Answer, ask, can_ask
-from orchestrator.cli.consoles import can_draw
+from orchestrator.cli.ask import Answer, ask, can_ask
 from orchestrator.cli.follow import Begin, follow
 from orchestrator.cli.interruption import unless_interrupted
-from orchestrator.cli.progress import progress
-from orchestrator.cli.text import one_line
+from orchestrator.cli.view.consoles import can_draw
+from orchestrator.cli.view.progress import progress
+from orchestrator.cli.view.text import one_line
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.events import Event, RunResumed, RunStarted
-from orchestrator.state import OrchestratorState
+from orchestrator.runtime.events import Event, RunResumed, RunStarted
+from orchestrator.state.graph_state import OrchestratorState
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from typing import Final
 import typer
 from rich.text import Text
 
-from orchestrator.cli.consoles import logs_on, progress_console, result_console
 from orchestrator.cli.diagnosis import Diagnosis, Embedded, Ollama, OpenAICompatible, diagnose
-from orchestrator.cli.document import as_json
 from orchestrator.cli.exits import unwritten_exits
 from orchestrator.cli.statuses import FAILED
-from orchestrator.cli.text import one_line
+from orchestrator.cli.view.consoles import logs_on, progress_console, result_console
+from orchestrator.cli.view.document import as_json
+from orchestrator.cli.view.text import one_line
 
 _MEGABYTE: Final = 1_000_000
 _NOTHING_USABLE: Final = (

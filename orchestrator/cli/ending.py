@@ -5,15 +5,15 @@ from __future__ import annotations
 import typer
 from rich.text import Text
 
-from orchestrator.cli.answering import can_ask
-from orchestrator.cli.consoles import progress_console, result_console
-from orchestrator.cli.document import as_json
+from orchestrator.cli.ask import can_ask
 from orchestrator.cli.exits import unwritten_exits
-from orchestrator.cli.question import how_to_answer, question_block
 from orchestrator.cli.statuses import FAILED, WAITING
-from orchestrator.cli.summary import summary
+from orchestrator.cli.view.consoles import progress_console, result_console
+from orchestrator.cli.view.document import as_json
+from orchestrator.cli.view.question import how_to_answer, question_block
+from orchestrator.cli.view.summary import summary
 from orchestrator.persistence import Store
-from orchestrator.state import OrchestratorState, Question
+from orchestrator.state.graph_state import OrchestratorState, Question
 
 
 def end(state: OrchestratorState, thread_id: str, store: Store | None, *, json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.cli.interruption import end_on_ctrl_c
-from orchestrator.cli.streams import accept_any_text
+from orchestrator.cli.view.streams import accept_any_text
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ import typer
 
 from agents import ModelSetupError, ModelSpecError
 from orchestrator.cli.statuses import BAD_INPUT, FAILED
-from orchestrator.cli.streams import write_nowhere
-from orchestrator.cli.text import one_line
+from orchestrator.cli.view.streams import write_nowhere
+from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
 
 _OPTIONS: Final = {

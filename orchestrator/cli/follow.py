@@ -8,11 +8,11 @@ from typing import TypeAlias, cast
 
 from agents.sync import run_loop
 from orchestrator.cli.interruption import interruptible
-from orchestrator.cli.progress import Show
+from orchestrator.cli.view.progress import Show
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.events import Event, RunFinished, RunPaused
-from orchestrator.judging import failed
-from orchestrator.state import OrchestratorState, blank_state
+from orchestrator.judging.verdict import failed
+from orchestrator.runtime.events import Event, RunFinished, RunPaused
+from orchestrator.state.graph_state import OrchestratorState, blank_state
 
 Begin: TypeAlias = Callable[[], AsyncGenerator[Event, None]]
 

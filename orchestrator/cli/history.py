@@ -11,16 +11,16 @@ from typing import Final
 import typer
 from rich.text import Text
 
-from orchestrator.cli.consoles import progress_console, result_console
-from orchestrator.cli.document import as_json
 from orchestrator.cli.exits import bad_input_exits, unwritten_exits
 from orchestrator.cli.history_view import runs_table, story
-from orchestrator.cli.question import how_to_answer
 from orchestrator.cli.store import open_store, reading
-from orchestrator.cli.text import one_line
+from orchestrator.cli.view.consoles import progress_console, result_console
+from orchestrator.cli.view.document import as_json
+from orchestrator.cli.view.question import how_to_answer
+from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import RunSummary, Store
-from orchestrator.persistence.statuses import StoredStatus
+from orchestrator.runs.statuses import StoredStatus
 
 _MOST_DAYS: Final = 700_000
 """About as many as a calendar holds."""

@@ -10,15 +10,15 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from orchestrator.cli.decisions import decision
-from orchestrator.cli.question import question_block
-from orchestrator.cli.render import VERDICTS
-from orchestrator.cli.summary import summary
-from orchestrator.cli.text import one_line, spent
+from orchestrator.cli.view.decisions import decision
+from orchestrator.cli.view.live import VERDICTS
+from orchestrator.cli.view.question import question_block
+from orchestrator.cli.view.summary import summary
+from orchestrator.cli.view.text import one_line, spent
 from orchestrator.persistence import RunSummary, StoredRun
-from orchestrator.persistence.statuses import StoredStatus
-from orchestrator.state import OrchestratorState, StepRecord
-from orchestrator.usage import add_usage
+from orchestrator.runs.statuses import StoredStatus
+from orchestrator.state.graph_state import OrchestratorState, StepRecord
+from orchestrator.state.usage import add_usage
 
 _STYLES: Final[Mapping[StoredStatus, str]] = {
     "success": "green",

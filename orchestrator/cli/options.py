@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from orchestrator.budget import Budget
-from orchestrator.config import Settings
 from orchestrator.errors import StoreError
-from orchestrator.supervision.records import SupervisionMode
+from orchestrator.runtime.budget import Budget
+from orchestrator.settings import Settings
+from orchestrator.state.records import SupervisionMode
 
 
 class Options(BaseModel):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.cli.answering import Answer, given
-from orchestrator.cli.consoles import logs_on, progress_console
+from orchestrator.cli.ask import Answer, given
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
 from orchestrator.cli.options import options_from
 from orchestrator.cli.store import command_of, kept_in, open_store
+from orchestrator.cli.view.consoles import logs_on, progress_console
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
 

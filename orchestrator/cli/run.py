@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
-from orchestrator.cli.consoles import logs_on, progress_console
 from orchestrator.cli.conversation import Conversation
 from orchestrator.cli.ending import end
 from orchestrator.cli.exits import bad_input_exits
@@ -14,10 +13,11 @@ from orchestrator.cli.follow import interrupted_before
 from orchestrator.cli.interruption import unless_interrupted
 from orchestrator.cli.options import Options
 from orchestrator.cli.store import check_ended, kept_in, open_store
-from orchestrator.config import check_task, check_thread_id
+from orchestrator.cli.view.consoles import logs_on, progress_console
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.state import OrchestratorState
+from orchestrator.settings import check_task, check_thread_id
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from shlex import quote
 
-from orchestrator.cli.text import clean
+from orchestrator.cli.view.resume_command import resume_command
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.persistence import open_store as open_any
-from orchestrator.persistence.statuses import ENDED
-from orchestrator.persistence.stores import default_path
+from orchestrator.runs.statuses import ENDED
 
 
 @contextmanager
@@ -96,17 +94,3 @@ def reading() -> Iterator[None]:
     except StoreLostError as error:
         said = str(error).removesuffix("; mend that, and resume")
         raise StoreError(f"{said}; mend that, or give another path") from error
-
-
-def resume_command(thread_id: str, where: str) -> str:
-    """What is typed to go on with a run."""
-    elsewhere = "" if where == str(default_path()) else f" --db {_quoted(where)}"
-    return f"orchestrator resume {_quoted(thread_id)}{elsewhere}"
-
-
-def _quoted(text: str) -> str:
-    """A word for a shell; with what cannot be seen as bash and zsh read it."""
-    if clean(text) == text and text.isprintable():
-        return quote(text)
-    escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
-    return f"$'{escaped}'"

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.statuses import BAD_INPUT
-from orchestrator.cli.text import one_line
+from orchestrator.cli.view.text import one_line
 
 if TYPE_CHECKING:
     from typer._click import Context

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from langgraph.types import StreamWriter
 
-from orchestrator.current import correction_of
-from orchestrator.events import StepJudged, StepRetried
-from orchestrator.judging import no_verdict
-from orchestrator.state import StateUpdate, StepRecord
+from orchestrator.judging.verdict import no_verdict
+from orchestrator.runtime.events import StepJudged, StepRetried
+from orchestrator.state.current_step import correction_of
+from orchestrator.state.graph_state import StateUpdate, StepRecord
 
 
 def announce(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:

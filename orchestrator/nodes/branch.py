@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from orchestrator.branches import branch_end, joined
-from orchestrator.config import Settings
-from orchestrator.events import Event
-from orchestrator.judging import failed
+from orchestrator.judging.verdict import failed
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.run_context import RunContext
-from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate
+from orchestrator.planning.parallel import branch_end, joined
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.events import Event
+from orchestrator.settings import Settings
+from orchestrator.state.graph_state import NO_USAGE, OrchestratorState, StateUpdate
 
-BRANCH: Final = "branch_node"
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 
 

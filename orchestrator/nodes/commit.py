@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.calling import Raised, call_agent
-from orchestrator.config import Settings
-from orchestrator.contracting import Contracts
-from orchestrator.current import current_step
-from orchestrator.judging import failed
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.verdict import failed
 from orchestrator.nodes.contracted import without_contract
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.nodes.spending import bounded, counted
-from orchestrator.phases import Commit
-from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate, Underway
+from orchestrator.runtime.call import Raised, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.current_step import current_step
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
+from orchestrator.supervision.phases import Commit
 
 
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:

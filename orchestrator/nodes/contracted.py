@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orchestrator.contracting import Contracts
-from orchestrator.current import current_step
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging import failed
-from orchestrator.state import OrchestratorState, StateUpdate
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.verdict import failed
+from orchestrator.state.current_step import current_step
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 
 
 def without_contract(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:

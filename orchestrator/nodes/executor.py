@@ -10,11 +10,19 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agents.boundary import boundary_for, fenced
-from orchestrator.asking import unsupervised
-from orchestrator.calling import Raised, Returned, call_agent
-from orchestrator.config import Settings
-from orchestrator.contracting import Contracts
-from orchestrator.current import (
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.verdict import failed
+from orchestrator.nodes.contracted import without_contract
+from orchestrator.nodes.node import Node, context_of
+from orchestrator.retry.settling import with_transport
+from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.call import Raised, Returned, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.events import StepExecuted, StepStarted
+from orchestrator.runtime.idempotency import IDEMPOTENCY_KEY, idempotency_key
+from orchestrator.runtime.nested_graphs import handing_down
+from orchestrator.settings import Settings
+from orchestrator.state.current_step import (
     correction_of,
     corrections,
     current_index,
@@ -23,19 +31,11 @@ from orchestrator.current import (
     last_refusal,
     mode_of,
 )
-from orchestrator.events import StepExecuted, StepStarted
-from orchestrator.foreign_values import read_text
-from orchestrator.idempotency import IDEMPOTENCY_KEY, idempotency_key
-from orchestrator.judging import failed
-from orchestrator.methods import AgentMethod
-from orchestrator.nesting import handing_down
-from orchestrator.nodes.contracted import without_contract
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.run_context import RunContext
-from orchestrator.settling import with_transport
-from orchestrator.state import OrchestratorState, StateUpdate, StepRecord
-from orchestrator.supervision.records import SupervisionMode, SupervisionRecord
-from orchestrator.usage import add_usage
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.state.plain_values import read_text
+from orchestrator.state.records import SupervisionMode, SupervisionRecord
+from orchestrator.state.usage import add_usage
+from orchestrator.supervision.human import unsupervised
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,20 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
-from orchestrator.concluding import conclude
-from orchestrator.config import Settings
-from orchestrator.contracting import Contracts
-from orchestrator.current import latest_record, mode_of
 from orchestrator.errors import ContractFunctionError
-from orchestrator.evaluating import Evaluated, Evaluator, refused_by_the_judge_alone
-from orchestrator.feedback import feedback_of, warnings_of
-from orchestrator.judging import failed, no_verdict
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.evaluator import Evaluated, Evaluator, refused_by_the_judge_alone
+from orchestrator.judging.feedback import feedback_of, warnings_of
+from orchestrator.judging.verdict import failed, no_verdict
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.nodes.spending import bounded, judged_by
-from orchestrator.run_context import RunContext
-from orchestrator.settling import ended, with_transport
-from orchestrator.state import (
+from orchestrator.retry.concluding import conclude
+from orchestrator.retry.settling import ended, with_transport
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.current_step import latest_record, mode_of
+from orchestrator.state.graph_state import (
     Json,
     JudgeCalls,
     OrchestratorState,
@@ -28,7 +28,7 @@ from orchestrator.state import (
     StepRecord,
     VerdictRecord,
 )
-from orchestrator.usage import add_usage
+from orchestrator.state.usage import add_usage
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:

@@ -6,9 +6,9 @@ from typing import Final, Protocol, cast
 
 from langgraph.runtime import Runtime
 
-from orchestrator.config import Settings
-from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 
 
 class Node(Protocol):

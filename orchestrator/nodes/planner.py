@@ -9,20 +9,20 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agents.errors import PlanError
-from orchestrator.calling import Raised, call_agent
-from orchestrator.config import Settings, check_task
 from orchestrator.errors import ConfigurationError
-from orchestrator.events import Planned, Replanned
-from orchestrator.judging import failed
-from orchestrator.methods import AgentMethod
-from orchestrator.modes import Modes
+from orchestrator.judging.verdict import failed
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.nodes.spending import counted
-from orchestrator.plans import PlannedSteps, read_steps
-from orchestrator.replanning import planned, replan_request, replanned
-from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, Retries, StateUpdate, blank_state
-from orchestrator.supervision.records import SupervisionMode
+from orchestrator.planning.plans import PlannedSteps, read_steps
+from orchestrator.planning.replan import planned, replan_request, replanned
+from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.call import Raised, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.events import Planned, Replanned
+from orchestrator.settings import Settings, check_task
+from orchestrator.state.graph_state import OrchestratorState, Retries, StateUpdate, blank_state
+from orchestrator.state.records import SupervisionMode
+from orchestrator.supervision.modes import Modes
 
 
 def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Settings) -> Node:

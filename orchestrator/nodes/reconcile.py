@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.asking import unsupervised
-from orchestrator.concluding import ask, conclude, outcome_of
-from orchestrator.config import Settings
-from orchestrator.current import latest_record, mode_of
-from orchestrator.feedback import findings_of
+from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.phases import Reconcile
-from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.retry.concluding import ask, conclude, outcome_of
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.current_step import latest_record, mode_of
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.phases import Reconcile
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:

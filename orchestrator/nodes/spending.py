@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from orchestrator.calling import Spent
-from orchestrator.judging import failed
-from orchestrator.run_context import RunContext
-from orchestrator.settling import with_transport
-from orchestrator.state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage
-from orchestrator.usage import add_usage
+from orchestrator.judging.verdict import failed
+from orchestrator.retry.settling import with_transport
+from orchestrator.runtime.call import Spent
+from orchestrator.runtime.context import RunContext
+from orchestrator.state.graph_state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage
+from orchestrator.state.usage import add_usage
 
 
 def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:

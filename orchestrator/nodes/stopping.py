@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.config import Settings
 from orchestrator.nodes.node import Node, context_of
-from orchestrator.run_context import RunContext
-from orchestrator.state import OrchestratorState, StateUpdate
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 
 
 def stoppable(node: Node, settings: Settings) -> Node:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.asking import unsupervised
-from orchestrator.calling import Raised, call_agent
-from orchestrator.concluding import ask, conclude
-from orchestrator.config import Settings
-from orchestrator.current import current_records, latest_record
-from orchestrator.feedback import findings_of
+from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.announcing import announce
 from orchestrator.nodes.node import Node, context_of
 from orchestrator.nodes.spending import bounded, counted, judged_by
-from orchestrator.phases import Supervise
-from orchestrator.run_context import RunContext
-from orchestrator.settling import again, ended
-from orchestrator.state import OrchestratorState, StateUpdate, StepRecord
-from orchestrator.supervision.records import SuperviseRequest, SupervisorVerdict
+from orchestrator.retry.concluding import ask, conclude
+from orchestrator.retry.settling import again, ended
+from orchestrator.runtime.call import Raised, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.settings import Settings
+from orchestrator.state.current_step import current_records, latest_record
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.state.records import SuperviseRequest, SupervisorVerdict
+from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.phases import Supervise
 
 
 def supervise_node(supervise: Supervise, settings: Settings) -> Node:

@@ -7,22 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.persistence.held import RunSummary
-    from orchestrator.persistence.history import History, StoredRun
     from orchestrator.persistence.stores import Store, open_store
+    from orchestrator.runs.held import RunSummary
+    from orchestrator.runs.history import History, StoredRun
 else:
     _HOMES = {
-        "History": "history",
-        "RunSummary": "held",
-        "Store": "stores",
-        "StoredRun": "history",
-        "open_store": "stores",
+        "History": "orchestrator.runs.history",
+        "RunSummary": "orchestrator.runs.held",
+        "Store": "orchestrator.persistence.stores",
+        "StoredRun": "orchestrator.runs.history",
+        "open_store": "orchestrator.persistence.stores",
     }
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, DeltaChannelHistory, writes_sort_key
 
-from orchestrator.persistence.heads import place
+from orchestrator.runs.index import place
 
 Loads: TypeAlias = Callable[[tuple[str, bytes]], object]
 Row: TypeAlias = tuple[str, str | None, str | None]

@@ -26,10 +26,10 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
-from orchestrator.persistence.heads import HEADS, Head, Labels, said, whole
-from orchestrator.persistence.serialisation import StrictSerializer
-from orchestrator.persistence.session_claims import SessionClaims
+from orchestrator.persistence.postgres_locks import SessionClaims
+from orchestrator.persistence.serializer import StrictSerializer
 from orchestrator.persistence.versions import next_version
+from orchestrator.runs.index import HEADS, Head, Labels, said, whole
 
 Pool = ConnectionPool[Connection[DictRow]]
 

@@ -22,11 +22,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
-from orchestrator.persistence.file_claims import FileClaims
 from orchestrator.persistence.files import check_header, check_kind, make_empty
-from orchestrator.persistence.heads import HEADS, Head, Labels, broken, said, whole
-from orchestrator.persistence.serialisation import StrictSerializer
+from orchestrator.persistence.serializer import StrictSerializer
+from orchestrator.persistence.sqlite_locks import FileClaims
 from orchestrator.persistence.versions import next_version
+from orchestrator.runs.index import HEADS, Head, Labels, broken, said, whole
 
 _CHECKPOINT: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
 _TABLES: Final = {

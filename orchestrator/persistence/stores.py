@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.persistence.filters import check_kept
-from orchestrator.persistence.history import History
-from orchestrator.persistence.serialisation import StrictSerializer, serializer
+from orchestrator.persistence.serializer import StrictSerializer, serializer
 from orchestrator.persistence.urls import is_database, is_parameters, is_url, without_password
+from orchestrator.runs.filters import check_kept
+from orchestrator.runs.history import History
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver

@@ -8,12 +8,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agents.base import DEFAULT_RETRY, BaseAgent
+from agents.calls.conversation import Conversation, Model, adrive, drive
 from agents.contracts import JsonSchema
-from agents.conversation import Conversation, Model, adrive, drive
-from agents.transport import TransportRetry
-from orchestrator.supervision import prompts
-from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.records import (
+from agents.models.transport_retry import TransportRetry
+from orchestrator.state.records import (
     CommitKind,
     Commitment,
     Reconciliation,
@@ -21,6 +19,8 @@ from orchestrator.supervision.records import (
     SuperviseRequest,
     SupervisorVerdict,
 )
+from orchestrator.supervision import prompts
+from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import Execution, Occasion, read_assessment, read_commitment
 from orchestrator.supervision.schemas import ASSESSMENT_SCHEMA, COMMITMENT_SCHEMA, VERDICT_SCHEMA
 from orchestrator.supervision.verdicts import UNREADABLE_REPLY, read_supervisor_verdict

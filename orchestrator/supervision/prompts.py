@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agents.boundary import boundary_for, fenced
-from orchestrator.supervision.records import Commitment, SelfAssessment, SuperviseRequest
+from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
 
 COMMITTING: Final = (
     "You are about to carry out one step. First say what you will do, in your own words. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from orchestrator.supervision.records import Commitment, Reconciliation, SelfAssessment
+from orchestrator.state.records import Commitment, Reconciliation, SelfAssessment
 
 TRIGGER_TEXT_LIMIT: Final = 300
 """Characters of a trigger's text that are kept."""

@@ -13,15 +13,15 @@ from functools import partial
 from typing import Final, TypeVar
 
 from agents.contracts import Unreadable
-from agents.well_formed import well_formed
-from orchestrator.supervision.reconcile import TRIGGER_TEXT_LIMIT, bounded
-from orchestrator.supervision.records import (
+from agents.parsing.well_formed import well_formed
+from orchestrator.state.records import (
     CommitKind,
     Commitment,
     Confidence,
     Reconciliation,
     SelfAssessment,
 )
+from orchestrator.supervision.reconcile import TRIGGER_TEXT_LIMIT, bounded
 from orchestrator.supervision.statements import (
     ENTRY_LIMIT,
     Statement,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from agents.contracts import Unreadable
-from agents.loose_json import containers, load_unambiguous, respelled
-from agents.parsing import cut_within_object, unquoted, without_thoughts
-from agents.well_formed import well_formed
+from agents.parsing.loose_json import containers, load_unambiguous, respelled
+from agents.parsing.replies import cut_within_object, unquoted, without_thoughts
+from agents.parsing.well_formed import well_formed
 
 TEXT_LIMIT: Final = 1_000
 """Characters of one text that are kept."""

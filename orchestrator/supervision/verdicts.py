@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from agents.contracts import Unreadable
-from agents.well_formed import well_formed
-from orchestrator.supervision.records import SupervisorVerdict, VerdictWord
+from agents.parsing.well_formed import well_formed
+from orchestrator.state.records import SupervisorVerdict, VerdictWord
 from orchestrator.supervision.statements import (
     Statement,
     doubtful,

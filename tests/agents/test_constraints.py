@@ -12,7 +12,7 @@ import ollama
 import pytest
 
 from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
-from agents.constraints import refuses_schema
+from agents.calls.structured_output import refuses_schema
 from agents.testing import ScriptedChatModel
 
 ONCE = TransportRetry(max_attempts=1)

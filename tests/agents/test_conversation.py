@@ -9,8 +9,8 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel, G
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agents import UNREADABLE_PREFIX, MonitoringAgent, TransportRetry
+from agents.calls.conversation import constrained, reply_text
 from agents.contracts import VERDICT_SCHEMA
-from agents.conversation import constrained, reply_text
 from agents.testing import ScriptedChatModel
 
 MET = '{"feedback": "met", "success": true}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json_repair
 import pytest
 
-from agents.loose_json import containers, load_repaired
+from agents.parsing.loose_json import containers, load_repaired
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from agents.parsing import read_plan, read_verdict, without_thoughts
+from agents.parsing.replies import read_plan, read_verdict, without_thoughts
 from tests.fakes.model_text import FENCE, MEGABYTE, is_well_formed, json_values, plan_of, slow, verdict_of
 
 

@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from agents import BaseAgent, ModelRefusedError
-from agents.redaction import redacted
+from agents.calls.redaction import redacted
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
+from agents.models.transport_retry import chain, is_transient, retry_after, status_of
 from agents.testing import ScriptedChatModel
-from agents.transport import chain, is_transient, retry_after, status_of
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
 AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)

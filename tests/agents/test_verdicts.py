@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from agents.contracts import UNREADABLE_PREFIX, Unreadable
-from agents.loose_json import CONTAINER_LIMIT
-from agents.parsing import read_verdict
+from agents.parsing.loose_json import CONTAINER_LIMIT
+from agents.parsing.replies import read_verdict
 from tests.fakes.model_text import BOM, FENCE, MEGABYTE, verdict_of
 
 UNREADABLE = "unreadable"

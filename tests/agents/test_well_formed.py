@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 
 from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.parsing.well_formed import sendable
 from agents.testing import ScriptedChatModel
-from agents.well_formed import sendable
 
 HALF = "a\udc80b"
 MENDED = "a\ufffdb"

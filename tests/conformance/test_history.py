@@ -12,8 +12,8 @@ from langgraph.graph import START, StateGraph
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History
-from orchestrator.persistence.claims import claimed
-from orchestrator.persistence.heads import indexed
+from orchestrator.runs.index import indexed
+from orchestrator.runs.locks import claimed
 from tests.conformance.conftest import Opened
 from tests.conformance.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
 from tests.fakes.executor import FakeExecutor, ModelExecutor

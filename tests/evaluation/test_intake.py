@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.contracts import EvaluationCase
-from evaluation.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Against, Refused, take_in
-from evaluation.runs import AgentRun
+from evaluation.inputs.contract import EvaluationCase
+from evaluation.inputs.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Against, Refused, take_in
+from evaluation.inputs.run import AgentRun
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
 

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from evaluation.contracts import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.patterns import (
+from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.patterns import (
     MAX_STEPS,
     check_pattern,
     check_schema,

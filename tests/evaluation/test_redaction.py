@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.redaction import UNSEARCHED, Redactor, excerpt, redacted
+from evaluation.results.redaction import UNSEARCHED, Redactor, excerpt, redacted
 from evaluation.runner import evaluate
 from evaluation.sensitive.spans import MOST_FOUND, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS

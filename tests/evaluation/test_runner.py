@@ -17,7 +17,7 @@ from evaluation import (
     evaluate,
     evaluate_many,
 )
-from evaluation.contracts import EvaluationCase
+from evaluation.inputs.contract import EvaluationCase
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from evaluation import evaluate
-from evaluation.schemas import FOLDER, schemas
+from evaluation.json_schemas import FOLDER, schemas
 from tests.evaluation.cases import cases
 
 REPORT = jsonschema_rs.validator_for(json.loads(schemas()["evaluation_report.json"]))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.reading import JudgeScore, read_judge_result
+from evaluation.inputs.rules import Criterion, Rubric, Scale
+from evaluation.judges.scores import JudgeScore, read_judge_result
 from evaluation.judging import AsyncJudge, Judge, JudgeRequest
-from evaluation.rules import Criterion, Rubric, Scale
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="wit")], scale=Scale(min=0.0, max=10.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.supervision.records import Commitment, SelfAssessment, SuperviseRequest
+from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
 from orchestrator.supervision.replies import Execution, Occasion
 
 TIME = "2026-01-02T03:04:05+00:00"

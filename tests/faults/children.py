@@ -18,9 +18,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateSnapshot
 
 from orchestrator import LangGraphOrchestrator
+from orchestrator.graph.threaded_saver import ThreadedSaver
 from orchestrator.persistence import open_store
-from orchestrator.state import OrchestratorState, StepRecord
-from orchestrator.threaded_saver import ThreadedSaver
+from orchestrator.state.graph_state import OrchestratorState, StepRecord
 from tests.faults.story import STORIES, THREAD, Log, build, execution, told
 
 CONFIG = RunnableConfig(configurable={"thread_id": THREAD})

@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from orchestrator.state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from tests.faults.children import PROCESSES
 
 STEPS = 2

@@ -14,9 +14,9 @@ from operator import add
 from langchain_core.language_models import BaseChatModel
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
-from agents.transport import TransportRetry
+from agents.models.transport_retry import TransportRetry
 from orchestrator import Budget, LangGraphOrchestrator
-from orchestrator.state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from tests.faults.model_server import HARMLESS, Fault, Line, ModelServer, Script, closed_port, serving
 from tests.faults.tally import Tally
 

@@ -17,7 +17,7 @@ from langchain_core.runnables.config import ensure_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from orchestrator.state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 
 THREAD = "story"
 APPROVE = {"answer": "approve", "answered_by": "the test"}

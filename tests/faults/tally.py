@@ -13,7 +13,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator.persistence import open_store
-from orchestrator.state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from tests.faults.children import CONFIG, Place
 from tests.faults.story import STORIES, Log, build, execution, row_of, told
 

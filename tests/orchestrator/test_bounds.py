@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
-from agents.transport import TransportRetry
 from orchestrator import LangGraphOrchestrator, RetryPolicy, SupervisionPolicy
 
 AT_ONCE = TransportRetry(max_attempts=2, initial_seconds=0)

@@ -17,8 +17,8 @@ from langgraph.types import Command
 
 from agents.errors import AgentError
 from orchestrator import LangGraphOrchestrator
-from orchestrator.foreign_values import plain_json, plain_text
 from orchestrator.persistence import open_store
+from orchestrator.state.plain_values import plain_json, plain_text
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept

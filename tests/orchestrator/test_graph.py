@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, DrawingError, LangGraphOrchestrator
-from orchestrator.state import blank_state
+from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner

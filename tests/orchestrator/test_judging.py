@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
-from orchestrator.concluding import outcome_of
-from orchestrator.judging import failed, no_verdict, read_verdict
-from orchestrator.settling import settle
-from orchestrator.state import blank_state
+from orchestrator.judging.verdict import failed, no_verdict, read_verdict
+from orchestrator.retry.concluding import outcome_of
+from orchestrator.retry.settling import settle
+from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.test_state import record
 
 GOOD = {"success": True, "feedback": "good"}

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from agents.errors import PlanError
 from evaluation import EvaluationContract, evaluate
-from evaluation.rules import ContentRule
-from orchestrator.plans import PlannedSteps, read_steps, ready
+from evaluation.inputs.rules import ContentRule
+from orchestrator.planning.plans import PlannedSteps, read_steps, ready
 
 SHORT = {"output_length": {"max_words": 50}}
 

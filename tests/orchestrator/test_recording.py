@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import AgentRun, evaluate
-from orchestrator.recording import MAX_CONTEXT, agent_run
-from orchestrator.state import NO_USAGE, StepRecord, ToolCallRecord, Usage
+from orchestrator.judging.agent_run import MAX_CONTEXT, agent_run
+from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord, Usage
 
 USAGE = Usage(
     model_calls=2,

@@ -8,7 +8,7 @@ import pytest
 
 from agents import TransportRetry
 from orchestrator import RetryPolicy
-from orchestrator.retry import RetryDecision
+from orchestrator.retry.policy import RetryDecision
 
 NO_VERDICT = "the monitor gave no verdict"
 

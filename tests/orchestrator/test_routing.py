@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.routing import route_after_executor, route_after_monitor, route_after_planner
-from orchestrator.state import blank_state
+from orchestrator.graph.routing import route_after_executor, route_after_monitor, route_after_planner
+from orchestrator.state.graph_state import blank_state
 
 
 def state(status, attempts=0):

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.stalls import StallRules, stalled
-from orchestrator.state import NO_USAGE, StepRecord, ToolCallRecord
+from orchestrator.retry.stalls import StallRules, stalled
+from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord
 
 OUTPUT = StallRules(same_tool_call=None, no_improvement=None)
 CALL = StallRules(same_output=None, no_improvement=None)

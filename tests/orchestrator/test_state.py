@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import StepRecord
-from orchestrator.current import context_entry, last_refusal
-from orchestrator.state import NO_USAGE, blank_state, extended, settle_all, settle_records
+from orchestrator.state.current_step import context_entry, last_refusal
+from orchestrator.state.graph_state import NO_USAGE, blank_state, extended, settle_all, settle_records
 
 STATUSES = ("pending_validation", "validated", "failed", "needs_review")
 

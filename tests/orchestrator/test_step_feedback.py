@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluation import evaluate
 from evaluation.testing import FailingJudge, ScriptedJudge
-from orchestrator.feedback import MAX_FEEDBACK, feedback_of, findings_of, report_score, warnings_of
+from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, findings_of, report_score, warnings_of
 
 OUTPUT = "The quick brown fox jumps over the lazy dog. It rained, and then it stopped."
 CALLS = [

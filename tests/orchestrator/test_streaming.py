@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from orchestrator.streaming import blocking
+from orchestrator.runtime.streaming import blocking
 
 WAIT_S = 20
 

@@ -17,9 +17,9 @@ from langchain_core.tools import tool
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from orchestrator.foreign_values import plain_json
-from orchestrator.state import NO_USAGE, Usage
-from orchestrator.usage import add_usage
+from orchestrator.state.graph_state import NO_USAGE, Usage
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.usage import add_usage
 from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, refuse

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Self
 
+from evaluation.inputs.rules import ArgumentRule
 from evaluation.metrics.trajectory.equality import written
-from evaluation.rules import ArgumentRule
-from evaluation.state import Action
+from evaluation.results.state import Action
 from evaluation.values import JsonObject
 
 

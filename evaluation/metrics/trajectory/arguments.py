@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import Final, Literal, TypeGuard
 
+from evaluation.inputs.rules import ArgumentRule
 from evaluation.metrics.trajectory.equality import equal
-from evaluation.rules import ArgumentRule
 from evaluation.values import JsonObject
 
 Problem = Literal["missing", "unexpected", "different", "unreadable", "refused"]

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from evaluation.injected import ArgumentFunction
+from evaluation.inputs.rules import MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.alignment import common_length, out_of_order
 from evaluation.metrics.trajectory.assignment import assign
@@ -16,7 +17,6 @@ from evaluation.metrics.trajectory.diagnosis import NO_MISMATCHES, Mismatches, f
 from evaluation.metrics.trajectory.modes import AGREES, ORDERED, Pairing
 from evaluation.metrics.trajectory.outcome import TrajectoryMatch
 from evaluation.metrics.trajectory.selection import Selection, select
-from evaluation.rules import MatchMode, TrajectoryRules
 
 DEFAULT_RULES: Final = TrajectoryRules()
 _NO_FUNCTIONS: Final[Mapping[str, ArgumentFunction]] = MappingProxyType({})

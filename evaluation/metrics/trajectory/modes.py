@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from evaluation.inputs.rules import MatchMode
 from evaluation.metrics.trajectory.actions import ExpectedStep
-from evaluation.rules import MatchMode
 
 
 class Pairing(NamedTuple):

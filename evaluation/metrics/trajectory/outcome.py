@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from evaluation.inputs.rules import MatchMode
 from evaluation.metrics.trajectory.arguments import Problem
 from evaluation.metrics.trajectory.naming import listed
-from evaluation.rules import MatchMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeGuard
 
-from evaluation.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
 from evaluation.injected import ArgumentFunction
-from evaluation.metrics.thresholds import bound_check, unanswered
+from evaluation.inputs.rules import MATCH_MODES, MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.metrics.trajectory.naming import listed, quotable, shown
 from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
 from evaluation.metrics.trajectory.selection import select
-from evaluation.rules import MATCH_MODES, MatchMode, TrajectoryRules
+from evaluation.results.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
+from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject
 
 TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingProxyType(

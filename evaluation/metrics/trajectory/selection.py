@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
-from evaluation.rules import TrajectoryRules
 
 _Item = TypeVar("_Item")
 

@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from evaluation.errors import ContractError
+from evaluation.inputs.rules import Criterion, Rubric, Scale
 from evaluation.judges.caching import CachedJudge, request_key
 from evaluation.judges.stores import FileStore, MemoryStore
-from evaluation.rules import Criterion, Rubric, Scale
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, RUBRIC, request
 

@@ -8,9 +8,9 @@ import math
 import pytest
 
 from evaluation.errors import ContractError, JudgeError
+from evaluation.inputs.rules import Criterion, Rubric
 from evaluation.judges.calibration import acalibrate, calibrate
 from evaluation.judging import JudgeRequest
-from evaluation.rules import Criterion, Rubric
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity")])
 STRICT = Rubric(criteria=[Criterion(name="clarity")], pass_score=5.0)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 
 from evaluation.errors import JudgeError
-from evaluation.judges.calling import Answered, aask, acall, ask, call, request_of
+from evaluation.judges.call import Answered, aask, acall, ask, call, request_of
 from evaluation.judges.failures import JudgeFailure
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, request, state

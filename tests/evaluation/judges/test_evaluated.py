@@ -8,7 +8,7 @@ from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.judges.caching import CachedJudge
 from evaluation.judges.panel import JudgePanel
 from evaluation.judges.stores import MemoryStore
-from evaluation.status import STRICTNESS
+from evaluation.results.status import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = {"criteria": [{"name": "clarity"}]}

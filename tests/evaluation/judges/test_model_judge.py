@@ -12,9 +12,9 @@ from langchain_openai import ChatOpenAI
 
 from agents.testing import ScriptedChatModel
 from evaluation.errors import ContractError, JudgeError
+from evaluation.inputs.rules import Criterion, Rubric
 from evaluation.judges.model_judge import RubricJudge
-from evaluation.judges.reading import JudgeScore, read_judge_result
-from evaluation.rules import Criterion, Rubric
+from evaluation.judges.scores import JudgeScore, read_judge_result
 from tests.evaluation.judges.asking import RUBRIC, request
 
 REPLY = {

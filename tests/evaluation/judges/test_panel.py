@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.panel import JudgePanel
-from evaluation.judges.reading import JudgeScore, pass_score, read_judge_result
+from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import RUBRIC, request
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.inputs.rules import Criterion, Rubric, Scale
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.reading import JudgeScore, pass_score, read_judge_result
-from evaluation.rules import Criterion, Rubric, Scale
+from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 WITH_SCHEMA = Rubric(

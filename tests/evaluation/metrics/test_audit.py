@@ -2,10 +2,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evaluation.metrics.audit import Audited, rule_findings
-from evaluation.metrics.exposure import MAX_FINDINGS, exposure_findings
-from evaluation.metrics.hosts import host_of, hosts_in, is_within
-from evaluation.metrics.retention import moment_of, retention_problem
+from evaluation.metrics.audit.audit import Audited, rule_findings
+from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
+from evaluation.metrics.audit.hosts import host_of, hosts_in, is_within
+from evaluation.metrics.audit.retention import moment_of, retention_problem
 from tests.evaluation.actions import observed
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from evaluation.conversation import assistant_texts
-from evaluation.metrics.content import (
+from evaluation.inputs.conversation import assistant_texts
+from evaluation.metrics.response.content import (
     Said,
     Texts,
     content_checks,
     content_score,
     json_values,
 )
-from evaluation.metrics.numerals import MAX_NUMBERS
+from evaluation.metrics.response.numbers import MAX_NUMBERS
 
 AGE = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
 WRONG_AGE = '"#/properties/age/type" is not fulfilled'

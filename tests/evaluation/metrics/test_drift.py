@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.drift import drift
-from evaluation.rules import DriftRules
+from evaluation.inputs.rules import DriftRules
+from evaluation.metrics.drift.compare import drift
 
 DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}
 EARLIER = [{"latency_ms": 100.0 + step} for step in (-4, -2, -1, 0, 1, 2, 4)]

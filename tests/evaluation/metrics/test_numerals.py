@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.numerals import MAX_NUMBERS, numbers_in, states_number
+from evaluation.metrics.response.numbers import MAX_NUMBERS, numbers_in, states_number
 
 READINGS = [
     ("1786", ["1786"]),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.rouge import MAX_WORDS, clipped, rouge_1, rouge_2, rouge_l
+from evaluation.metrics.response.rouge import MAX_WORDS, clipped, rouge_1, rouge_2, rouge_l
 
 texts = st.lists(st.sampled_from(["a", "b", "cc", "dd"]), max_size=10)
 references = texts.filter(len)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evaluation.metrics.semantic import semantic_similarity
+from evaluation.metrics.response.semantic import semantic_similarity
 
 
 class Vectors:

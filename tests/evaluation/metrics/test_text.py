@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.text import (
+from evaluation.metrics.response.text import (
     MAX_STEPS,
     exact_match,
     keyword_coverage,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.findings import check, group
 from evaluation.injected import Injected
 from evaluation.nodes.decide_judge_need import decide_judge_need
+from evaluation.results.findings import check, group
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state
 

@@ -6,9 +6,9 @@ import json
 import pytest
 from hypothesis import given
 
-from evaluation.contracts import EvaluationCase
 from evaluation.injected import Injected
-from evaluation.metrics.response import REFERENCE_METRICS, RESPONSE_METRICS
+from evaluation.inputs.contract import EvaluationCase
+from evaluation.metrics.response.scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
 from tests.evaluation.cases import cases

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError
-from evaluation.statistics.pass_at import pass_at_k, pass_hat_k
+from evaluation.statistics.pass_at_k import pass_at_k, pass_hat_k
 
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}
 

@@ -6,9 +6,9 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.cli.folding import fold
-from orchestrator.cli.view import View
-from orchestrator.events import (
+from orchestrator.cli.view.folding import fold
+from orchestrator.cli.view.view import View
+from orchestrator.runtime.events import (
     Event,
     Planned,
     Replanned,
@@ -21,7 +21,7 @@ from orchestrator.events import (
     StepRetried,
     StepStarted,
 )
-from orchestrator.state import (
+from orchestrator.state.graph_state import (
     NO_USAGE,
     Failure,
     OrchestratorState,
@@ -30,7 +30,7 @@ from orchestrator.state import (
     Usage,
     blank_state,
 )
-from orchestrator.supervision.records import SupervisionRecord
+from orchestrator.state.records import SupervisionRecord
 
 THREAD = "thread"
 

@@ -10,7 +10,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from orchestrator.cli.answering import ask, can_ask
+from orchestrator.cli.ask import ask, can_ask
 from orchestrator.cli.interruption import line_or_signal
 from tests.orchestrator.cli.made import question
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.document import as_json
+from orchestrator.cli.view.document import as_json
 from tests.orchestrator.cli.made import record, state
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from orchestrator.cli.lines import line
-from orchestrator.cli.view import View
-from orchestrator.events import Event
+from orchestrator.cli.view.lines import line
+from orchestrator.cli.view.view import View
+from orchestrator.runtime.events import Event
 from tests.orchestrator.cli.made import (
     THREAD,
     answered,

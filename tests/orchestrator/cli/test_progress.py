@@ -6,8 +6,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from orchestrator.cli.consoles import logs_on
-from orchestrator.cli.progress import progress
+from orchestrator.cli.view.consoles import logs_on
+from orchestrator.cli.view.progress import progress
 from tests.orchestrator.cli.made import executed, finished, judged, planned, run_started, step_started
 
 _CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")

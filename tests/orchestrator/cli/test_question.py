@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.cli.question import how_to_answer, question_block
 from orchestrator.cli.store import default_path
+from orchestrator.cli.view.question import how_to_answer, question_block
 from tests.orchestrator.cli.made import drawn, question
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.render import render
+from orchestrator.cli.view.live import render
 from tests.orchestrator.cli.made import (
     drawn,
     executed,

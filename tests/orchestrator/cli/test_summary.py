@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.summary import summary
+from orchestrator.cli.view.summary import summary
 from tests.orchestrator.cli.made import answered, drawn, failure, record, state, supervised
 
 GOOD = {"success": True, "feedback": "good"}

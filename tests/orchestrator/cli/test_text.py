@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.text import clean, one_line, spent
-from orchestrator.state import NO_USAGE
+from orchestrator.cli.view.text import clean, one_line, spent
+from orchestrator.state.graph_state import NO_USAGE
 from tests.orchestrator.cli.made import usage
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view import StepView, View, Word
+from orchestrator.cli.view.view import StepView, View, Word
 from tests.orchestrator.cli.made import (
     executed,
     failure,

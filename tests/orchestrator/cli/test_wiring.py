@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ModelSpecError
 from evaluation import EvaluationContract
 from orchestrator import Budget, RetryPolicy, SupervisionPolicy
-from orchestrator.config import Settings
+from orchestrator.settings import Settings
 from orchestrator.wiring import build_orchestrator
 from tests.orchestrator.cli.chat_server import SUPERVISE, answers, assessment, serving, supervision
 

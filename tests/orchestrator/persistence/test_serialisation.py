@@ -20,7 +20,7 @@ from orchestrator import (
     StoreError,
 )
 from orchestrator.persistence import open_store
-from orchestrator.persistence.serialisation import serializer
+from orchestrator.persistence.serializer import serializer
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner

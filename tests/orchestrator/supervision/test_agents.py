@@ -10,8 +10,8 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from agents.errors import ModelUnavailableError
+from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
-from agents.transport import TransportRetry
 from orchestrator.supervision import prompts
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
 from orchestrator.supervision.reconcile import reconcile

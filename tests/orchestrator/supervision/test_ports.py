@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.execution import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator.supervision.agents import ModelSupervisor
-from orchestrator.supervision.ports import AssessingExecutor, CommittingExecutor, Supervisor
+from orchestrator.supervision.protocols import AssessingExecutor, CommittingExecutor, Supervisor
 
 
 class Executor:

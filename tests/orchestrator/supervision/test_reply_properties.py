@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.supervision.records import Commitment, SelfAssessment, SupervisorVerdict
+from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
 from orchestrator.supervision.replies import (
     assessment_from,
     commitment_from,

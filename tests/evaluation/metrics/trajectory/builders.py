@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
+from evaluation.inputs.rules import ArgumentRule, TrajectoryRules
 from evaluation.metrics.trajectory import ActionPattern, ExpectedStep, ObservedAction, match_trajectory
-from evaluation.rules import ArgumentRule, TrajectoryRules
 
 NOTHING = MappingProxyType({})
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.inputs.rules import MATCH_MODES, TrajectoryRules
 from evaluation.metrics.trajectory import (
     ActionPattern,
     ExpectedStep,
@@ -18,7 +19,6 @@ from evaluation.metrics.trajectory import (
 )
 from evaluation.metrics.trajectory.candidates import candidates
 from evaluation.metrics.trajectory.comparison import Comparison, UndecidedError
-from evaluation.rules import MATCH_MODES, TrajectoryRules
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])

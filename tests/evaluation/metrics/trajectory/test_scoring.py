@@ -2,8 +2,8 @@
 
 import pytest
 
+from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.trajectory import TRAJECTORY_METRICS, score_trajectory
-from evaluation.rules import TrajectoryRules
 from tests.evaluation.metrics.trajectory.builders import NOTHING, seen, step
 
 NO_F1 = "precision or recall has no value"

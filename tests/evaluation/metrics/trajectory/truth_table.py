@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation.injected import Injected
+from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.trajectory import expected_step, match_trajectory, observed_action
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.rules import TrajectoryRules
 
 ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")

@@ -1,0 +1,57 @@
+"""What a run has to fulfil, and one case: a run with its contract."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from evaluation.inputs.rules import (
+    AuditRules,
+    ContentRule,
+    DriftRules,
+    ExpectedAction,
+    JudgePolicy,
+    LengthBounds,
+    Rubric,
+    Threshold,
+    TrajectoryRules,
+)
+from evaluation.inputs.run import AgentRun, RunMetadata
+from evaluation.values import Given, OrName
+
+# Models of nothing but defaults never change and are shared: pydantic would copy a default deeply, each time.
+_TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
+
+
+class EvaluationContract(Given):
+    """What a run has to fulfil; what is absent is not judged, and the report says so."""
+
+    reference_output: str | None = None
+    keywords: list[str] = Field(default_factory=list)
+    required_content: list[ContentRule] = Field(default_factory=list)
+    forbidden_content: list[ContentRule] = Field(default_factory=list)
+    output_length: LengthBounds | None = None
+    expected_trajectory: list[Annotated[ExpectedAction, OrName()]] | None = None
+    trajectory_match_mode: str = "in_order"
+    trajectory: TrajectoryRules = Field(default_factory=lambda: _TRAJECTORY)
+    thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)
+    rubric: Rubric | None = None
+    subjective_criteria: list[str] = Field(default_factory=list)
+    """Such as helpfulness, neutrality, clarity: a judge is asked about each."""
+    judge: JudgePolicy = Field(default_factory=lambda: _JUDGE)
+    audit: AuditRules = Field(default_factory=lambda: _AUDIT)
+    drift: DriftRules = Field(default_factory=lambda: _DRIFT)
+    owner: str | None = None
+    """Whom alerts name where nothing closer does."""
+
+
+class EvaluationCase(EvaluationContract):
+    """One recorded run with its contract: what ``evaluate`` takes."""
+
+    case_id: str | None = None
+    input: str = ""
+    """Name or description of the evaluation."""
+    agent_run: AgentRun
+    run_metadata: RunMetadata | None = None
+    baseline_metrics: dict[str, object] | None = None

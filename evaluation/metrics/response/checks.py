@@ -1,0 +1,91 @@
+"""What a contract demands of the metrics of a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evaluation.inputs.rules import LengthBounds
+from evaluation.metrics.response.scores import QUALITY_METRICS, Score
+from evaluation.results.findings import Check, FindingKind, Unscored, check
+from evaluation.results.thresholds import bound_check, unanswered
+from evaluation.values import JsonObject
+
+_KEYWORDS: Final = "keyword_coverage"
+DEFAULT_METRIC: Final = "rouge_1"
+DEFAULT_MINIMUM: Final = 0.8
+"""What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
+
+
+def threshold_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Compare each metric of a response with its threshold; a flag counts as 1 or 0."""
+    for metric, bound in thresholds.items():
+        yield _against(metric, bound, scores[metric])
+
+
+def _against(metric: str, bound: JsonObject, score: Score) -> Check:
+    if isinstance(score, dict):
+        return unanswered(metric, bound, score["reason"])
+    return bound_check("response", metric, float(score), bound, "critical")
+
+
+def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
+    """Write the bounds on the lengths as normalised thresholds."""
+    given = {
+        "characters": {"min": lengths.min_characters, "max": lengths.max_characters},
+        "words": {"min": lengths.min_words, "max": lengths.max_words},
+    }
+    known = {
+        metric: {side: limit for side, limit in bound.items() if limit is not None}
+        for metric, bound in given.items()
+    }
+    return {metric: bound for metric, bound in known.items() if bound}
+
+
+def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Compare the lengths with their bounds."""
+    for metric, bound in length_bounds(lengths).items():
+        yield _against(metric, bound, scores[metric])
+
+
+def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[Check]:
+    """Demand every keyword, where no threshold says how many are enough."""
+    if _KEYWORDS not in thresholds:
+        yield _against(_KEYWORDS, {"min": 1.0}, score)
+
+
+def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+    """Judge an output that has a reference and no threshold on its quality.
+
+    ROUGE-1 at its default minimum, or the same text but for its punctuation, is a pass. Less settles nothing:
+    a paraphrase shares few words with a reference.
+    """
+    if QUALITY_METRICS.isdisjoint(thresholds):
+        yield _default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
+
+
+def _default(score: Score, *, same: bool) -> Check:
+    if same:
+        return _passing(
+            "the output is the reference, but for case, white space and punctuation at most", score
+        )
+    if isinstance(score, dict):
+        return _unsettled(score)
+    if score >= DEFAULT_MINIMUM:
+        return _passing(f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}", score)
+    reason = (
+        f"{DEFAULT_METRIC}: {score:g} is below the default minimum {DEFAULT_MINIMUM:g}, as a paraphrase "
+        "that is right may be too; a judge or a threshold of your own can settle it"
+    )
+    return check("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
+
+
+def _passing(reason: str, score: Score) -> Check:
+    observed = None if isinstance(score, dict) else score
+    return check("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
+
+
+def _unsettled(score: Unscored) -> Check:
+    kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
+    reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
+    return check(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)

@@ -1,0 +1,63 @@
+"""The state of one evaluation: the document's fields, as plain JSON values."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from evaluation.results.alerts import Alert
+from evaluation.results.findings import AuditFinding
+from evaluation.values import JsonObject
+
+EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
+
+
+class Action(TypedDict):
+    """One observed action, with every key there."""
+
+    kind: str
+    name: str
+    args: JsonObject | None
+    args_error: str | None
+    """Why the recorded argument text is no JSON object; ``args`` is None then."""
+    result: object
+    error: str | None
+    """The text of an error; None where the call succeeded."""
+    agent: str | None
+    target: str | None
+    latency_ms: float | None
+
+
+class EvaluationState(TypedDict, total=False):
+    """Every field that a node reads or writes; after the last node, all are present."""
+
+    input: str
+    case_id: str | None
+    agent_run: JsonObject
+    actual_output: str
+    reference_output: str | None
+    actual_trajectory: list[Action]
+    expected_trajectory: list[JsonObject]
+    trajectory_match_mode: str
+    run_metadata: JsonObject
+    thresholds: dict[str, JsonObject]
+    """Normalised: min, max, severity, owner by metric."""
+    rubric: JsonObject | None
+    baseline_metrics: JsonObject | None
+    contract: JsonObject
+    """The rest of the contract: content, trajectory, audit, drift and judge rules."""
+    may_be_sensitive: bool
+    """Whether the case may hold a credential or personal data; False is certain for the built-in search."""
+    response_metrics: JsonObject
+    operational_metrics: JsonObject
+    trajectory_metrics: JsonObject
+    judge_decision: JsonObject
+    """Whether a judge was needed, why, and what it cost."""
+    judge_result: JsonObject | None
+    audit_findings: list[AuditFinding]
+    drift_signals: JsonObject
+    alerts: list[Alert]
+    evaluation_status: EvaluationStatus
+    errors: list[str]
+    evaluation_report: JsonObject | None
