@@ -55,7 +55,6 @@ sys.path[:] = [str(ROOT), *(path for path in sys.path if Path(path or ".").resol
 
 # LangGraph is imported where a graph is built: the second process of a batch needs none.
 from evaluation import EvaluationReport, EvaluationState, evaluate, evaluate_many  # noqa: E402
-from evaluation.injected import Injected  # noqa: E402
 from evaluation.inputs.rules import MatchMode  # noqa: E402
 from evaluation.metrics.trajectory import (  # noqa: E402
     ExpectedStep,
@@ -65,6 +64,7 @@ from evaluation.metrics.trajectory import (  # noqa: E402
     observed_action,
 )
 from evaluation.nodes.prepare_evaluation import blank_state, prepare_evaluation  # noqa: E402
+from evaluation.plugins import Injected  # noqa: E402
 
 Json = dict[str, object]
 Job = Callable[[], int]

@@ -12,18 +12,16 @@ if TYPE_CHECKING:
     from evaluation.comparison import compare
     from evaluation.errors import ContractError, EvaluationError, JudgeError, MissingExtraError
     from evaluation.graph import build_evaluation_graph
-    from evaluation.injected import Price
     from evaluation.inputs.case_files import read_cases
-    from evaluation.inputs.chat_log import run_from_messages
     from evaluation.inputs.contract import EvaluationCase, EvaluationContract
+    from evaluation.inputs.messages import run_from_messages
     from evaluation.inputs.rules import Rubric
     from evaluation.inputs.run import AgentRun, RunMetadata, ToolCall
-    from evaluation.judges.caching import CachedJudge
+    from evaluation.judges.cache import CachedJudge, FileStore, MemoryStore
     from evaluation.judges.calibration import calibrate
     from evaluation.judges.model_judge import RubricJudge
     from evaluation.judges.panel import JudgePanel
-    from evaluation.judges.stores import FileStore, MemoryStore
-    from evaluation.judging import AsyncJudge, Judge, JudgeRequest
+    from evaluation.plugins import AsyncJudge, Judge, JudgeRequest, Price
     from evaluation.results.alerts import Alert
     from evaluation.results.report import EvaluationReport
     from evaluation.results.state import EvaluationState
@@ -32,22 +30,22 @@ else:
     _HOMES = {
         "AgentRun": "evaluation.inputs.run",
         "Alert": "evaluation.results.alerts",
-        "AsyncJudge": "evaluation.judging",
-        "CachedJudge": "evaluation.judges.caching",
+        "AsyncJudge": "evaluation.plugins",
+        "CachedJudge": "evaluation.judges.cache",
         "ContractError": "evaluation.errors",
         "EvaluationCase": "evaluation.inputs.contract",
         "EvaluationContract": "evaluation.inputs.contract",
         "EvaluationError": "evaluation.errors",
         "EvaluationReport": "evaluation.results.report",
         "EvaluationState": "evaluation.results.state",
-        "FileStore": "evaluation.judges.stores",
-        "Judge": "evaluation.judging",
+        "FileStore": "evaluation.judges.cache",
+        "Judge": "evaluation.plugins",
         "JudgeError": "evaluation.errors",
         "JudgePanel": "evaluation.judges.panel",
-        "JudgeRequest": "evaluation.judging",
-        "MemoryStore": "evaluation.judges.stores",
+        "JudgeRequest": "evaluation.plugins",
+        "MemoryStore": "evaluation.judges.cache",
         "MissingExtraError": "evaluation.errors",
-        "Price": "evaluation.injected",
+        "Price": "evaluation.plugins",
         "Rubric": "evaluation.inputs.rules",
         "RubricJudge": "evaluation.judges.model_judge",
         "RunMetadata": "evaluation.inputs.run",
@@ -59,7 +57,7 @@ else:
         "evaluate": "evaluation.runner",
         "evaluate_many": "evaluation.runner",
         "read_cases": "evaluation.inputs.case_files",
-        "run_from_messages": "evaluation.inputs.chat_log",
+        "run_from_messages": "evaluation.inputs.messages",
     }
 
     # Out of a type checker's sight, for which any name would be there otherwise.

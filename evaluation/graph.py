@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias, Unpack
+from typing import TypeAlias, TypeVar, Unpack
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from evaluation.direct import Direct
-from evaluation.injected import Injected, Options
-from evaluation.judging import AsyncJudge, Judge
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
-from evaluation.pipeline import NODES
+from evaluation.pipeline import NODES, after_decision, after_preparation
+from evaluation.plugins import AsyncJudge, Injected, Judge, Options
 from evaluation.results.state import EvaluationState
-from evaluation.routing import after_decision, after_preparation
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+class Direct(RunnableLambda[Given, Made]):
+    """A function that only computes: called at once, on the loop too, and without a trace of its own.
+
+    A plain function would go to a thread where the graph is awaited, which takes longer than the function.
+    It is a ``RunnableLambda`` because LangGraph reads the targets of a route from that one's function.
+    """
+
+    def __init__(self, function: Callable[[Given], Made]) -> None:
+        async def awaited(value: Given) -> Made:
+            return function(value)
+
+        super().__init__(function, awaited)
+        self._function = function
+
+    def invoke(self, input: Given, config: RunnableConfig | None = None, **_: object) -> Made:  # noqa: A002, ARG002
+        """Compute the result."""
+        return self._function(input)
+
+    async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **_: object) -> Made:  # noqa: A002, ARG002
+        """Compute the result, without leaving the loop."""
+        return self._function(input)
+
 
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
 

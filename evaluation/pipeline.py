@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
-from evaluation.injected import Injected
+from typing_extensions import TypedDict
+
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.decide_evaluation_status import decide_evaluation_status
 from evaluation.nodes.decide_judge_need import decide_judge_need
@@ -18,8 +19,34 @@ from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judg
 from evaluation.nodes.score_operational_metrics import score_operational_metrics
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.nodes.validate_judge_result import validate_judge_result
-from evaluation.results.state import EvaluationState
-from evaluation.routing import after_decision, after_preparation
+from evaluation.plugins import Injected
+from evaluation.results.state import EvaluationState, EvaluationStatus
+from evaluation.values import JsonObject
+
+
+class Prepared(TypedDict, total=False):
+    """What the first route reads; the engine copies for a route every field that it names."""
+
+    evaluation_status: EvaluationStatus
+
+
+class Decided(TypedDict, total=False):
+    """What the second route reads."""
+
+    judge_decision: JsonObject
+
+
+def after_preparation(state: Prepared) -> Literal["score_response_quality", "finalize_report"]:
+    """Evaluate a case that is whole; report at once on one that is not."""
+    return "finalize_report" if state["evaluation_status"] == "invalid" else "score_response_quality"
+
+
+def after_decision(
+    state: Decided,
+) -> Literal["run_rubric_judge", "detect_regressions_and_anomalies"]:
+    """Call the judge only where one is needed."""
+    needed = state["judge_decision"].get("needed") is True
+    return "run_rubric_judge" if needed else "detect_regressions_and_anomalies"
 
 
 class Node(Protocol):

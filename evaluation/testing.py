@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from evaluation.errors import ContractError, JudgeError, JudgeFailureKind
 from evaluation.inputs.rules import Rubric
-from evaluation.judging import JudgeRequest
+from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject
 
 JudgeScript: TypeAlias = Iterable[object] | Callable[[JudgeRequest], object]

@@ -1,6 +1,6 @@
 """The command line as ``python -m orchestrator``."""
 
-from orchestrator.cli import main
+from orchestrator.cli.main import main
 
 if __name__ == "__main__":
     main()

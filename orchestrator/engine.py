@@ -20,17 +20,17 @@ from agents.calls.conversation import Model
 from agents.sync import run_sync
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
-from orchestrator.graph.assembly import Agents, compiled
+from orchestrator.graph.build import Agents, compiled
 from orchestrator.graph.call_bound import model_call_bound
 from orchestrator.graph.drawing import mermaid, png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.node import new_context
+from orchestrator.nodes.base import new_context
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runs.fork import check_step, copy_before
-from orchestrator.runs.held import input_in
 from orchestrator.runs.locks import claimed
 from orchestrator.runs.resume import open_question, resumption
+from orchestrator.runs.summary import input_in
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
@@ -48,8 +48,7 @@ from orchestrator.settings import (
 )
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.records import SupervisionMode
-from orchestrator.state.stored import STARTED, started_in
-from orchestrator.state.stored_form import reading
+from orchestrator.state.stored_form import STARTED, reading, started_in
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor

@@ -14,9 +14,9 @@ from evaluation.judges.call import Answered, acall, call
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.scores import pass_score as pass_score_of
 from evaluation.judges.scores import read_judge_result
-from evaluation.judging import AsyncJudge, Judge, JudgeRequest
+from evaluation.plugins import AsyncJudge, Judge, JudgeRequest
 from evaluation.statistics.agreement import Agreement, agreement
-from evaluation.statistics.rates import Proportion, proportion
+from evaluation.statistics.intervals import Proportion, proportion
 
 Label: TypeAlias = bool | float
 """What a person said: whether the run passes, or a score on the rubric's scale."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from evaluation.judges.answers import as_text
 from evaluation.judges.failures import JudgeFailure, failure_of
 from evaluation.judges.rubrics import rubric_for
-from evaluation.judging import AnyJudge, AsyncJudge, Judge, JudgeRequest
+from evaluation.plugins import AnyJudge, AsyncJudge, Judge, JudgeRequest
 from evaluation.results.state import EvaluationState
 
 _NO_JUDGE = JudgeFailure("not_configured", "a judge is needed and none is configured")

@@ -13,13 +13,10 @@ from langchain_core.runnables import Runnable
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rules import Rubric
-from evaluation.judges.answer_schema import answer_schema
-from evaluation.judges.answers import read_object
-from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.prompts import judge_prompt
-from evaluation.judges.provider_errors import raised_as, refuses_schema
-from evaluation.judges.replies import blocked_by, text_of, usage_of
-from evaluation.judging import JudgeRequest
+from evaluation.judges.answers import blocked_by, read_object, text_of, usage_of
+from evaluation.judges.failures import JudgeFailure, raised_as, refuses_schema
+from evaluation.judges.prompts import answer_schema, judge_prompt
+from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject
 
 MAX_CHARACTERS: Final = 200_000

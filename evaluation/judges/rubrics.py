@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evaluation.inputs.rules import Criterion, Rubric
+from evaluation.inputs.rules import Criterion, Rubric, Scale
 from evaluation.results.state import EvaluationState
 
 SUBJECTIVE: Final[Mapping[str, str]] = {
@@ -35,3 +35,74 @@ def _asking(names: list[str]) -> Rubric:
 
 def _criterion(name: str) -> Criterion:
     return Criterion(name=name, description=SUBJECTIVE.get(name, ""))
+
+
+LEGAL_SURVEY: Final = Rubric(
+    name="legal survey question",
+    instructions=(
+        "The output is a question for a survey among people who deal with the law. Judge the question "
+        "itself, not the answers that it may get. Give one piece of feedback a criterion in "
+        "detailed_feedback."
+    ),
+    scale=Scale(min=1, max=5),
+    criteria=[
+        Criterion(
+            name="clarity and precision",
+            description="Can the question be read in one way only, with its legal terms used as defined?",
+            anchors={
+                "1": "Vague or ambiguous; two readers would answer different questions.",
+                "3": "Mostly clear; a term or the period in question is left open.",
+                "5": "One reading only; terms, period and scope are stated.",
+            },
+        ),
+        Criterion(
+            name="neutrality and bias",
+            description="Does the wording leave every answer equally open?",
+            anchors={
+                "1": "Leading or loaded; it tells the reader what to answer.",
+                "3": "Even-handed on the whole, with a word that leans to one side.",
+                "5": "Neutral; no answer is suggested and no side is presumed right.",
+            },
+        ),
+        Criterion(
+            name="relevance and focus",
+            description="Does it ask for one thing, and one that the survey is about?",
+            anchors={
+                "1": "Off the subject, or several questions in one.",
+                "3": "On the subject, with parts that do not belong there.",
+                "5": "One question, directly on the subject of the survey.",
+            },
+        ),
+        Criterion(
+            name="completeness",
+            description="Does it give all that is needed for an informed answer?",
+            anchors={
+                "1": "Essential context or choices are missing.",
+                "3": "It can be answered, but some context has to be guessed.",
+                "5": "Context and choices suffice for an informed answer.",
+            },
+        ),
+        Criterion(
+            name="appropriateness for the audience",
+            description="Do its language and its demands fit those who are asked?",
+            anchors={
+                "1": "Too technical or too simple for them, or out of place.",
+                "3": "Fit for most of them, with an expression that some would stumble over.",
+                "5": "Fully fit for their knowledge and their situation.",
+            },
+        ),
+    ],
+    json_schema={
+        "type": "object",
+        "properties": {
+            "detailed_feedback": {
+                "type": "array",
+                "items": {"type": "string"},
+                "minItems": 1,
+                "description": "What is good and what should change, criterion by criterion.",
+            }
+        },
+        "required": ["detailed_feedback"],
+    },
+)
+"""Five criteria of equal weight, each from 1 to 5; beside the usual fields it asks for detailed feedback."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from evaluation.injected import Price
+from evaluation.plugins import Price
 from evaluation.values import JsonObject
 
 _SUMMED: Final = ("input_tokens", "output_tokens", "cost_usd")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from evaluation.injected import Price
+from evaluation.plugins import Price
 from evaluation.results.findings import Check, Unscored, group, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import bound_check, limits, unanswered

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import cast
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import AuditRules, Reaction
-from evaluation.metrics.audit.audit import Audited, rule_findings
 from evaluation.metrics.audit.exposure import exposure_findings
+from evaluation.metrics.audit.rules import Audited, rule_findings
+from evaluation.plugins import Injected
 from evaluation.results.findings import AuditFinding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.recognizers import searching

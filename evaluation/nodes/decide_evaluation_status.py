@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.injected import Injected
+from evaluation.plugins import Injected
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import status_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.injected import Injected
-from evaluation.results.checks import NOTHING_ASKED, asks_something, checks_of, critical_policy
+from evaluation.plugins import Injected
 from evaluation.results.state import EvaluationState
+from evaluation.results.status import NOTHING_ASKED, asks_something, checks_of, critical_policy
 
 
 def decide_judge_need(state: EvaluationState, injected: Injected) -> EvaluationState:

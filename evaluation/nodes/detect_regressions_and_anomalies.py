@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import DriftRules
+from evaluation.metrics.drift.baseline import measurements
 from evaluation.metrics.drift.compare import drift
-from evaluation.metrics.drift.measurements import measurements
 from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
+from evaluation.plugins import Injected
 from evaluation.results.alerts import Alert, alert, policy_alert
-from evaluation.results.checks import (
+from evaluation.results.findings import Check, check
+from evaluation.results.state import EvaluationState
+from evaluation.results.status import (
     NOTHING_ANSWERED,
     NOTHING_ASKED,
     asks_something,
@@ -18,8 +20,6 @@ from evaluation.results.checks import (
     groups_of,
     judge_checks,
 )
-from evaluation.results.findings import Check, check
-from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject
 
 

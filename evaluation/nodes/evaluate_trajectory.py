@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
 from evaluation.metrics.trajectory import (
@@ -15,6 +14,7 @@ from evaluation.metrics.trajectory import (
     observed_action,
     score_trajectory,
 )
+from evaluation.plugins import Injected
 from evaluation.results.findings import Check, group, outcome_of
 from evaluation.results.state import EvaluationState
 

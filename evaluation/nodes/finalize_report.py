@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from evaluation.injected import Injected
 from evaluation.metrics.registry import METRICS
-from evaluation.results.checks import groups_of
+from evaluation.plugins import Injected
 from evaluation.results.findings import group
 from evaluation.results.redaction import UNSEARCHED, Redactor, excerpt, nothing
 from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
-from evaluation.results.status import STATUS
+from evaluation.results.status import STATUS, groups_of
 from evaluation.results.thresholds import limit_name
 from evaluation.values import JsonObject, as_list
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from typing import Final, NoReturn
 
-from evaluation.injected import Injected
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.conversation import texts_of
-from evaluation.inputs.intake import Accepted, Refused, take_in
-from evaluation.inputs.metadata import merged
+from evaluation.inputs.intake import Accepted, Refused, merged, take_in
+from evaluation.inputs.messages import texts_of
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.metrics.registry import direction_of
+from evaluation.plugins import Injected
 from evaluation.results.alerts import alert
 from evaluation.results.findings import check
 from evaluation.results.state import Action, EvaluationState

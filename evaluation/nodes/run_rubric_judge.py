@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.injected import Injected
 from evaluation.judges.answers import plain_object
 from evaluation.judges.call import Answered, acall, call, request_of
 from evaluation.judges.failures import JudgeFailure
+from evaluation.plugins import Injected
 from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject
 

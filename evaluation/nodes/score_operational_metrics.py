@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.injected import Injected
 from evaluation.metrics.operational import operational
 from evaluation.metrics.registry import bounds_of
+from evaluation.plugins import Injected
 from evaluation.results.state import EvaluationState
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.injected import Embedder, Injected
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.response.checks import (
     default_checks,
@@ -26,6 +25,7 @@ from evaluation.metrics.response.scores import (
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import missing_keywords, tokens
+from evaluation.plugins import Embedder, Injected
 from evaluation.results.findings import Check, group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits

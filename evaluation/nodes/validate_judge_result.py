@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import JudgePolicy, Rubric, Severity
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.rubrics import rubric_for
 from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, pass_score, read_judge_result
 from evaluation.judges.usage import costed
+from evaluation.plugins import Injected
 from evaluation.results.findings import Check, check
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import bound_check

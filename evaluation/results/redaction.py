@@ -16,8 +16,8 @@ from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
 from evaluation.sensitive.json_values import MOST_LEAVES, Find, found_at, found_in, json_text
-from evaluation.sensitive.linear import MOST_CANDIDATES
 from evaluation.sensitive.literals import Literals
+from evaluation.sensitive.patterns import MOST_CANDIDATES
 from evaluation.sensitive.recognizers import searching
 from evaluation.sensitive.scanner import find
 from evaluation.sensitive.spans import MOST_FOUND, Recognizer, Span

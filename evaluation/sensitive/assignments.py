@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.detectors import Detector
-from evaluation.sensitive.linear import Pattern, Subject
+from evaluation.sensitive.patterns import Detector, Pattern, Subject
 from evaluation.sensitive.spans import Span
 
 _WORDS: Final = (

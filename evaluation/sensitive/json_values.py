@@ -17,7 +17,7 @@ from typing import Final
 from pydantic_core import PydanticSerializationError, to_json
 
 from evaluation.sensitive.assignments import is_credential, name_kind
-from evaluation.sensitive.linear import MOST_CANDIDATES, TooManyError, Turns
+from evaluation.sensitive.patterns import MOST_CANDIDATES, TooManyError, Turns
 from evaluation.sensitive.scanner import find, may_hold
 from evaluation.sensitive.spans import MOST_FOUND, Category, Span
 

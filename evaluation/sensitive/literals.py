@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from evaluation.sensitive.json_values import Found
-from evaluation.sensitive.linear import Pattern
+from evaluation.sensitive.patterns import Pattern
 
 _HEAD: Final = 6
 _SHORTEST: Final = 4

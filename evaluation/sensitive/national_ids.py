@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.sensitive import european_numbers, other_numbers
-from evaluation.sensitive.checksums import MOST_CHECKED, is_right
-from evaluation.sensitive.detectors import Detector
-from evaluation.sensitive.labels import Labelled, trigger
-from evaluation.sensitive.linear import Pattern, Subject, apart
 from evaluation.sensitive.number_form import NumberForm, widened
+from evaluation.sensitive.patterns import Detector, Labelled, Pattern, Subject, apart, trigger
+from evaluation.sensitive.payment import MOST_CHECKED, is_right
 from evaluation.sensitive.spans import Span
 
 _GENERAL: Final = (

@@ -9,8 +9,7 @@ from typing import Final
 from evaluation.sensitive import assignments, contact, payment
 from evaluation.sensitive import national_ids as national
 from evaluation.sensitive import secrets as tokens
-from evaluation.sensitive.detectors import Detector
-from evaluation.sensitive.linear import LOOKALIKE_BYTES, Pattern, Subject, TooManyError
+from evaluation.sensitive.patterns import LOOKALIKE_BYTES, Detector, Pattern, Subject, TooManyError
 from evaluation.sensitive.spans import MOST_FOUND, Span, unsearched, without_overlaps
 
 _UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}"

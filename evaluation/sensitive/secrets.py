@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.detectors import Detector
-from evaluation.sensitive.linear import Pattern, Subject
+from evaluation.sensitive.patterns import Detector, Pattern, Subject
 from evaluation.sensitive.spans import Span
 
 _FORMS: Final[tuple[tuple[str, str, str], ...]] = (

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.rates import Proportion, proportion
+from evaluation.statistics.intervals import Interval, Proportion, proportion, two_sided_quantile
 
 Label = str | bool
 Confusion = Mapping[str, Mapping[str, int]]

@@ -1,5 +1,1 @@
-"""The command line: what is typed becomes a run, what happens becomes words."""
-
-from orchestrator.cli.entry import main
-
-__all__ = ["main"]
+"""The command line: turns typed options into runs, and events into text."""

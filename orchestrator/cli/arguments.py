@@ -9,7 +9,7 @@ from typing import Final, TypeVar, get_args
 
 import typer
 
-from orchestrator.runs.statuses import STATUSES, StoredStatus
+from orchestrator.runs.summary import STATUSES, StoredStatus
 from orchestrator.state.records import SupervisionMode
 
 Word = TypeVar("Word", bound=str)

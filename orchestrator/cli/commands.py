@@ -9,7 +9,7 @@ import typer
 
 from orchestrator.cli.arguments import mode, moment, number, text, thread_name, whole_number
 from orchestrator.cli.arguments import status as stored_status
-from orchestrator.runs.statuses import StoredStatus
+from orchestrator.runs.summary import StoredStatus
 from orchestrator.state.records import SupervisionMode
 
 _SPEC: Final = '"local", "ollama:NAME", "gguf:PATH" or "openai:NAME".'
@@ -152,7 +152,7 @@ def resume(
 
     What is not typed is as it was when the run began. Exit status: as that of run.
     """
-    from orchestrator.cli.resume import go_on  # noqa: PLC0415 - takes seconds
+    from orchestrator.cli.run import go_on  # noqa: PLC0415 - takes seconds
 
     typed = {
         "model": model,
@@ -185,7 +185,7 @@ def fork(
 
     What is not typed is as it was when the run began; that run stays as it is. Exit status: as that of run.
     """
-    from orchestrator.cli.fork import branch_off  # noqa: PLC0415 - takes seconds
+    from orchestrator.cli.run import branch_off  # noqa: PLC0415 - takes seconds
 
     typed = {
         "model": model,

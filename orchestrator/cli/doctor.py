@@ -2,18 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 import typer
+from pydantic import BaseModel, ConfigDict
 from rich.text import Text
 
-from orchestrator.cli.diagnosis import Diagnosis, Embedded, Ollama, OpenAICompatible, diagnose
-from orchestrator.cli.exits import unwritten_exits
-from orchestrator.cli.statuses import FAILED
+from agents import ModelSetupError
+from agents.models.embedded import embedded_endpoint, require_runtime
+from agents.models.ollama import installed_models, server_address
+from agents.models.weights import DEFAULT_SOURCES, Sources, Weights, find_weights
+from orchestrator.cli.exits import FAILED, unwritten_exits
 from orchestrator.cli.view.consoles import logs_on, progress_console, result_console
-from orchestrator.cli.view.document import as_json
-from orchestrator.cli.view.text import one_line
+from orchestrator.cli.view.text import as_json, one_line
+
+PACKAGES: Final = (
+    "plan-execute-monitor",
+    "langgraph",
+    "langchain-core",
+    "langchain-ollama",
+    "langchain-openai",
+    "xllamacpp",
+)
+_NO_WEIGHTS: Final = (
+    "no weights are on this machine; `orchestrator run` downloads them (98 MB) where there is a network, "
+    "or set PEM_WEIGHTS to a GGUF file"
+)
+
+
+class _Fact(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Embedded(_Fact):
+    """The embedded model; ``ready`` once it was loaded, ``problem`` where it could not be."""
+
+    ready: bool
+    path: str | None = None
+    origin: str | None = None
+    size_bytes: int | None = None
+    problem: str | None = None
+
+
+class Ollama(_Fact):
+    """An Ollama server; ``models`` in its order."""
+
+    host: str
+    answers: bool
+    models: list[str]
+
+
+class OpenAICompatible(_Fact):
+    """Whether the variables are set."""
+
+    api_key_set: bool
+    base_url_set: bool
+
+
+class Diagnosis(_Fact):
+    """What was found; ``usable`` holds the specifications of models that a run can use now."""
+
+    python: str
+    platform: str
+    versions: dict[str, str | None]
+    embedded: Embedded
+    ollama: Ollama
+    openai: OpenAICompatible
+    usable: list[str]
+
+
+def diagnose(environment: Mapping[str, str] = os.environ) -> Diagnosis:
+    """Look around; loads the embedded model and waits for Ollama for 2 s at most.
+
+    Args:
+        environment: The variables that OpenAI's settings and Ollama's host are read from for display.
+    """
+    embedded, ollama, openai = find_embedded(), _find_ollama(environment), _find_openai(environment)
+    return Diagnosis(
+        python=platform.python_version(),
+        platform=platform.platform(terse=True),
+        versions={name: installed_version(name) for name in PACKAGES},
+        embedded=embedded,
+        ollama=ollama,
+        openai=openai,
+        usable=[
+            *(["local"] if embedded.ready else []),
+            *(f"ollama:{name}" for name in ollama.models),
+            *(["openai:NAME"] if openai.api_key_set or openai.base_url_set else []),
+        ],
+    )
+
+
+def installed_version(package: str) -> str | None:
+    """A package's version; None where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def find_embedded(sources: Sources = DEFAULT_SOURCES) -> Embedded:
+    """Look for the weights, and load them where they are there."""
+    try:
+        require_runtime()
+        weights = find_weights(sources)
+    except ModelSetupError as error:
+        return Embedded(ready=False, problem=str(error))
+    if weights is None:
+        return Embedded(ready=False, problem=_NO_WEIGHTS)
+    problem = _load_problem(weights)
+    return Embedded(
+        ready=problem is None,
+        path=str(weights.path),
+        origin=weights.origin,
+        size_bytes=weights.size_bytes,
+        problem=problem,
+    )
+
+
+def _load_problem(weights: Weights) -> str | None:
+    try:
+        embedded_endpoint(weights)
+    except (ModelSetupError, ImportError) as error:
+        return str(error)
+    return None
+
+
+def _find_ollama(environment: Mapping[str, str]) -> Ollama:
+    models = installed_models()
+    return Ollama(
+        host=server_address(environment.get("OLLAMA_HOST")), answers=models is not None, models=models or []
+    )
+
+
+def _find_openai(environment: Mapping[str, str]) -> OpenAICompatible:
+    return OpenAICompatible(
+        api_key_set=bool(environment.get("OPENAI_API_KEY")),
+        base_url_set=bool(environment.get("OPENAI_BASE_URL") or environment.get("OPENAI_API_BASE")),
+    )
+
 
 _MEGABYTE: Final = 1_000_000
 _NOTHING_USABLE: Final = (
@@ -54,8 +185,8 @@ def _rows(found: Diagnosis) -> Iterator[Text]:
     for package, installed in found.versions.items():
         yield _row(package, installed or "not installed", good=installed is not None)
     yield _row("embedded model", _embedded(found.embedded), good=found.embedded.ready)
-    yield _row("Ollama", _ollama(found.ollama), good=bool(found.ollama.models))
-    yield _row("OpenAI-compatible", _openai(found.openai), good=_configured(found.openai))
+    yield _row("Ollama", _ollama_line(found.ollama), good=bool(found.ollama.models))
+    yield _row("OpenAI-compatible", _openai_line(found.openai), good=_configured(found.openai))
 
 
 def _row(name: str, text: str, *, good: bool) -> Text:
@@ -70,7 +201,7 @@ def _embedded(embedded: Embedded) -> str:
     return where if embedded.problem is None else f"{where}: {embedded.problem}"
 
 
-def _ollama(ollama: Ollama) -> str:
+def _ollama_line(ollama: Ollama) -> str:
     if not ollama.answers:
         return f"no server answers at {ollama.host}; start one with `ollama serve`, or set OLLAMA_HOST"
     if not ollama.models:
@@ -78,7 +209,7 @@ def _ollama(ollama: Ollama) -> str:
     return f"{ollama.host} answers and has {_some(ollama.models)}"
 
 
-def _openai(openai: OpenAICompatible) -> str:
+def _openai_line(openai: OpenAICompatible) -> str:
     key, url = ("set" if there else "not set" for there in (openai.api_key_set, openai.base_url_set))
     return f"OPENAI_API_KEY is {key}, OPENAI_BASE_URL is {url}"
 

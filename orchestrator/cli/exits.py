@@ -10,10 +10,15 @@ from typing import Final
 import typer
 
 from agents import ModelSetupError, ModelSpecError
-from orchestrator.cli.statuses import BAD_INPUT, FAILED
-from orchestrator.cli.view.streams import write_nowhere
+from orchestrator.cli.view.consoles import write_nowhere
 from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
+
+FAILED: Final = 1
+BAD_INPUT: Final = 2
+WAITING: Final = 3
+"""A run waits for a person's answer."""
+
 
 _OPTIONS: Final = {
     "spec": "--model",

@@ -12,15 +12,14 @@ import typer
 from rich.text import Text
 
 from orchestrator.cli.exits import bad_input_exits, unwritten_exits
-from orchestrator.cli.history_view import runs_table, story
 from orchestrator.cli.store import open_store, reading
 from orchestrator.cli.view.consoles import progress_console, result_console
-from orchestrator.cli.view.document import as_json
+from orchestrator.cli.view.history import runs_table, story
 from orchestrator.cli.view.question import how_to_answer
-from orchestrator.cli.view.text import one_line
+from orchestrator.cli.view.text import as_json, one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import RunSummary, Store
-from orchestrator.runs.statuses import StoredStatus
+from orchestrator.runs.summary import StoredStatus
 
 _MOST_DAYS: Final = 700_000
 """About as many as a calendar holds."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from orchestrator.cli.view.resume_command import resume_command
+from orchestrator.cli.view.question import resume_command
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.persistence import open_store as open_any
-from orchestrator.runs.statuses import ENDED
+from orchestrator.runs.summary import ENDED
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from orchestrator.errors import DrawingError
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
 
-    from orchestrator.graph.graph import Graph
+    from orchestrator.graph.build import Graph
 
 
 def mermaid(graph: Graph) -> str:

@@ -17,9 +17,8 @@ from orchestrator.graph.routing import (
     route_after_reconcile,
     route_onwards,
 )
-from orchestrator.nodes.branch import StepGraph
-from orchestrator.nodes.node import Node, saving
-from orchestrator.nodes.stopping import stoppable
+from orchestrator.nodes.base import Node, saving
+from orchestrator.nodes.parallel import StepGraph, stoppable
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import OrchestratorState, RunInput

@@ -12,10 +12,9 @@ from langgraph.errors import GraphInterrupt
 
 from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
 from evaluation.graph import EvaluationGraph
-from evaluation.injected import Injected
 from evaluation.judges.call import aask
-from evaluation.judging import AnyJudge
 from evaluation.pipeline import aconclude
+from evaluation.plugins import AnyJudge, Injected
 from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import agent_run
 from orchestrator.judging.contracts import OBJECTIVE, PlainContract

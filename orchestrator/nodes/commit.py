@@ -6,9 +6,7 @@ from langgraph.runtime import Runtime
 
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.contracted import without_contract
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import bounded, counted
+from orchestrator.nodes.base import Node, bounded, context_of, counted, without_contract
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings

@@ -9,12 +9,11 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from agents.boundary import boundary_for, fenced
+from agents.prompts import boundary_for, fenced
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.contracted import without_contract
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.retry.settling import with_transport
+from orchestrator.nodes.base import Node, context_of, without_contract
+from orchestrator.retry.outcome import with_transport
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext

@@ -7,9 +7,8 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from orchestrator.nodes.announcing import announce
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.retry.settling import accepted, again, ended
+from orchestrator.nodes.base import Node, announce, context_of
+from orchestrator.retry.outcome import accepted, again, ended
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record

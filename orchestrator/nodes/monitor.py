@@ -12,11 +12,8 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.evaluator import Evaluated, Evaluator, refused_by_the_judge_alone
 from orchestrator.judging.feedback import feedback_of, warnings_of
 from orchestrator.judging.verdict import failed, no_verdict
-from orchestrator.nodes.announcing import announce
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import bounded, judged_by
-from orchestrator.retry.concluding import conclude
-from orchestrator.retry.settling import ended, with_transport
+from orchestrator.nodes.base import Node, announce, bounded, context_of, judged_by
+from orchestrator.retry.outcome import conclude, ended, with_transport
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of

@@ -11,9 +11,8 @@ from langgraph.types import Overwrite
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import counted
-from orchestrator.planning.plans import PlannedSteps, read_steps
+from orchestrator.nodes.base import Node, context_of, counted
+from orchestrator.planning.plan import PlannedSteps, read_steps
 from orchestrator.planning.replan import planned, replan_request, replanned
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, call_agent

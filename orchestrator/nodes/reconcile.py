@@ -5,9 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.announcing import announce
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.retry.concluding import ask, conclude, outcome_of
+from orchestrator.nodes.base import Node, announce, context_of
+from orchestrator.retry.outcome import ask, conclude, outcome_of
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of

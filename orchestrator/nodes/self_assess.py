@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.nodes.announcing import announce
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import bounded, counted, judged_by
-from orchestrator.retry.settling import ended
+from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
+from orchestrator.retry.outcome import ended
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings

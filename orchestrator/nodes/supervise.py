@@ -5,11 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.announcing import announce
-from orchestrator.nodes.node import Node, context_of
-from orchestrator.nodes.spending import bounded, counted, judged_by
-from orchestrator.retry.concluding import ask, conclude
-from orchestrator.retry.settling import again, ended
+from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
+from orchestrator.retry.outcome import again, ask, conclude, ended
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings

@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.persistence.stores import Store, open_store
-    from orchestrator.runs.held import RunSummary
+    from orchestrator.persistence.store import Store, open_store
     from orchestrator.runs.history import History, StoredRun
+    from orchestrator.runs.summary import RunSummary
 else:
     _HOMES = {
         "History": "orchestrator.runs.history",
-        "RunSummary": "orchestrator.runs.held",
-        "Store": "orchestrator.persistence.stores",
+        "RunSummary": "orchestrator.runs.summary",
+        "Store": "orchestrator.persistence.store",
         "StoredRun": "orchestrator.runs.history",
-        "open_store": "orchestrator.persistence.stores",
+        "open_store": "orchestrator.persistence.store",
     }
 
     def __getattr__(name: str) -> object:

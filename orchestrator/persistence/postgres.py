@@ -25,10 +25,9 @@ from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.deltas import COUNTS, Row, Write, histories
+from orchestrator.persistence.deltas import COUNTS, Row, Write, histories, next_version
 from orchestrator.persistence.postgres_locks import SessionClaims
 from orchestrator.persistence.serializer import StrictSerializer
-from orchestrator.persistence.versions import next_version
 from orchestrator.runs.index import HEADS, Head, Labels, said, whole
 
 Pool = ConnectionPool[Connection[DictRow]]

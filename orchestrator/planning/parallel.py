@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orchestrator.planning.plans import ready
+from orchestrator.planning.plan import ready
 from orchestrator.state.current_step import context_entry
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.boundary import boundary_for, fenced
+from agents.prompts import boundary_for, fenced
 from orchestrator.planning.parallel import done
-from orchestrator.planning.plans import PlannedSteps
+from orchestrator.planning.plan import PlannedSteps
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     Declared,

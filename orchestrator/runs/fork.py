@@ -13,8 +13,7 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.runs.resume import state_in
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput
-from orchestrator.state.stored import schema_problem
-from orchestrator.state.stored_form import reading
+from orchestrator.state.stored_form import reading, schema_problem
 
 
 def check_step(step: object) -> None:

@@ -2,23 +2,82 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import Final, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.filters import check_filters, check_retention
-from orchestrator.runs.held import RunSummary, is_run, problem_in, unreadable
 from orchestrator.runs.index import Head, command_in, indexed, place
 from orchestrator.runs.locks import kept_from_runs
 from orchestrator.runs.reader import Reader
-from orchestrator.runs.statuses import ENDED, StoredStatus
+from orchestrator.runs.summary import (
+    ENDED,
+    STATUSES,
+    RunSummary,
+    StoredStatus,
+    is_run,
+    problem_in,
+    unreadable,
+)
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, StepRecord
+from orchestrator.state.plain_values import plain_text
+
+_NUL: Final = re.compile(r"(?<!\\)(\\\\)*\\u0000")
+"""As JSON writes it: what stands behind an even number of backslashes."""
+
+
+def check_filters(status: object, since: object, task: object, limit: object) -> None:
+    """Refuse what runs cannot be filtered by.
+
+    Raises:
+        ConfigurationError: One of them, named with what is accepted.
+    """
+    if status is not None and status not in STATUSES:
+        raise ConfigurationError(f"status is {status!r:.40}; give one of {', '.join(STATUSES)}, or None")
+    if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
+        raise ConfigurationError(f"since is {since!s:.40}; give a time with its zone, or None")
+    if task is not None and not isinstance(task, str):
+        raise ConfigurationError(f"task is {task!r:.40}; give a text, or None")
+    _check_count("limit", limit)
+
+
+def check_kept(command: object) -> None:
+    """Refuse what cannot be kept with a run.
+
+    Raises:
+        ConfigurationError: Not JSON, or with texts that no database can hold.
+    """
+    try:
+        written = json.dumps(command, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"command is no JSON ({error!s:.80}); give JSON values") from None
+    if _NUL.search(written) or plain_text(written) != written:
+        raise ConfigurationError("command holds a text with NUL or a surrogate; give one without")
+
+
+def check_retention(keep_last: object, older_than: object) -> None:
+    """Refuse what does not say which runs are kept.
+
+    Raises:
+        ConfigurationError: One of them, named with what is accepted.
+    """
+    if keep_last is None and older_than is None:
+        raise ConfigurationError("prune() has nothing to go by; give keep_last, older_than or both")
+    _check_count("keep_last", keep_last)
+    if older_than is not None and (not isinstance(older_than, timedelta) or older_than < timedelta(0)):
+        raise ConfigurationError(f"older_than is {older_than!s:.40}; give a timedelta of at least 0, or None")
+
+
+def _check_count(name: str, value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ConfigurationError(f"{name} is {value!r:.40}; give a whole number of at least 0, or None")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from orchestrator.errors import BrokenRunError
-from orchestrator.state.stored import moment
+from orchestrator.state.stored_form import moment
 
 _COMMAND: Final = "orchestrator_command"
 _SAID: Final = 200

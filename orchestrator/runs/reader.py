@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
 from langgraph.types import Interrupt
 
-from orchestrator.runs.beside import records_beside
-from orchestrator.runs.held import (
+from orchestrator.runs.index import place
+from orchestrator.runs.resume import question_of, state_in
+from orchestrator.runs.summary import (
     RunSummary,
     begun_in,
     input_in,
@@ -22,10 +24,43 @@ from orchestrator.runs.held import (
     unreadable,
     values_in,
 )
-from orchestrator.runs.index import place
-from orchestrator.runs.resume import question_of, state_in
-from orchestrator.state.graph_state import BRANCH, OrchestratorState, Question, StateUpdate, settle_records
+from orchestrator.state.graph_state import (
+    BRANCH,
+    OrchestratorState,
+    Question,
+    StateUpdate,
+    StepRecord,
+    settle_all,
+    settle_records,
+)
 from orchestrator.state.stored_form import checked_state, reading
+
+_RESULTS: Final = "results"
+
+
+def records_beside(saver: BaseCheckpointSaver[str], found: CheckpointTuple) -> list[StepRecord]:
+    """The executions of steps that run side by side, after the checkpoint of the run as a whole."""
+    branches = [*_branches(saver, found)]  # a saver that is still listing may not be asked for anything else
+    return [record for branch in branches for record in _records(saver, branch)]
+
+
+def _branches(saver: BaseCheckpointSaver[str], found: CheckpointTuple) -> Iterator[CheckpointTuple]:
+    """The latest checkpoint of each."""
+    at, seen = found.config["configurable"], set[str]()
+    for one in saver.list(RunnableConfig(configurable={"thread_id": at["thread_id"]})):
+        namespace = one.config["configurable"]["checkpoint_ns"]
+        begun_at = one.metadata.get("parents", {}).get("")
+        name, _, task = namespace.partition(":")
+        # An agent within it may have checkpoints of its own.
+        if name == BRANCH and "|" not in task and begun_at == at["checkpoint_id"] and namespace not in seen:
+            seen.add(namespace)
+            yield one
+
+
+def _records(saver: BaseCheckpointSaver[str], branch: CheckpointTuple) -> list[StepRecord]:
+    history = saver.get_delta_channel_history(config=branch.config, channels=[_RESULTS])[_RESULTS]
+    seed = cast("list[StepRecord]", history.get("seed", []))
+    return settle_all(seed, [cast("list[StepRecord]", value) for _, _, value in history["writes"]])
 
 
 @dataclass(frozen=True, slots=True)

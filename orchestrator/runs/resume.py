@@ -14,8 +14,7 @@ from orchestrator.errors import ResumeError
 from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import ADDED_TO, BRANCH, OrchestratorState, Question, blank_state
 from orchestrator.state.plain_values import shown
-from orchestrator.state.stored import schema_problem
-from orchestrator.state.stored_form import checked_state
+from orchestrator.state.stored_form import checked_state, schema_problem
 from orchestrator.supervision.human import overdue, read_answer
 
 PLANNER: Final = "planner_node"

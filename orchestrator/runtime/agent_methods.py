@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from agents.daemon_threads import in_daemon_thread
+from agents.sync import in_daemon_thread
 from orchestrator.runtime.protocols import Compressor, InvokableCompressor
 from orchestrator.state.plain_values import text_of
 

@@ -16,7 +16,7 @@ from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import durability_of_their_own
-from orchestrator.runtime.recorder import UsageRecorder, recording
+from orchestrator.runtime.usage_recorder import UsageRecorder, recording
 from orchestrator.state.graph_state import FailureKind, ToolCallRecord, Usage
 from orchestrator.state.plain_values import text_of
 

@@ -14,7 +14,7 @@ from typing import Final
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import Budget
-from orchestrator.runtime.recorder import UsageRecorder
+from orchestrator.runtime.usage_recorder import UsageRecorder
 from orchestrator.state.graph_state import NO_USAGE, Failure, FailureKind, OrchestratorState, Usage
 from orchestrator.state.usage import add_usage
 

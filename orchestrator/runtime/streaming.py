@@ -11,8 +11,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Final, TypeVar
 
-from agents.daemon_threads import fulfil, in_daemon_thread
-from agents.sync import run_loop
+from agents.sync import fulfil, in_daemon_thread, run_loop
 
 T = TypeVar("T")
 

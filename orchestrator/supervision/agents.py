@@ -20,9 +20,9 @@ from orchestrator.state.records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision import prompts
+from orchestrator.supervision.prompts import ASSESSMENT_SCHEMA, COMMITMENT_SCHEMA, VERDICT_SCHEMA
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import Execution, Occasion, read_assessment, read_commitment
-from orchestrator.supervision.schemas import ASSESSMENT_SCHEMA, COMMITMENT_SCHEMA, VERDICT_SCHEMA
 from orchestrator.supervision.verdicts import UNREADABLE_REPLY, read_supervisor_verdict
 
 _log: Final = logging.getLogger(__name__)

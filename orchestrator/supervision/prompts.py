@@ -10,8 +10,58 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agents.boundary import boundary_for, fenced
+from agents.contracts import JsonSchema
+from agents.prompts import boundary_for, fenced
 from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
+
+
+def _text(limit: int, shortest: int = 0) -> JsonSchema:
+    return {"type": "string", "minLength": shortest, "maxLength": limit}
+
+
+def _texts(most: int = 2, limit: int = 80) -> JsonSchema:
+    return {"type": "array", "items": _text(limit, 3), "maxItems": most}
+
+
+def _object(title: str, description: str, **properties: JsonSchema) -> JsonSchema:
+    return {
+        "title": title,
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+COMMITMENT_SCHEMA: Final = _object(
+    "commitment",
+    "What will be done in a step.",
+    interpretation=_text(160, 3),
+    scope_in=_texts(),
+    scope_out=_texts(),
+    approach=_text(160, 3),
+    predicted_output=_text(160, 3),
+    confidence={"enum": ["high", "medium", "low"]},
+    assumptions=_texts(),
+)
+
+ASSESSMENT_SCHEMA: Final = _object(
+    "assessment",
+    "How what was done differs from what was to be done.",
+    met={"type": "boolean"},
+    deviations=_texts(3, 120),
+    concerns=_texts(3, 120),
+    unexpected=_texts(3, 120),
+)
+
+VERDICT_SCHEMA: Final = _object(
+    "verdict",
+    "How a step goes on.",
+    verdict={"enum": ["continue", "reorient", "ask_human", "halt"]},
+    text=_text(400, 3),
+)
+
 
 COMMITTING: Final = (
     "You are about to carry out one step. First say what you will do, in your own words. "

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from agents import UNREADABLE_PREFIX, MonitoringAgent, prompts
-from agents.boundary import boundary_for, fenced
-from agents.prompts import verdict_request
+from agents.prompts import boundary_for, fenced, verdict_request
 from agents.testing import ScriptedChatModel
 
 OBJECTIVE = "Write a haiku about the ocean"

@@ -7,7 +7,7 @@ import pytest
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rules import Criterion, Rubric, Scale
 from evaluation.judges.scores import JudgeScore, read_judge_result
-from evaluation.judging import AsyncJudge, Judge, JudgeRequest
+from evaluation.plugins import AsyncJudge, Judge, JudgeRequest
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="wit")], scale=Scale(min=0.0, max=10.0))

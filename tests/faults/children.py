@@ -18,7 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateSnapshot
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.graph.threaded_saver import ThreadedSaver
+from orchestrator.graph.async_saver import ThreadedSaver
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import OrchestratorState, StepRecord
 from tests.faults.story import STORIES, THREAD, Log, build, execution, told

@@ -7,7 +7,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from evaluation.sensitive.linear import Pattern
+from evaluation.sensitive.patterns import Pattern
 
 _ADDRESS: Final = Pattern(
     r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//|\bwww\.)([^\s/?#\"'<>\\|`{}^]+)"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Tolerance
-from evaluation.metrics.drift.measurements import Measurements
+from evaluation.metrics.drift.baseline import Measurements
 from evaluation.results.findings import Unscored, missing_data, unscored_error
 from evaluation.statistics.outliers import usual
 

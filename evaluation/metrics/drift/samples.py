@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from evaluation.errors import MissingExtraError
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.measurements import read_number
+from evaluation.metrics.drift.baseline import read_number
 from evaluation.results.findings import Unscored, missing_data, unscored_error
-from evaluation.statistics.multiple import adjusted
 from evaluation.statistics.outliers import median
-from evaluation.statistics.two_sample import TwoSample, two_sample
+from evaluation.statistics.two_sample import TwoSample, adjusted, two_sample
 from evaluation.values import JsonObject
 
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Severity
 from evaluation.metrics.drift.bands import Band, tolerance_of
-from evaluation.metrics.drift.measurements import Measurements
+from evaluation.metrics.drift.baseline import Measurements
 from evaluation.metrics.drift.samples import Moved
 from evaluation.results.findings import FindingKind
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NoReturn
 
-from evaluation.inputs.conversation import assistant_texts
+from evaluation.inputs.messages import assistant_texts
 from evaluation.inputs.patterns import MAX_SHOWN, pattern_found, schema_problem, shown
 from evaluation.inputs.rules import ContentRule, Severity
 from evaluation.metrics.response.numbers import states_number

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import SupportsFloat
 
-from evaluation.injected import Embedder
+from evaluation.plugins import Embedder
 from evaluation.results.findings import Unscored, not_applicable, unscored_error
 
 

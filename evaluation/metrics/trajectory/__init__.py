@@ -7,7 +7,7 @@ from evaluation.metrics.trajectory.actions import (
     expected_step,
     observed_action,
 )
-from evaluation.metrics.trajectory.matching import DEFAULT_RULES, match_trajectory
+from evaluation.metrics.trajectory.match import DEFAULT_RULES, match_trajectory
 from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, Self
 
 from evaluation.inputs.rules import ArgumentRule
-from evaluation.metrics.trajectory.equality import written
+from evaluation.metrics.trajectory.arguments import written
 from evaluation.results.state import Action
 from evaluation.values import JsonObject
 

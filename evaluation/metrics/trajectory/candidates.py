@@ -8,9 +8,8 @@ from typing import Final
 
 from evaluation.inputs.rules import ArgumentRule
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.arguments import is_plain
+from evaluation.metrics.trajectory.arguments import is_plain, key_of
 from evaluation.metrics.trajectory.comparison import Comparison, arguments_of
-from evaluation.metrics.trajectory.equality import key_of
 
 _CROWD: Final = 32
 """Above as many actions of one name, equal ones are grouped first."""

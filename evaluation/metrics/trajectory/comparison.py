@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evaluation.injected import ArgumentFunction
 from evaluation.inputs.rules import ArgumentRule, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.arguments import differences, is_plain
-from evaluation.metrics.trajectory.equality import equal, written
-from evaluation.metrics.trajectory.naming import shown
+from evaluation.metrics.trajectory.arguments import differences, equal, is_plain, written
+from evaluation.metrics.trajectory.outcome import shown
+from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
 MOST_COMPARISONS: Final = 1_000_000

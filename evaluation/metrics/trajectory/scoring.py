@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeGuard
 
-from evaluation.injected import ArgumentFunction
 from evaluation.inputs.rules import MATCH_MODES, MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.matching import match_trajectory
-from evaluation.metrics.trajectory.naming import listed, quotable, shown
-from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
-from evaluation.metrics.trajectory.selection import select
+from evaluation.metrics.trajectory.match import match_trajectory, select
+from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch, listed, quotable, shown
+from evaluation.plugins import ArgumentFunction
 from evaluation.results.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
 from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject

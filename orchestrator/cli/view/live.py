@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from orchestrator.cli.view.model import StepPhase, StepView, View, Word
 from orchestrator.cli.view.text import one_line, spent, steps, warnings
-from orchestrator.cli.view.view import StepPhase, StepView, View, Word
 from orchestrator.state.graph_state import RecordStatus
 
 _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from shlex import quote
 from typing import Final
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from orchestrator.cli.view.resume_command import resume_command
 from orchestrator.cli.view.text import clean, one_line
+from orchestrator.persistence.store import default_path
 from orchestrator.state.graph_state import Question
+
+
+def resume_command(thread_id: str, where: str) -> str:
+    """What is typed to go on with a run."""
+    elsewhere = "" if where == str(default_path()) else f" --db {_quoted(where)}"
+    return f"orchestrator resume {_quoted(thread_id)}{elsewhere}"
+
+
+def _quoted(text: str) -> str:
+    """A word for a shell; with what cannot be seen as bash and zsh read it."""
+    if clean(text) == text and text.isprintable():
+        return quote(text)
+    escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
+    return f"$'{escaped}'"
+
 
 _OUTPUT_CHARACTERS: Final = 4000
 _MARGIN: Final = "│ "

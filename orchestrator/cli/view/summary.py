@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from orchestrator.cli.view.decisions import decision
 from orchestrator.cli.view.live import VERDICTS
-from orchestrator.cli.view.text import clean, one_line, steps
+from orchestrator.cli.view.text import clean, decision, one_line, steps
 from orchestrator.state.graph_state import OrchestratorState, StepRecord
 
 _NO_RESULT = "(empty)"

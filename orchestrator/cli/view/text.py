@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
+from orchestrator.state.graph_state import StepRecord
+from orchestrator.state.records import HumanAnswer, SupervisorVerdict
+
 if TYPE_CHECKING:
     from orchestrator.state.graph_state import Usage
+
 
 _KEPT: Final = frozenset("\n\t")
 _CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) - _KEPT
@@ -83,3 +90,61 @@ def _tokens(usage: Usage) -> str:
         return "no model call"
     total = usage["total_tokens"]
     return "tokens missing" if total is None else f"{total} tokens"
+
+
+def decision(record: StepRecord) -> str:
+    """The last word on an execution: a person's, else the supervisor's, else the monitor's; "" for none."""
+    supervision, verdict = record["supervision"], record["verdict"]
+    if supervision is not None and supervision["answer"] is not None:
+        return _answered(supervision["answer"])
+    supervised = "" if supervision is None else _supervised(supervision["verdict"])
+    return supervised or ("" if verdict is None else verdict["feedback"])
+
+
+def _answered(answer: HumanAnswer) -> str:
+    word = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
+    return _with(f"{word} by {answer['answered_by']}", answer["text"])
+
+
+def _supervised(verdict: SupervisorVerdict | None) -> str:
+    if verdict is None:
+        return ""
+    match verdict["verdict"]:
+        case "continue":
+            return _with("the supervisor lets it stand", verdict["reason"])
+        case "reorient":
+            return _with("the supervisor wants it otherwise", verdict["correction"])
+        case "halt":
+            return _with("the supervisor halts the run", verdict["reason"])
+        case "ask_human":
+            return _with("the supervisor asks", verdict["question"])
+
+
+def _with(said: str, why: str) -> str:
+    return f"{said}: {why}" if why.strip() else said
+
+
+_COMMANDS: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""Control characters that JSON may hold unescaped, and those that turn or hide text."""
+
+
+def as_json(value: object) -> str:
+    """A value as JSON text.
+
+    What JSON cannot carry is replaced: half a surrogate pair by U+FFFD, a number that is not finite
+    by its name as text. What a terminal would obey rather than show is escaped.
+    """
+    document = json.dumps(_portable(value), ensure_ascii=False, allow_nan=False, indent=2)
+    return _COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", document)
+
+
+def _portable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {_portable(name): _portable(item) for name, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_portable(item) for item in value]
+    return value

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import Criterion, Rubric
-from evaluation.judging import JudgeRequest
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Injected, JudgeRequest
 
 RUBRIC = Rubric(name="tone", criteria=[Criterion(name="clarity"), Criterion(name="warmth", weight=3.0)])
 GOOD = {"score": 4.5, "rationale": "Clear and warm.", "criteria": {"clarity": 4, "warmth": 5}}

@@ -10,7 +10,7 @@ import pytest
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rules import Criterion, Rubric
 from evaluation.judges.calibration import acalibrate, calibrate
-from evaluation.judging import JudgeRequest
+from evaluation.plugins import JudgeRequest
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity")])
 STRICT = Rubric(criteria=[Criterion(name="clarity")], pass_score=5.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.legal_survey import LEGAL_SURVEY
+from evaluation.judges.rubrics import LEGAL_SURVEY
 from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
 from evaluation.testing import judge_answer
 

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.rules import Criterion, Rubric, Scale
-from evaluation.judges.answer_schema import answer_schema
-from evaluation.judges.boundary import boundary_of
-from evaluation.judges.legal_survey import LEGAL_SURVEY
-from evaluation.judges.prompts import judge_prompt
+from evaluation.judges.prompts import answer_schema, boundary_of, judge_prompt
+from evaluation.judges.rubrics import LEGAL_SURVEY
 from tests.evaluation.judges.asking import RUBRIC, request
 
 SCHEMA = answer_schema(RUBRIC)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.injected import Price
 from evaluation.judges.usage import costed, together
+from evaluation.plugins import Price
 
 PRICES = {"m": Price(input_usd=2.0, output_usd=10.0)}
 

@@ -3,8 +3,8 @@
 import pytest
 
 from evaluation import ContractError, evaluate
-from evaluation.injected import Price
 from evaluation.metrics.operational import QUANTITIES, operational, percentile, quantities
+from evaluation.plugins import Price
 from tests.evaluation.actions import observed
 
 PRICES = {"small": Price(input_usd=1.0, output_usd=4.0)}

@@ -2,10 +2,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evaluation.injected import Injected, utc_now
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.pipeline import conclude
+from evaluation.plugins import Injected, utc_now
 from evaluation.sensitive.spans import Span
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.injected import Injected
 from evaluation.nodes.decide_judge_need import decide_judge_need
+from evaluation.plugins import Injected
 from evaluation.results.findings import check, group
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state

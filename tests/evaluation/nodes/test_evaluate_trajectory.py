@@ -6,9 +6,9 @@ import json
 from hypothesis import given
 
 from evaluation import evaluate
-from evaluation.injected import Injected
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Injected
 from tests.evaluation.cases import cases
 
 INJECTED = Injected()

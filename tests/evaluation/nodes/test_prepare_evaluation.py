@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from evaluation.injected import Injected
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Injected
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from evaluation.errors import JudgeError
-from evaluation.injected import Injected
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
+from evaluation.plugins import Injected
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, state
 

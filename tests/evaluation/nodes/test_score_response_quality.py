@@ -6,11 +6,11 @@ import json
 import pytest
 from hypothesis import given
 
-from evaluation.injected import Injected
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.metrics.response.scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
+from evaluation.plugins import Injected
 from tests.evaluation.cases import cases
 
 REFERENCE = "Order 12345 is in transit."

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from evaluation.injected import Injected, Price
 from evaluation.judges.panel import JudgePanel
 from evaluation.nodes.run_rubric_judge import run_rubric_judge
 from evaluation.nodes.validate_judge_result import validate_judge_result
+from evaluation.plugins import Injected, Price
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import state
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evaluation.sensitive.json_values import MOST_LEAVES, found_in, json_text
-from evaluation.sensitive.linear import MOST_CANDIDATES
+from evaluation.sensitive.patterns import MOST_CANDIDATES
 from evaluation.sensitive.spans import MOST_FOUND, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL

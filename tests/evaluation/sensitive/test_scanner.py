@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from evaluation.sensitive.checksums import MOST_CHECKED
-from evaluation.sensitive.linear import MOST_CANDIDATES
+from evaluation.sensitive.contact import MOST_CHECKED as MOST_PHONES
+from evaluation.sensitive.patterns import MOST_CANDIDATES
+from evaluation.sensitive.payment import MOST_CHECKED
 from evaluation.sensitive.scanner import find, may_hold
 from evaluation.sensitive.spans import MOST_FOUND, Span, without_overlaps
-from evaluation.sensitive.telephone import MOST_CHECKED as MOST_PHONES
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
 from tests.evaluation.sensitive.labelled.personal import PERSONAL

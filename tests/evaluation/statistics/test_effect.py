@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError
-from evaluation.statistics.effect import cliffs_delta
+from evaluation.statistics.two_sample import cliffs_delta
 
 SAMPLES = st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=12)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.errors import ContractError
-from evaluation.statistics.rates import proportion
+from evaluation.statistics.intervals import proportion
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

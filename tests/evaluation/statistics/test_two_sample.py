@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from evaluation.errors import MissingExtraError
-from evaluation.statistics.multiple import adjusted
-from evaluation.statistics.two_sample import two_sample
+from evaluation.statistics.two_sample import adjusted, two_sample
 
 
 def test_samples_apart_have_a_small_p_value_and_a_large_effect():

@@ -6,8 +6,7 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.cli.view.folding import fold
-from orchestrator.cli.view.view import View
+from orchestrator.cli.view.model import View, fold
 from orchestrator.runtime.events import (
     Event,
     Planned,

@@ -10,15 +10,15 @@ import pytest
 
 from agents.models.ollama import server_address
 from agents.models.weights import Sources
-from orchestrator.cli.diagnosis import (
+from orchestrator.cli.doctor import (
     Diagnosis,
     Embedded,
     Ollama,
     OpenAICompatible,
+    describe,
     find_embedded,
     installed_version,
 )
-from orchestrator.cli.doctor import describe
 from tests.conftest import OLLAMA_MODEL
 
 SECRET = "sk-very-secret"

@@ -15,8 +15,8 @@ import pytest
 
 from agents.models.weights import find_weights
 from orchestrator import LangGraphOrchestrator, RunStarted
-from orchestrator.cli.follow import follow
 from orchestrator.cli.interruption import end_on_ctrl_c, unless_interrupted
+from orchestrator.cli.session import follow
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -159,7 +159,7 @@ def test_an_interrupt_while_the_model_is_built_is_a_cancelled_run_too(cli, unser
 
 
 MODULE = ("-m", "orchestrator")
-SCRIPT = ("-c", "from orchestrator.cli import main; main()")  # what the installed command is
+SCRIPT = ("-c", "from orchestrator.cli.main import main; main()")  # what the installed command is
 
 
 def interrupted_at_import(module, environment, *command):

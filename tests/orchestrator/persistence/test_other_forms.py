@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError
-from orchestrator.cli.history_view import runs_table, story
+from orchestrator.cli.view.history import runs_table, story
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.alignment import common_length, out_of_order
+from evaluation.metrics.trajectory.assignment import common_length, out_of_order
 
 OBSERVED = 6
 masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=7)

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.rules import ArgumentRule
-from evaluation.metrics.trajectory.arguments import Difference, differences, is_plain, within
-from evaluation.metrics.trajectory.equality import equal
+from evaluation.metrics.trajectory.arguments import Difference, differences, equal, is_plain, within
 from tests.evaluation.metrics.trajectory.test_equality import values
 
 objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)

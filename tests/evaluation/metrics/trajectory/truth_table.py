@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.injected import Injected
 from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.trajectory import expected_step, match_trajectory, observed_action
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Injected
 
 ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")

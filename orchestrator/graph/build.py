@@ -1,0 +1,193 @@
+"""The wiring of a run. It reads as it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Send
+
+from evaluation import AsyncJudge, Judge
+from orchestrator.errors import ConfigurationError
+from orchestrator.graph.async_saver import awaitable_saver
+from orchestrator.graph.routing import route_after_join, route_after_planner
+from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step
+from orchestrator.judging.contracts import Contracts, ContractSource, contracts_of
+from orchestrator.judging.evaluator import Evaluator
+from orchestrator.nodes.base import Node, saving
+from orchestrator.nodes.commit import commit_node
+from orchestrator.nodes.executor import ExecutorMethods, executor_node
+from orchestrator.nodes.human import answer_node, approval_node
+from orchestrator.nodes.monitor import monitor_node
+from orchestrator.nodes.parallel import branch_node, join_node
+from orchestrator.nodes.planner import planner_node
+from orchestrator.nodes.reconcile import reconcile_node
+from orchestrator.nodes.self_assess import post_node
+from orchestrator.nodes.supervise import supervise_node
+from orchestrator.planning.parallel import branches_of
+from orchestrator.runtime.agent_methods import agent_method, compressor_method, correction_method
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
+from orchestrator.settings import Settings
+from orchestrator.state.graph_state import BRANCH, OrchestratorState, RunInput
+from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
+from orchestrator.supervision.modes import Modes
+from orchestrator.supervision.phases import Phases, phases_of
+
+Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
+_PARALLEL: Final = "parallel"
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The nodes of a run.
+
+    Attributes:
+        planner: Makes the plan.
+        step: The nodes of each of its steps.
+        branch: Runs one step beside others.
+        join: Puts those together again.
+        replans: Whether the rest may be planned anew.
+    """
+
+    planner: Node
+    step: StepNodes
+    branch: Node
+    join: Node
+    replans: bool
+
+
+def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> Graph:
+    """Compile the graph of a run.
+
+    Raises:
+        ConfigurationError: ``checkpointer`` is no LangGraph saver.
+    """
+    graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
+    replan: dict[Hashable, str] = {"replan": "planner_node"} if nodes.replans else {}
+
+    graph.add_node("planner_node", saving(nodes.planner))
+    add_step(graph, nodes.step, replan)
+    graph.add_node(BRANCH, nodes.branch)
+    graph.add_node("join_node", saving(nodes.join))
+
+    graph.add_edge(START, "planner_node")
+    graph.add_conditional_edges(
+        "planner_node",
+        _sending(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
+        {**nodes.step.begins, _PARALLEL: BRANCH, "end": END},
+    )
+    graph.add_edge(BRANCH, "join_node")
+    graph.add_conditional_edges(
+        "join_node",
+        _sending(route_after_join, "route_after_join"),
+        {_PARALLEL: BRANCH, **replan, "end": END},
+    )
+    return graph.compile(checkpointer=_saver(checkpointer), name="plan_execute_monitor")
+
+
+def _saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
+    if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
+        raise ConfigurationError(
+            f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
+        )
+    return None if checkpointer is None else awaitable_saver(checkpointer)
+
+
+def _sending(
+    route: Callable[[OrchestratorState], str], name: str
+) -> Callable[[OrchestratorState], Awaitable[str | list[Send]]]:
+    """A route, as a coroutine, that sends every step which can run now its own state."""
+
+    async def routed(state: OrchestratorState) -> str | list[Send]:
+        label = route(state)
+        if label != _PARALLEL:
+            return label
+        return [Send(BRANCH, branch) for branch in branches_of(state)]
+
+    routed.__name__ = name
+    return routed
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """Who does the work; ``supervisor`` is a chat model, an object with the methods, or None."""
+
+    planner: Planner
+    executor: Executor
+    monitor: Monitor
+    compressor: Compressor | None
+    judge: Judge | AsyncJudge | None
+    supervisor: object
+
+
+def compiled(
+    agents: Agents,
+    contract: ContractSource,
+    settings: Settings,
+    checkpointer: BaseCheckpointSaver[str] | None,
+) -> Graph:
+    """Build the graph of these agents.
+
+    Raises:
+        ConfigurationError: The contract, the supervision or the checkpointer is not accepted.
+    """
+    if settings.retry_policy.needs_review == "human" and not settings.human:
+        raise ConfigurationError(
+            "needs_review is 'human', and there is no checkpointer to keep the question; "
+            "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
+        )
+    phases = phases_of(
+        agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
+    )
+    modes = Modes(settings.supervision, human=settings.human, model=phases.complete)
+    step = _step(agents, contract, phases, modes, settings)
+    nodes = Nodes(
+        planner=planner_node(agent_method(agents.planner, "generate_plan"), modes, settings),
+        step=step,
+        branch=branch_node(build_step(step, settings), settings),
+        join=join_node(settings),
+        replans=settings.retry_policy.max_replans > 0,
+    )
+    graph = build_graph(nodes, checkpointer)
+    return graph.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
+
+
+def _step(
+    agents: Agents, contract: ContractSource, phases: Phases, modes: Modes, settings: Settings
+) -> StepNodes:
+    methods = ExecutorMethods(
+        agent_method(agents.executor, "execute_step"), correction_method(agents.executor)
+    )
+    contracts = contracts_of(contract)
+    evaluator = Evaluator(
+        agent_method(agents.monitor, "evaluate"), agents.judge, settings.retry_policy.judge_attempts
+    )
+    return StepNodes(
+        executor=executor_node(methods, compressor_method(agents.compressor), contracts, settings),
+        monitor=monitor_node(evaluator, contracts, settings),
+        supervision=_supervision(phases, contracts, settings) if modes.any else None,
+        approval=approval_node if settings.human and _asks(settings) else None,
+        answer=answer_node(settings),
+        mode=modes.default,
+        modes=modes.possible,
+        reviewed=settings.retry_policy.needs_review == "human",
+    )
+
+
+def _supervision(phases: Phases, contracts: Contracts, settings: Settings) -> SupervisionNodes:
+    return SupervisionNodes(
+        commit=commit_node(phases.commit, contracts, settings),
+        post=post_node(phases.assess, settings),
+        reconcile=reconcile_node(phases.reconcile, settings),
+        supervise=None if phases.supervise is None else supervise_node(phases.supervise, settings),
+    )
+
+
+def _asks(settings: Settings) -> bool:
+    """Whether a person may be asked anything."""
+    return settings.supervision != "none" or settings.retry_policy.needs_review == "human"

@@ -1,0 +1,73 @@
+"""A recorded conversation becomes a run that can be evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.inputs.messages import run_from_messages
+
+CALL = {"id": "1", "function": {"name": "lookup", "arguments": '{"order": 7}'}}
+LOG = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "Where is order 7?"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "1", "content": "Error: no such order"},
+    {"role": "assistant", "content": "There is no order 7."},
+]
+
+
+def test_the_first_text_of_the_user_is_the_input():
+    assert run_from_messages([*LOG, {"role": "user", "content": "And 8?"}])["input"] == "Where is order 7?"
+
+
+def test_the_conversation_is_kept():
+    assert run_from_messages(iter(LOG))["messages"] == LOG
+
+
+def test_a_call_is_recorded_with_its_answer():
+    assert run_from_messages(LOG)["tool_calls"] == [
+        {"name": "lookup", "args": '{"order": 7}', "result": "Error: no such order", "error": False}
+    ]
+
+
+@pytest.mark.parametrize(("failed", "error"), [(lambda text: text.startswith("Error"), True), (bool, True)])
+def test_the_caller_says_which_answers_are_errors(failed, error):
+    assert run_from_messages(LOG, failed=failed)["tool_calls"][0]["error"] is error
+
+
+def test_a_call_without_an_answer_has_none_and_is_no_error():
+    (call,) = run_from_messages(LOG[:3], failed=lambda _: True)["tool_calls"]
+
+    assert (call["result"], call["error"]) == (None, False)
+
+
+@pytest.mark.parametrize("calls", [None, "lookup", {"id": "1"}, ["lookup", 3, None]])
+def test_what_has_another_shape_is_no_call(calls):
+    assert run_from_messages([{"role": "assistant", "tool_calls": calls}])["tool_calls"] == []
+
+
+@pytest.mark.parametrize("function", [None, "lookup", {}, {"name": None}])
+def test_a_call_whose_function_is_not_named_is_still_one(function):
+    (call,) = run_from_messages([{"role": "assistant", "tool_calls": [{"function": function}]}])["tool_calls"]
+
+    assert call["args"] is None
+
+
+def test_a_conversation_without_a_user_has_no_input():
+    assert run_from_messages(LOG[2:])["input"] == ""
+
+
+PARTS = [{"type": "text", "text": "Where is "}, {"type": "image_url"}, {"type": "text", "text": "it?"}]
+
+
+def test_the_texts_of_a_message_in_parts_are_joined():
+    run = run_from_messages([{"role": "user", "content": PARTS}])
+
+    assert run["input"] == "Where is it?"
+
+
+def test_what_was_read_can_be_evaluated():
+    report = evaluate({"agent_run": run_from_messages(LOG), "expected_trajectory": ["lookup"]})
+
+    assert report.status == "passed"

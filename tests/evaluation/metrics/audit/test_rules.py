@@ -1,0 +1,320 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
+from evaluation.metrics.audit.hosts import host_of, hosts_in, is_within
+from evaluation.metrics.audit.rules import Audited, moment_of, retention_problem, rule_findings
+from tests.evaluation.actions import observed
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+REACTIONS = {"credential": "critical", "personal": "info"}
+
+
+def action(name="search", args=None, kind="tool"):
+    return observed(name, args=args, kind=kind)
+
+
+def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=None, messages=None):
+    audited = Audited(output, messages, [*actions], metadata or {}, NOW)
+    return rule_findings([{"id": "rule", **rule}], audited)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kinds"),
+    [
+        ({"forbidden": {"text": "transit"}}, ["policy"]),
+        ({"forbidden": {"text": "refund"}}, []),
+        ({"forbidden": {"pattern": "[0-9]{5}"}}, ["policy"]),
+        ({"forbidden": {"number": 12345}}, ["policy"]),
+        ({"required": {"text": "no liability"}}, ["policy"]),
+        ({"required": {"text": "in TRANSIT"}}, []),
+        ({"required": {"json_schema": {"type": "object"}}}, ["policy"]),
+        ({"forbidden": {"pattern": "(?=x)"}}, ["metric_error"]),
+        ({"forbidden": {"pattern": "x", "text": "y"}}, ["metric_error"]),
+        ({}, ["metric_error"]),
+        ({"forbidden_tools": ["a"], "allowed_tools": ["b"]}, ["metric_error"]),
+        ({"forbidden_tools": "a"}, ["metric_error"]),
+        ({"max_retention_days": -1.0}, ["metric_error"]),
+    ],
+)
+def test_content_is_demanded_or_forbidden_and_a_rule_without_meaning_is_a_finding(rule, kinds):
+    assert [one["kind"] for one in findings(rule)] == kinds
+
+
+def test_a_rule_that_is_no_object_is_a_finding():
+    (one,) = rule_findings(["no rule"], Audited("x", None, [], {}, NOW))
+
+    assert (one["id"], one["kind"], one["severity"]) == ("audit.rules[0]", "metric_error", "warning")
+
+
+@pytest.mark.parametrize("demand", ["forbidden", "required"])
+def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
+    (one,) = findings({demand: {"text": "x"}}, output=None)
+
+    assert (one["kind"], one["severity"], one["where"]) == (
+        "missing_data",
+        "warning",
+        "agent_run.final_output",
+    )
+
+
+def test_a_text_that_is_too_long_for_a_pattern_leaves_the_rule_open():
+    (one,) = findings({"forbidden": {"pattern": "(?:[a-z]{1,500}[0-9]){2}"}}, output="x" * 10_000_000)
+
+    assert one["kind"] == "metric_error"
+
+
+def test_content_is_looked_for_in_the_messages_of_the_assistant():
+    rule = {"forbidden": {"text": "secret plan", "where": "assistant_messages"}}
+    messages = [
+        {"role": "user", "content": "secret plan"},
+        {"role": "assistant", "content": "the secret plan"},
+    ]
+
+    (one,) = findings(rule, messages=messages)
+
+    assert one["where"] == "agent_run.messages"
+    assert findings(rule, messages=messages[:1]) == []
+
+
+def test_a_finding_says_what_its_rule_says_of_it():
+    rule = {
+        "category": "compliance",
+        "severity": "warning",
+        "owner": "legal",
+        "recommended_action": "Ask legal.",
+    }
+
+    (one,) = findings({**rule, "forbidden": {"text": "transit"}})
+
+    assert one == {
+        "id": "rule",
+        "category": "compliance",
+        "kind": "policy",
+        "severity": "warning",
+        "metric": "audit",
+        "reason": 'rule: forbidden content (text "transit") is there',
+        "where": "agent_run.final_output",
+        "evidence": {
+            "sha256": one["evidence"]["sha256"],
+            "type": "string",
+            "length": 26,
+            "excerpt": "Order 12345 is in transit.",
+        },
+        "owner": "legal",
+        "recommended_action": "Ask legal.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("severity", "open_severity"), [("info", "info"), ("warning", "warning"), ("critical", "warning")]
+)
+def test_what_cannot_be_judged_is_at_most_a_warning(severity, open_severity):
+    (one,) = findings({"severity": severity, "required": {"text": "x"}}, output=None)
+
+    assert one["severity"] == open_severity
+
+
+@pytest.mark.parametrize(
+    ("rule", "places"),
+    [
+        ({"forbidden_tools": ["refund"]}, ["agent_run.tool_calls[1]"]),
+        ({"forbidden_tools": []}, []),
+        ({"allowed_tools": ["search"]}, ["agent_run.tool_calls[1]"]),
+        ({"allowed_tools": ["search", "refund"]}, []),
+        ({"allowed_tools": []}, ["agent_run.tool_calls[0]", "agent_run.tool_calls[1]"]),
+    ],
+)
+def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(rule, places):
+    actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
+
+    assert [one["where"] for one in findings(rule, actions=actions)] == places
+
+
+def test_a_tool_finding_counts_the_calls():
+    (one,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
+
+    assert one["reason"] == "rule: tool refund is forbidden and was called (2)"
+
+
+def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments():
+    rule = {"allowed_domains": ["example.com"]}
+    actions = [
+        action(args={"url": "https://docs.example.com/a"}),
+        action(args={"deep": [{"url": "see http://evil.test/x"}], "https://b.test": 1}),
+    ]
+
+    found = findings(rule, "at https://example.com or https://notexample.com", actions)
+
+    assert [(one["where"], one["reason"]) for one in found] == [
+        ("agent_run.final_output", "rule: addresses outside the allowed domains (1): notexample.com"),
+        (
+            "agent_run.tool_calls[1].args",
+            "rule: addresses outside the allowed domains (2): evil.test, b.test",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("https://example.com/x?y=http://b.test", ["example.com", "b.test"]),
+        ("HTTPS://Example.COM:8443", ["example.com"]),
+        ("https://good.test@evil.test/", ["evil.test"]),
+        ("https://good.test:pw@evil.test:80", ["evil.test"]),
+        ("https:\\\\evil.test\\@good.test", ["evil.test"]),
+        ("https://evil.test\\@good.test", ["evil.test"]),
+        ("https://evil.test#@good.test", ["evil.test"]),
+        ("https://ev%69l.test", ["evil.test"]),
+        ("https://evil\u3002test", ["evil.test"]),
+        ("[a](https://a.test)", ["a.test"]),
+        ("<https://a.test>, see.", ["a.test"]),
+        ("at https://a.test.", ["a.test"]),
+        ("http://[2001:db8::1]:80/x", ["[2001:db8::1]"]),
+        ("ftp://files.test", ["files.test"]),
+        ("//cdn.test/x.js", ["cdn.test"]),
+        ('src="//cdn.test/x.js"', ["cdn.test"]),
+        ("www.shop.test/x", ["www.shop.test"]),
+        ("https://\u4f8b\u5b50.test/x", ["\u4f8b\u5b50.test"]),
+        ("https://", []),
+        ("a // comment", []),
+        ("1/2 and a.b.c", []),
+        ("mailto:a@b.test", []),
+        ("", []),
+    ],
+)
+def test_hosts_are_read_as_a_browser_reads_them(text, hosts):
+    assert [*hosts_in(text)] == hosts
+
+
+@pytest.mark.parametrize(
+    ("host", "domain", "within"),
+    [
+        ("example.com", "example.com", True),
+        ("a.b.example.com", "example.com", True),
+        ("example.com", "*.example.com", True),
+        ("notexample.com", "example.com", False),
+        ("example.com.evil.test", "example.com", False),
+        ("b\u00fccher.test", "xn--bcher-kva.test", True),
+        ("EXAMPLE.com", "example.COM", True),
+        ("a..b", "b", True),
+        ("x" * 70 + ".test", "test", True),
+    ],
+)
+def test_a_subdomain_is_within_its_domain(host, domain, within):
+    assert is_within(host, domain) is within
+
+
+def test_the_authority_without_a_host_names_none():
+    assert host_of("user@") == ""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "kind"),
+    [
+        ({"timestamp": "2024-05-25"}, None),
+        ({"timestamp": "2024-05-25T10:00:00Z"}, None),
+        ({"timestamp": "2024-05-01T00:00:00"}, "policy"),
+        ({"timestamp": "2024-05-22T01:00:00+02:00"}, "policy"),
+        ({"timestamp": "2024-05-22T00:00:00+00:00"}, None),
+        ({"timestamp": "yesterday"}, "missing_data"),
+        ({"timestamp": 1715785200}, "missing_data"),
+        ({"timestamp": "0001-01-01T00:00:00+14:00"}, "missing_data"),
+        ({}, "missing_data"),
+        ({"timestamp": "2024-05-25", "retain_until": "2024-06-30"}, "policy"),
+        ({"timestamp": "2024-05-25", "retain_until": "2024-06-02"}, None),
+        ({"timestamp": "2024-05-25", "retain_until": "some day"}, "missing_data"),
+    ],
+)
+def test_a_text_may_be_kept_for_so_many_days(metadata, kind):
+    found = findings({"max_retention_days": 10.0}, metadata=metadata)
+
+    assert [one["kind"] for one in found] == ([kind] if kind else [])
+
+
+def test_a_retention_without_end_is_never_exceeded():
+    assert retention_problem({"timestamp": "2024-05-25"}, 1e300, NOW) is None
+
+
+def test_the_reason_names_the_days():
+    found = retention_problem({"timestamp": "2024-05-01"}, 10, NOW)
+
+    assert found == ("kept", "the text of 2024-05-01 is still there; 10 days ended on 2024-05-11")
+
+
+def test_a_time_without_an_offset_is_utc():
+    assert moment_of("2024-06-01") == NOW
+
+
+def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
+    run = {
+        "input": "a@example.com",
+        "final_output": "mail a@example.com, b@example.com or a@example.com",
+        "tool_calls": [
+            "search",
+            {
+                "name": "login",
+                "args": {"password": "hunter2"},
+                "result": "c@example.com",
+                "error": "d@example.com",
+            },
+            {"name": "t", "args": '{"password": "hunter2"}'},
+        ],
+        "messages": [
+            {"role": "assistant", "content": "call +49 170 1234567"},
+            {"role": "user", "content": "what I chose to tell: +49 170 7654321, password=hunter2"},
+        ],
+        "plan": ["e@example.com"],
+    }
+
+    found = exposure_findings(run, REACTIONS)
+
+    assert [
+        (one["id"], one["where"], one["severity"], one["reason"].rpartition(" ")[2]) for one in found
+    ] == [
+        ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),
+        ("credentials.password", "agent_run.tool_calls[2].args", "critical", "(1)"),
+        ("personal_data.email", "agent_run.final_output", "info", "(2)"),
+        ("personal_data.email", "agent_run.tool_calls[1].result", "info", "(1)"),
+        ("personal_data.email", "agent_run.tool_calls[1].error", "info", "(1)"),
+        ("personal_data.phone", "agent_run.messages[0]", "info", "(1)"),
+    ]
+
+
+def test_an_exposure_is_quoted_redacted():
+    (one,) = exposure_findings({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
+
+    assert one["evidence"]["excerpt"] == '{"password":"[password]"}'
+    assert one["category"] == "safety"
+
+
+@pytest.mark.parametrize(
+    ("credential", "personal", "severities"),
+    [
+        ("critical", "info", ["critical", "info"]),
+        ("warning", "off", ["warning"]),
+        ("off", "critical", ["critical"]),
+        ("off", "off", []),
+    ],
+)
+def test_what_follows_from_an_exposure_is_configured(credential, personal, severities):
+    run = {"final_output": "password=hunter2, a@example.com"}
+
+    found = exposure_findings(run, {"credential": credential, "personal": personal})
+
+    assert [one["severity"] for one in found] == severities
+
+
+def test_beyond_a_number_of_findings_the_rest_is_counted():
+    calls = [{"name": "t", "args": {"to": "a@example.com"}} for _ in range(MAX_FINDINGS + 7)]
+
+    found = exposure_findings({"tool_calls": calls}, REACTIONS)
+
+    assert len(found) == MAX_FINDINGS + 1
+    assert found[-1]["reason"] == "7 more findings of personal data are not listed"
+
+
+@pytest.mark.parametrize("run", [{}, {"tool_calls": None, "messages": "x"}, {"final_output": None}])
+def test_a_run_that_says_nothing_exposes_nothing(run):
+    assert exposure_findings(run, REACTIONS) == []

@@ -1,0 +1,99 @@
+"""Events as lines."""
+
+import pytest
+
+from orchestrator.cli.view.model import View
+from orchestrator.cli.view.progress import line
+from orchestrator.runtime.events import Event
+from tests.orchestrator.cli.made import (
+    THREAD,
+    answered,
+    executed,
+    failure,
+    finished,
+    folded,
+    judged,
+    paused,
+    planned,
+    question,
+    replanned,
+    resumed,
+    retried,
+    run_started,
+    step_started,
+    usage,
+)
+
+BEFORE = (run_started(), planned())
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (run_started("a\ntask"), "task: a task"),
+        (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
+        (planned("a", spent=usage(None)), "plan of 1 step (tokens missing, 1.0 s)"),
+        (step_started(1, 2), "step 2 of 2, attempt 2: step 2"),
+        (executed(), "step 1 of 2, attempt 1 executed (10 tokens, 1.0 s)"),
+        (
+            executed(status="failed", error="it\nbroke"),
+            "step 1 of 2, attempt 1 not executed (10 tokens, 1.0 s): it broke",
+        ),
+        (judged(feedback="fine"), "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): fine"),
+        (
+            judged(status="failed", feedback="bad"),
+            "step 1 of 2, attempt 1 refused (20 tokens, 2.0 s): bad",
+        ),
+        (
+            judged(status="needs_review", feedback="?", judge_usage=None),
+            "step 1 of 2, attempt 1 not judged (no model call, 0.0 s): ?",
+        ),
+        (
+            judged(status="warning", feedback="bad", warnings=["slow", "long\ntext"]),
+            "step 1 of 2, attempt 1 kept with a warning (20 tokens, 2.0 s): bad; slow; long text",
+        ),
+        (
+            judged(supervision=answered("approve")),
+            "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): approved by ada",
+        ),
+        (resumed(task="a\ntask"), "task, resumed: a task"),
+        (
+            replanned("a", "b", spent=usage(7)),
+            "planned again, 4 steps, 1 given up (7 tokens, 1.0 s so far)",
+        ),
+        (
+            paused(question(1, 2, text="Is it\ngood?")),
+            "step 2 of 2, attempt 2 waits for an answer: Is it good?",
+        ),
+        (finished(warnings=["a"]), "success (0 of 2 steps, 40 tokens, 2.0 s, 1 warning)"),
+        (finished(warnings=["a", "b"]), "success (0 of 2 steps, 40 tokens, 2.0 s, 2 warnings)"),
+        (finished(replaced=[1]), "success (0 of 1 step, 40 tokens, 2.0 s)"),
+        (retried(), "step 1 is tried again, attempt 2"),
+        (finished(), "success (0 of 2 steps, 40 tokens, 2.0 s)"),
+        (
+            finished("failed", failure=failure("timeout", "too\nlong")),
+            "failed (0 of 2 steps, 40 tokens, 2.0 s): timeout: too long",
+        ),
+    ],
+)
+def test_every_event_is_one_line(event, said):
+    view = folded(event) if event == run_started("a\ntask") else folded(*BEFORE, event)
+
+    assert line(event, view) == said
+
+
+def test_an_event_that_is_new_is_named():
+    assert line(Event(thread_id=THREAD), View()) == "Event"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        paused(question(text="\x1b[31m\n")),
+        run_started("\x1b[31m\n"),
+        judged(feedback="\x1b[31m\r\n"),
+        executed(status="failed", error="\x9b\n"),
+    ],
+)
+def test_no_text_breaks_the_line_or_commands_the_terminal(event):
+    assert not set(line(event, folded(*BEFORE))) & {"\n", "\r", "\x1b", "\x9b"}

@@ -1,0 +1,69 @@
+"""A question on a console."""
+
+import pytest
+
+from orchestrator.cli.view.question import how_to_answer, question_block
+from orchestrator.persistence.store import default_path
+from tests.orchestrator.cli.made import drawn, question
+
+
+def shown(width=40, **changes):
+    return [line.rstrip() for line in drawn(question_block(question(**changes)), width).splitlines()]
+
+
+def test_a_question_is_shown_with_its_step_its_output_and_what_was_found():
+    assert shown(1000, attempt=2, output="one\n\ntwo\n", findings=["too short", "no\ntitle"]) == [
+        "Step 1, attempt 2, waits for an answer",
+        "│ step 1",
+        "Question:",
+        "│ Does it stand?",
+        "Output:",
+        "│ one",
+        "│",
+        "│ two",
+        "Found:",
+        "│ - too short",
+        "│ - no title",
+    ]
+
+
+def test_no_line_leaves_the_margin_when_it_is_broken():
+    lines = shown(20, output="word " * 20 + "x" * 50)
+
+    assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
+
+
+def test_until_when_there_is_time_is_said_and_what_happens_then():
+    deadline = "2025-01-02T00:00:00+00:00"
+
+    assert shown(100, deadline=deadline)[-1] == f"After {deadline} the answer is deny."
+
+
+def test_why_the_answer_before_was_not_taken_is_said():
+    assert "The answer before was not taken: no text" in shown(100, problem="no\ntext")
+
+
+def test_of_a_long_output_the_beginning_is_shown():
+    *_, last, more = shown(10_000, output="a" * 5000)
+
+    assert (last, more) == (f"│ {'a' * 4000}…", "│ (1000 more characters, which --json prints)")
+
+
+@pytest.mark.parametrize("part", ["step", "text", "output", "problem"])
+def test_markup_and_terminal_commands_are_shown_as_text(part):
+    said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))
+
+    assert "[red]x[/] :wave:[2J31m" in said
+    assert not set(said) & {"\x1b", "\x9b", "\u202e"}
+
+
+def test_the_command_has_the_answers_that_are_taken(tmp_path):
+    path, asked = tmp_path / "runs", question(accepts=["approve", "deny"])
+
+    said = how_to_answer(asked, "t", str(path))
+
+    assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
+
+
+def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
+    assert how_to_answer(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"

@@ -1,0 +1,162 @@
+"""From the monitor's answer to the next state: pure functions."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator import RetryPolicy
+from orchestrator.judging.verdict import failed, no_verdict, read_verdict
+from orchestrator.retry.outcome import outcome_of, settle
+from orchestrator.state.graph_state import blank_state
+from tests.orchestrator.state.test_state import record
+
+GOOD = {"success": True, "feedback": "good"}
+BAD = {"success": False, "feedback": "bad"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (GOOD, GOOD),
+        (BAD, BAD),
+        ({**GOOD, "score": 1}, GOOD),
+        (MappingProxyType(GOOD), GOOD),
+        ({"success": False, "feedback": ""}, {"success": False, "feedback": ""}),
+        ({"success": False, "feedback": "It Failed to parse monitoring response: x"},) * 2,
+        (
+            {"success": True, "feedback": "Failed to parse monitoring response: x"},
+            {"success": True, "feedback": "Failed to parse monitoring response: x"},
+        ),
+        ({"success": False, "feedback": "Failed to parse monitoring response: x"}, None),
+        ({"success": False, "feedback": "Failed to parse monitoring response: "}, None),
+        ({"success": "true", "feedback": "good"}, None),
+        ({"success": 1, "feedback": "good"}, None),
+        ({"success": None, "feedback": "good"}, None),
+        ({"success": True, "feedback": None}, None),
+        ({"success": True, "feedback": ["good"]}, None),
+        ({"success": True}, None),
+        ({"feedback": "good"}, None),
+        ({}, None),
+        ([GOOD], None),
+        ("success", None),
+        (True, None),
+        (None, None),
+        (3.5, None),
+    ],
+)
+def test_a_monitors_answer_is_read_as(answer, verdict):
+    assert read_verdict(answer) == verdict
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["success", "feedback", "x"]), inner),
+    )
+)
+def test_no_answer_is_a_success_unless_it_says_so(answer):
+    verdict = read_verdict(answer)
+
+    if verdict is not None and verdict["success"]:
+        assert answer["success"] is True
+
+
+@pytest.mark.parametrize(
+    ("report", "outcome"),
+    [
+        ({"status": "passed"}, "validated"),
+        ({"status": "warning"}, "validated"),
+        ({"status": "failed"}, "refused"),
+        ({"status": "needs_review"}, "needs_review"),
+        ({"status": "invalid"}, "needs_review"),
+        ({"status": "anything else"}, "needs_review"),
+        (None, "needs_review"),
+    ],
+)
+def test_outcome(report, outcome):
+    assert outcome_of({**record(0, 1), "report": report}) == outcome
+
+
+def test_no_verdict_is_never_a_success():
+    assert no_verdict("asleep") == {"success": False, "feedback": "The monitor gave no verdict: asleep"}
+
+
+@pytest.mark.parametrize(
+    ("index", "plan", "status"),
+    [(0, ["a", "b"], "executing"), (1, ["a", "b"], "success"), (0, ["a"], "success")],
+)
+def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, status):
+    state = {
+        **blank_state("x", 2),
+        "status": "executing",
+        "plan": plan,
+        "current_step_index": index,
+        "attempts": 1,
+    }
+    update = settle(state, {**record(index, 2), "verdict": GOOD}, "validated", RetryPolicy())
+
+    assert (update["status"], update["current_step_index"], update["attempts"]) == (status, index + 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "needs_review", "attempts", "max_retries", "kind"),
+    [
+        ("refused", "fail", 1, 2, None),
+        ("refused", "fail", 2, 2, None),
+        ("refused", "fail", 3, 2, "attempts_exhausted"),
+        ("refused", "fail", 1, 0, "attempts_exhausted"),
+        ("needs_review", "fail", 1, 2, "needs_review"),
+        ("needs_review", "fail", 3, 2, "needs_review"),
+        ("needs_review", "fail", 1, 0, "needs_review"),
+        ("needs_review", "retry", 1, 2, None),
+        ("needs_review", "retry", 2, 2, None),
+        ("needs_review", "retry", 3, 2, "attempts_exhausted"),
+    ],
+)
+def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, max_retries, kind):
+    """It counts as an attempt, and ends the run only where the policy says so."""
+    item = {**record(0, attempts), "verdict": BAD}
+    state = {
+        **blank_state("x", max_retries),
+        "status": "executing",
+        "plan": ["a"],
+        "attempts": attempts - 1,
+        "results": [*(record(0, attempt, "failed") for attempt in range(1, attempts)), item],
+    }
+    update = settle(state, item, outcome, RetryPolicy(needs_review=needs_review))
+
+    assert update["attempts"] == attempts
+    assert update["results"][0]["status"] == ("failed" if outcome == "refused" else "needs_review")
+    assert (update["failure"]["kind"] if "failure" in update else None) == kind
+    assert update.get("status") == ("failed" if kind else None)
+
+
+def test_settling_changes_neither_the_state_nor_the_record():
+    state = {**blank_state("x", 2), "status": "executing", "plan": ["a"]}
+    item = {**record(0, 1), "verdict": GOOD}
+    before = dict(state), dict(item)
+    settle(state, item, "validated", RetryPolicy())
+
+    assert (state, item) == before
+
+
+def test_a_failure_outside_of_a_step_names_none():
+    assert failed("planner_error", "broken", error=ValueError("x")) == {
+        "status": "failed",
+        "failure": {
+            "kind": "planner_error",
+            "message": "broken",
+            "step_index": None,
+            "error_type": "ValueError",
+        },
+    }
+
+
+def test_a_failure_of_a_step_counts_it_from_one_for_people_and_from_zero_for_programs():
+    failure = failed("timeout", "too slow", 1)["failure"]
+
+    assert failure == {"kind": "timeout", "message": "step 2: too slow", "step_index": 1, "error_type": None}

@@ -1,0 +1,381 @@
+"""What a planner may return, and what is said of the rest in one sentence."""
+
+from __future__ import annotations
+
+from collections import UserDict, UserList
+from contextlib import suppress
+from dataclasses import FrozenInstanceError, dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from agents.errors import PlanError
+from evaluation import EvaluationContract, evaluate
+from evaluation.inputs.rules import ContentRule
+from orchestrator.planning.plan import PlannedSteps, read_steps, ready
+
+SHORT = {"output_length": {"max_words": 50}}
+
+
+def read(*items, max_steps=20):
+    return read_steps(list(items), max_steps)
+
+
+def refusal(plan, max_steps=20):
+    with pytest.raises(PlanError) as raised:
+        read_steps(plan, max_steps)
+    return str(raised.value)
+
+
+def step(text="do", **fields):
+    return {"step": text, **fields}
+
+
+class Lying(str):
+    """Says something else of itself than it holds."""
+
+    def __str__(self):
+        return "another"
+
+
+class Mute:
+    """Cannot be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+    __str__ = __repr__
+
+
+class BrokenList(UserList):
+    def __len__(self):
+        raise RuntimeError("no length")
+
+
+class BrokenDict(UserDict):
+    def get(self, key, default=None):
+        raise RuntimeError("no access")
+
+
+class HollowList(UserList):
+    """Holds less than its length says."""
+
+    def __iter__(self):
+        return iter(())
+
+
+class EndlessList(UserList):
+    """Holds more than its length says."""
+
+    def __iter__(self):
+        while True:
+            yield "more"
+
+
+@dataclass
+class Item:
+    description: str
+    needs: list[object] | None = None
+
+
+class Model(BaseModel):
+    step: str
+    id: str | None = None
+    contract: EvaluationContract | None = None
+
+
+def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
+    assert read("one", "two") == PlannedSteps(("one", "two"), (None, None), None)
+
+
+@pytest.mark.parametrize("plan", [("one", "two"), UserList(["one", "two"])])
+def test_any_sequence_will_do(plan):
+    assert read_steps(plan, 2).texts == ("one", "two")
+
+
+def test_what_was_read_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        read("one").needs = ()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "look",
+        Lying("look"),
+        {"step": "look"},
+        {"description": "look"},
+        {"step": 1, "description": "look"},
+        {"step": "1", "description": "look"},
+        {"step": "look", "description": " "},
+        {
+            "step": "look",
+            "id": None,
+            "contract": None,
+            "needs": None,
+            "reason": "unknown names are left alone",
+        },
+        UserDict({"step": "look"}),
+        Item("look"),
+        Model(step="look"),
+    ],
+    ids=repr,
+)
+def test_the_text_of_a_step_is_found_in(item):
+    planned = read(item)
+
+    assert planned == PlannedSteps(("look",), (None,), None)
+    assert type(planned.texts[0]) is str
+
+
+def test_a_text_is_kept_as_it_is():
+    assert read(" look {at} this\n").texts == (" look {at} this\n",)
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        ([], "the plan is empty"),
+        ((), "the plan is empty"),
+        (HollowList(["one"]), "the plan is empty"),
+        ("one step", "the planner returned a str; a list of steps is wanted"),
+        (b"one step", "the planner returned a bytes"),
+        (None, "the planner returned a NoneType"),
+        (3, "the planner returned a int"),
+        ({"plan": ["one"]}, "the planner returned a dict"),
+        ({"one"}, "the planner returned a set"),
+        (["one", ""], "step 2 of the plan is ''; a text is wanted, or an object with"),
+        (["one", " \n"], "step 2 of the plan is ' \\n'"),
+        (["one", None], "step 2 of the plan is None"),
+        (["one", 2], "step 2 of the plan is 2"),
+        (["one", ["two"]], "step 2 of the plan is ['two']"),
+        (["one", Item], "step 2 of the plan is <class"),
+        ([{}], "step 1 of the plan is {}"),
+        ([{"step": 1}], "step 1 of the plan is {'step': 1}"),
+        ([{"step": "", "description": None}], "step 1 of the plan is {'step': ''"),
+        ([{"task": "one"}], "step 1 of the plan is {'task': 'one'}"),
+        (["one", Mute()], "step 2 of the plan is <Mute whose text cannot be made>"),
+        (BrokenList(["one"]), "the plan cannot be read: RuntimeError: no length"),
+        ([BrokenDict(step="one")], "the plan cannot be read: RuntimeError: no access"),
+        ([step(id=3)], "the id of step 1 is 3; a text is wanted"),
+        (["one", step(id=" ")], "the id of step 2 is ' '; a text is wanted"),
+        ([step(id="a"), "two", step(id="a")], "steps 1 and 3 have the same id 'a'"),
+        ([step(id="2"), "two"], "steps 1 and 2 have the same id '2'"),
+        ([step(needs="a")], "the needs of step 1 are 'a'; a list of ids or step numbers is wanted"),
+        ([step(needs=1)], "the needs of step 1 are 1; a list"),
+        (["one", step(needs={"one": 1})], "the needs of step 2 are {'one': 1}; a list"),
+        (["one", step(needs=["a"])], "step 2 needs 'a', which names no step of the plan"),
+        (["one", step(needs=[0])], "step 2 needs 0, which names no step of the plan"),
+        (["one", step(needs=[-1])], "step 2 needs -1, which names no step of the plan"),
+        (["one", step(needs=[3])], "step 2 needs 3, which names no step of the plan"),
+        (["one", step(needs=[10**400])], "step 2 needs 1000000000"),
+        (["one", step(needs=[True])], "step 2 needs True, which names no step of the plan"),
+        (["one", step(needs=[1.0])], "step 2 needs 1.0, which names no step of the plan"),
+        (["one", step(needs=[None])], "step 2 needs None, which names no step of the plan"),
+        (["one", step(needs=[[1]])], "step 2 needs [1], which names no step of the plan"),
+        ([step(id="a"), step(needs=["1"])], "step 2 needs '1', which names no step of the plan"),
+        (["one", step(needs=[2])], "step 2 needs itself"),
+        (["one", step(id="b", needs=["b"])], "step 2 needs itself"),
+    ],
+)  # fmt: skip
+def test_a_plan_that_is_none_is_refused_with(plan, told):
+    assert refusal(plan).startswith(told)
+
+
+def test_a_plan_of_just_the_accepted_length_is_read():
+    assert len(read_steps(["do"] * 4, 4).texts) == 4
+
+
+def test_a_plan_that_is_too_long_is_refused_by_both_numbers():
+    assert refusal(["do"] * 5, 4) == "the plan has 5 steps; max_plan_steps is 4"
+
+
+def test_a_sequence_that_never_ends_is_read_up_to_the_bound():
+    assert read_steps(EndlessList(["one"]), 3).texts == ("more",) * 3
+
+
+def test_a_refusal_is_one_short_sentence_whatever_was_given():
+    assert len(refusal([step(needs=["x" * 10_000])])) < 200
+
+
+@pytest.mark.parametrize(
+    ("items", "needs"),
+    [
+        ((step(needs=[]),), ((),)),
+        ((step(needs=[]), "two", "three"), ((), (0,), (1,))),
+        (("one", step(needs=[])), ((), ())),
+        (("one", step(needs=[]), "three"), ((), (), (1,))),
+        ((step(needs=[]), step(needs=[]), step(needs=[1, 2])), ((), (), (0, 1))),
+        ((step(needs=[]), step(needs=[]), step(needs=["2", 1, "1"])), ((), (), (0, 1))),
+        ((step(needs=()), step(needs=(1,))), ((), (0,))),
+        ((step(needs=[2]), step(needs=[])), ((1,), ())),
+        ((step(id="read"), step(id="write", needs=["read"])), ((), (0,))),
+        ((step(id="read"), step(id="write", needs=[1])), ((), (0,))),
+        ((step(id="2", needs=[]), step(id="b", needs=["2"]), step(needs=[2])), ((), (0,), (1,))),
+        ((Item("one", []), Item("two", ["1"]), Item("three")), ((), (0,), (1,))),
+        ((step(id="a"), step(id="b")), None),
+    ],
+)
+def test_which_steps_a_step_needs(items, needs):
+    assert read(*items).needs == needs
+
+
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        ((step(needs=[2]), step(needs=[1])), "step 1 needs step 2, which needs step 1"),
+        (
+            (step(needs=[]), step(needs=[4]), step(needs=[2]), step(needs=[3])),
+            "step 2 needs step 4, which needs step 3, which needs step 2",
+        ),
+        (
+            (step(id="a", needs=["b"]), step(id="b", needs=["a"])),
+            "step 1 ('a') needs step 2 ('b'), which needs step 1 ('a')",
+        ),
+        (
+            ("one", step(needs=[3]), "three"),
+            "step 2 needs step 3, which needs step 2 (a step without needs needs the one before it)",
+        ),
+    ],
+)
+def test_needs_that_form_a_circle_are_told_by_the_circle(items, told):
+    assert refusal(items) == f"the needs form a circle: {told}"
+
+
+def test_a_long_circle_is_told_by_its_beginning_and_its_end():
+    told = refusal([step(needs=[(number + 1) % 500 + 1]) for number in range(500)], 500)
+
+    assert told.startswith("the needs form a circle: step 1 needs step 2, which needs step 3, ")
+    assert told.endswith(", which needs ... and so on, which needs step 1")
+
+
+def test_a_long_chain_of_needs_is_read():
+    assert read_steps([step(needs=[number] if number else []) for number in range(5000)], 5000).needs
+
+
+@pytest.mark.parametrize(
+    ("contract", "kept"),
+    [
+        ({}, {}),
+        (SHORT, SHORT),
+        (UserDict(SHORT), SHORT),
+        (EvaluationContract(**SHORT), SHORT),
+        ({**SHORT, "keywords": [], "audit": {"credentials": "critical"}}, SHORT),
+        ({"audit": {"credentials": "off"}}, {"audit": {"credentials": "off"}}),
+        ({"expected_trajectory": []}, {"expected_trajectory": []}),
+        ({"thresholds": {"rouge_1": 1, "words": {"max": 5}}},) * 2,
+        (
+            EvaluationContract(required_content=[ContentRule(pattern="a+", severity="warning")]),
+            {"required_content": [{"pattern": "a+", "severity": "warning"}]},
+        ),
+    ],
+)  # fmt: skip
+def test_a_contract_is_kept_as_plain_json_without_its_defaults(contract, kept):
+    assert read(step(contract=contract), "two").contracts == (kept, None)
+
+
+def test_a_contract_of_a_model_is_read():
+    assert read(Model(step="look", contract=EvaluationContract(**SHORT))).contracts == (SHORT,)
+
+
+def test_a_contract_that_was_read_can_be_evaluated():
+    rules = {"required_content": [{"text": "rain"}], "output_length": {"min_words": 2}}
+    (contract,) = read(step(contract=rules)).contracts
+
+    assert evaluate({**contract, "agent_run": {"final_output": "Much rain."}}).status == "passed"
+    assert evaluate({**contract, "agent_run": {"final_output": "Rain"}}).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("contract", "told"),
+    [
+        (3, "3 is no object of a contract's fields"),
+        ("short", "'short' is no object of a contract's fields"),
+        ({"keyword": ["a"]}, "keyword: Extra inputs are not permitted"),
+        ({"keywords": "a"}, "keywords: Input should be a valid array"),
+        ({"output_length": {"max_words": -1}}, "output_length.max_words: Input should be greater than or"),
+        ({"required_content": [{"text": "a"}, {"pattern": "("}]}, "required_content[1].pattern: the pattern"),
+        ({"required_content": [{}]}, "required_content[0]: a content rule needs exactly one of 'text'"),
+        (
+            {"thresholds": {"words": "few"}},
+            "thresholds.words: Input should be an object, or: Input should be a valid number, or: ",
+        ),
+        ({"thresholds": {"words": float("inf")}}, "thresholds.words: Input should be an object, or: "),
+        ({"rubric": {}}, "rubric.criteria: Field required"),
+        ({"keywords": [1], "owner": 2, "x": 3}, "keywords[0]: Input should be a valid string (and 2 more"),
+        ({"agent_run": {"final_output": "x"}}, "agent_run: Extra inputs are not permitted"),
+    ],
+)  # fmt: skip
+def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(contract, told):
+    assert refusal(["one", step(contract=contract)]).startswith(f"the contract of step 2 is invalid: {told}")
+
+
+def test_a_contract_that_holds_itself_is_refused():
+    contract = {"keywords": ["a"]}
+    contract["drift"] = contract
+
+    assert refusal([step(contract=contract)]).startswith("the contract of step 1 is invalid: ")
+
+
+def test_reading_a_plan_changes_nothing_of_it():
+    plan = [step(id="a", contract={"keywords": ["k"]}, needs=[]), step(needs=["a", "a"])]
+    read_steps(plan, 2)
+
+    assert plan == [step(id="a", contract={"keywords": ["k"]}, needs=[]), step(needs=["a", "a"])]
+
+
+names = st.sampled_from(["step", "description", "id", "needs", "contract", "keywords"])
+anything = st.recursive(
+    st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(names, inner)
+)
+
+
+@given(st.lists(anything))
+def test_whatever_is_planned_is_read_or_refused(plan):
+    with suppress(PlanError):
+        assert len(read_steps(plan, 5).texts) == len(plan)
+
+
+@st.composite
+def acyclic(draw):
+    """Needs without a circle, whose steps stand in any order."""
+    count = draw(st.integers(1, 12))
+    order = draw(st.permutations(range(count)))
+    needs = {one: draw(st.sets(st.sampled_from(order[:at]))) if at else set() for at, one in enumerate(order)}
+    return [sorted(needs[one]) for one in range(count)]
+
+
+@given(acyclic())
+def test_needs_without_a_circle_are_read_as_they_are(needs):
+    planned = read(*(step(needs=[one + 1 for one in needed]) for needed in needs))
+
+    assert [list(needed) for needed in planned.needs] == needs
+
+
+@given(acyclic())
+def test_doing_what_is_ready_does_every_step_once_after_what_it_needs(needs):
+    done = []
+    while batch := ready(needs, frozenset(done)):
+        assert all(set(needs[one]) <= set(done) for one in batch)
+        done += batch
+
+    assert sorted(done) == list(range(len(needs)))
+
+
+@given(acyclic(), st.randoms())
+def test_doing_one_ready_step_at_a_time_never_gets_stuck(needs, random):
+    done = []
+    while batch := ready(needs, frozenset(done)):
+        done.append(random.choice(batch))
+
+    assert sorted(done) == list(range(len(needs)))
+
+
+@pytest.mark.parametrize(
+    ("done", "steps"),
+    [((), [0, 1]), ((0,), [1, 2]), ((1,), [0]), ((0, 1), [2, 3]), ((0, 1, 2), [3]), ((0, 1, 2, 3), [])],
+)
+def test_ready_are_the_steps_that_are_not_done_and_whose_needs_are(done, steps):
+    assert ready(((), (), (0,), (0, 1)), frozenset(done)) == steps

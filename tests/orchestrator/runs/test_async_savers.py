@@ -1,0 +1,61 @@
+"""LangGraph's own async savers keep runs, too, within the event loop that opened them."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+
+import pytest
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from tests.orchestrator.runs.conftest import Opened
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def opened(request, tmp_path):
+    """Opens a saver, as often as one likes."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
+
+    @asynccontextmanager
+    async def opening():
+        file = str(tmp_path / "runs.sqlite")
+        made = (
+            AsyncSqliteSaver.from_conn_string(file)
+            if url is None
+            else AsyncPostgresSaver.from_conn_string(url)
+        )
+        async with made as saver:
+            await saver.setup()
+            yield Opened(saver)
+
+    return opening
+
+
+@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
+async def test_a_run_is_kept(opened, plan):
+    async with opened() as store:
+        state = await build(store, plan).arun("x", "thread")
+    async with opened() as store:
+        kept = await build(store, plan).graph.aget_state({"configurable": {"thread_id": "thread"}})
+
+    assert (state["status"], kept.values) == ("success", {**kept.values, **state})
+
+
+async def test_a_question_is_answered_later(opened):
+    async with opened() as store:
+        waiting = await asking(store).arun("x", "thread")
+    ends = []
+    for _ in range(2):
+        async with opened() as store:
+            ends.append((await asking(store).aresume("thread", APPROVE))["status"])
+
+    assert (waiting["question"]["step"], ends) == ("one", ["executing", "success"])
+
+
+async def test_a_run_is_forked(opened):
+    async with opened() as store:
+        await build(store).arun("x", "thread")
+        other = await build(store).afork("thread", 1, "other")
+
+    assert [record["step"] for record in other["results"]] == ["one", "two"]

@@ -1,0 +1,184 @@
+"""A run that goes on otherwise from before one of its steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, RunFinished, RunResumed
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner, steps
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
+
+
+@pytest.fixture
+def opened(backend):
+    with backend.open() as store:
+        yield store
+
+
+def other(opened, *answers, **options):
+    """Another orchestrator on the store, and its executor."""
+    executor = FakeExecutor(*answers)
+    return build(opened, ["never planned"], executor, **options), executor
+
+
+def results(state):
+    return [record["result"] for record in state["results"]]
+
+
+def test_a_fork_of_a_fork_from_before_it_began_is_refused(opened):
+    build(opened, steps(3)).run("x", "thread")
+    build(opened).fork("thread", 2, "new")
+
+    with pytest.raises(ResumeError, match="'new' was forked at its step 3; fork the run that it came from"):
+        build(opened).fork("new", 0)
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, step):
+    first = build(opened, steps(3)).run("x", "thread")
+    forked, executor = other(opened, "a", "b", "c")
+    state = forked.fork("thread", step, "new")
+
+    assert results(state) == [*results(first)[:step], *["a", "b", "c"][: 3 - step]]
+    assert (state["status"], state["task"], state["plan"]) == ("success", "x", first["plan"])
+    assert [call.step for call in executor.calls] == first["plan"][step:]
+    assert opened.history.show("new").state == state
+
+
+def test_a_fork_has_the_context_that_the_step_had(opened):
+    first = FakeExecutor()
+    build(opened, steps(3), first).run("x", "thread")
+    forked, executor = other(opened)
+    forked.fork("thread", 2, "new")
+
+    assert executor.calls == first.calls[2:]
+
+
+def test_the_run_that_is_forked_stays_as_it_is(opened):
+    build(opened, steps(3)).run("x", "thread")
+    before = opened.history.show("thread")
+    other(opened)[0].fork("thread", 1, "new")
+
+    assert opened.history.show("thread") == before
+    assert [run.thread_id for run in opened.history.runs()] == ["new", "thread"]
+
+
+def test_a_forks_summary_has_its_plan_and_its_own_times(opened):
+    build(opened, steps(3)).run("x", "thread")
+    other(opened)[0].fork("thread", 1, "new")
+    fork, run = opened.history.runs()
+
+    assert (fork.steps_done, fork.steps_planned) == (3, 3)
+    assert fork.started >= run.updated
+
+
+def test_a_failed_step_gets_another_try_with_another_policy(opened):
+    monitor = FakeMonitor(accept(), refuse(), refuse())
+    failed = build(opened, monitor=monitor, max_retries=1).run("x", "thread")
+    forked, _ = other(opened, monitor=FakeMonitor(refuse(), refuse(), refuse(), accept()), max_retries=3)
+    state = forked.fork("thread", 1, "new")
+
+    assert (failed["failure"]["kind"], failed["failure"]["step_index"]) == ("attempts_exhausted", 1)
+    assert (state["status"], state["failure"], state["max_retries"]) == ("success", None, 3)
+    assert [(record["step_index"], record["attempt"]) for record in state["results"]] == [
+        (0, 1),
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (1, 4),
+    ]
+
+
+def test_a_run_that_waits_can_be_forked(opened):
+    asking(opened).run("x", "thread")
+    asking(opened).resume("thread", APPROVE)
+    state = other(opened, supervision="none")[0].fork("thread", 1, "new")
+
+    assert state["status"] == "success"
+    assert asking(opened).resume("thread", APPROVE)["status"] == "success"
+
+
+async def test_a_run_that_was_cut_off_can_be_forked(opened):
+    await cut_off(opened, "step 2")
+    state = await other(opened)[0].afork("thread", 1, "new")
+
+    assert results(state) == ["step 1 done", "step 2 done", "step 3 done"]
+
+
+def test_a_fork_can_be_forked(opened):
+    build(opened, steps(3)).run("x", "thread")
+    other(opened, "a", "b")[0].fork("thread", 1, "second")
+    state = other(opened, "c")[0].fork("second", 2, "third")
+
+    assert results(state) == ["step 1 done", "a", "c"]
+
+
+def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
+    build(opened, ["a", "b"]).run("first", "thread")
+    build(opened, ["c", "d"]).run("second", "thread")
+    state = other(opened)[0].fork("thread", 1, "new")
+
+    assert (state["task"], results(state)) == ("second", ["c done", "d done"])
+
+
+@pytest.mark.parametrize(("step", "kept"), [(0, 0), (1, 0), (2, 2)])
+def test_steps_that_ran_side_by_side_begin_again_together(opened, step, kept):
+    build(opened, SIDE_BY_SIDE).run("x", "thread")
+    forked, executor = other(opened)
+    state = forked.fork("thread", step, "new")
+
+    assert (state["status"], results(state)) == ("success", ["one done", "two done", "end done"])
+    assert len(executor.calls) == 3 - kept
+
+
+def test_what_was_spent_before_the_step_counts(opened):
+    first = build(opened, steps(3)).run("x", "thread")
+    state = other(opened)[0].fork("thread", 2, "new")
+
+    assert state["usage"]["latency_ms"] >= first["results"][0]["usage"]["latency_ms"]
+
+
+async def test_a_forks_events_are_those_of_a_run_that_goes_on(opened):
+    await build(opened).arun("x", "thread")
+    events = [event async for event in other(opened)[0].astream_forked("thread", 1, "new")]
+
+    assert (type(events[0]), type(events[-1])) == (RunResumed, RunFinished)
+    assert {event.thread_id for event in events} == {"new"}
+
+
+def test_without_a_name_a_fork_gets_one(opened):
+    build(opened).run("x", "thread")
+    other(opened)[0].fork("thread", 1)
+
+    assert len(opened.history.runs()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        (("thread", 3), ResumeError, r"'thread' never came to its step 4 \(index 3\); the last .* is step 2"),
+        (("thread", 2), ResumeError, r"never came to its step 3 \(index 2\)"),
+        (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
+        (("no plan", 0), ResumeError, "it has no plan"),
+        (
+            ("thread", 0, "no plan"),
+            ResumeError,
+            "new_thread_id is 'no plan', which is in use; give one",
+        ),
+        (("thread", -1), ConfigurationError, "step is -1; give the index of a step, from 0"),
+        (("thread", True), ConfigurationError, "step is True"),
+        (("thread", "1"), ConfigurationError, "step is '1'"),
+        (("thread", 0, " "), ConfigurationError, "thread_id is ' '"),
+    ],
+)
+def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, arguments, error, sentence):
+    build(opened, monitor=FakeMonitor(accept(), *[refuse()] * 3)).run("x", "thread")
+    plan = FakePlanner(ValueError("no"))
+    LangGraphOrchestrator(plan, FakeExecutor(), FakeMonitor(), checkpointer=opened.saver).run("y", "no plan")
+    before = opened.history.runs()
+    with pytest.raises(error, match=sentence):
+        other(opened)[0].fork(*arguments)
+
+    assert opened.history.runs() == before

@@ -1,0 +1,409 @@
+"""What holds for the history of every store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TypedDict
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+
+from agents.testing import ScriptedChatModel
+from orchestrator import ConfigurationError, ResumeError, StoreError
+from orchestrator.persistence import History
+from orchestrator.runs.index import indexed
+from orchestrator.runs.locks import claimed
+from tests.fakes.executor import FakeExecutor, ModelExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.orchestrator.runs.conftest import Opened
+from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
+
+
+def threads(runs):
+    return [run.thread_id for run in runs]
+
+
+@pytest.fixture
+def opened(backend):
+    with backend.open() as store:
+        yield store
+
+
+@pytest.fixture
+def several(opened):
+    """One run of each kind, the oldest first."""
+    build(opened).run("bake bread", "good")
+    build(opened, executor=FakeExecutor("out", ValueError("no"))).run("bake cake", "bad")
+    asking(opened).run("Sell Bread", "asking")
+    return opened
+
+
+def test_a_summary_says_how_far_a_run_is(opened):
+    before = datetime.now(UTC)
+    asking(opened, plan=["one", "two", "three"]).run("x", "thread")
+    asking(opened).resume("thread", APPROVE)
+    (run,) = opened.history.runs()
+
+    assert (run.thread_id, run.status, run.task) == ("thread", "waiting", "x")
+    assert (run.steps_done, run.steps_planned, run.question["step"]) == (1, 3, "two")
+    assert before <= run.started <= run.updated <= datetime.now(UTC)
+    assert run.usage == opened.history.show("thread").state["usage"]
+
+
+def test_a_summary_counts_what_was_spent(opened):
+    model = ScriptedChatModel(lambda messages: "out", usage=(3, 2))
+    state = build(opened, executor=ModelExecutor(model)).run("x", "thread")
+    (run,) = opened.history.runs()
+
+    assert (run.usage, run.usage["total_tokens"]) == (state["usage"], 10)
+
+
+def test_a_run_is_as_old_as_when_it_began_not_as_when_it_went_on(opened):
+    asking(opened).run("x", "thread")
+    (before,) = opened.history.runs()
+    asking(opened).resume("thread", APPROVE)
+    (after,) = opened.history.runs()
+
+    assert after.started == before.started
+    assert after.updated > before.updated
+
+
+def test_a_second_run_on_a_thread_is_as_old_as_itself(opened):
+    build(opened).run("a", "thread")
+    (first,) = opened.history.runs()
+    build(opened).run("b", "thread")
+    (second,) = opened.history.runs()
+
+    assert (second.task, second.started > first.updated) == ("b", True)
+
+
+def test_runs_come_with_the_latest_first(several):
+    assert threads(several.history.runs()) == ["asking", "bad", "good"]
+
+    asking(several).resume("asking", {"answer": "deny", "text": "no"})
+    build(several).run("again", "good")
+
+    assert threads(several.history.runs()) == ["good", "asking", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"status": "success"}, ["good"]),
+        ({"status": "failed"}, ["bad"]),
+        ({"status": "waiting"}, ["asking"]),
+        ({"status": "executing"}, []),
+        ({"task": "bread"}, ["asking", "good"]),
+        ({"task": "nothing"}, []),
+        ({"limit": 2}, ["asking", "bad"]),
+        ({"limit": 0}, []),
+        ({"status": "success", "limit": 1}, ["good"]),
+    ],
+)
+def test_runs_are_filtered(several, filters, found):
+    assert threads(several.history.runs(**filters)) == found
+
+
+def test_runs_since_a_time_are_those_stored_later(several):
+    bad = several.history.runs(status="failed")[0]
+
+    assert threads(several.history.runs(since=bad.updated)) == ["asking", "bad"]
+    assert threads(several.history.runs(since=bad.updated + timedelta(microseconds=1))) == ["asking"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "sentence"),
+    [
+        ({"status": "done"}, "status is 'done'; give one of planning,"),
+        ({"since": datetime(2026, 1, 1)}, "give a time with its zone"),
+        ({"since": "2026-01-01"}, "since is 2026-01-01; give a time with its zone"),
+        ({"task": 1}, "task is 1; give a text"),
+        ({"limit": -1}, "limit is -1"),
+        ({"limit": "3"}, "limit is '3'"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused(opened, filters, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        opened.history.runs(**filters)
+
+
+@pytest.mark.parametrize(("at", "status", "planned"), [("x", "planning", 0), ("step 2", "executing", 3)])
+async def test_a_run_that_was_cut_off_is_as_far_as_it_came(opened, at, status, planned):
+    await cut_off(opened, at)
+    (run,) = opened.history.runs()
+
+    assert (run.status, run.task, run.steps_planned) == (status, "x", planned)
+
+
+async def test_a_second_run_that_was_cut_off_shows_nothing_of_the_first(opened):
+    build(opened).run("a", "thread")
+    await cut_off(opened, "x")
+    shown = opened.history.show("thread")
+
+    assert (shown.summary.status, shown.summary.task, shown.summary.usage) == ("planning", "x", None)
+    assert (shown.state["results"], shown.state["plan"]) == ([], [])
+
+
+def test_the_question_of_a_step_beside_others_is_its_own(opened):
+    state = asking(opened, plan=SIDE_BY_SIDE).run("x", "thread")
+    (run,) = opened.history.runs()
+
+    assert (run.status, run.question) == ("waiting", state["question"])
+
+
+def test_the_question_of_a_step_that_was_answered_is_asked_no_more(opened):
+    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", APPROVE)
+    (run,) = opened.history.runs()
+
+    assert (run.question, run.question["step"]) == (state["question"], "two")
+
+
+def test_what_was_done_side_by_side_is_shown_while_the_run_waits(opened):
+    asking(opened, plan=SIDE_BY_SIDE).run("x", "thread")
+    shown = opened.history.show("thread")
+
+    assert [(one["step"], one["status"]) for one in shown.state["results"]] == [
+        ("one", "pending_validation"),
+        ("two", "pending_validation"),
+    ]
+
+
+def test_what_was_done_side_by_side_is_shown_once_when_all_have_ended(opened):
+    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
+    orchestrator.run("x", "thread")
+    orchestrator.resume("thread", APPROVE)
+    answered = opened.history.show("thread").state["results"]
+    orchestrator.resume("thread", APPROVE)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert ([one["status"] for one in answered], state["status"]) == (
+        ["validated", "pending_validation"],
+        "success",
+    )
+    assert opened.history.show("thread").state == state
+
+
+def test_a_shown_run_has_its_time_line(opened):
+    state = build(opened, monitor=FakeMonitor(accept(), refuse("more"), accept())).run("x", "thread")
+    line = opened.history.show("thread").time_line
+
+    assert [(one["step_index"], one["attempt"], one["verdict"]["success"]) for one in line] == [
+        (0, 1, True),
+        (1, 1, False),
+        (1, 2, True),
+    ]
+    assert line == state["results"]
+
+
+def test_a_time_line_is_in_order_although_the_clock_was_set_back(opened):
+    hours = iter(range(23, 0, -1))
+    backwards = build(opened, clock=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
+    backwards.run("x", "thread")
+    line = opened.history.show("thread").time_line
+
+    assert [one["step_index"] for one in line] == [0, 1]
+    assert line[0]["started_at"] > line[1]["started_at"]
+
+
+def test_a_shown_run_that_waits_has_its_question(opened):
+    state = asking(opened).run("x", "thread")
+
+    assert opened.history.show("thread").state == state
+
+
+@pytest.mark.parametrize("action", ["show", "delete"])
+def test_an_unknown_thread_is_refused(several, action):
+    with pytest.raises(StoreError, match="thread 'nothing' is not in "):
+        getattr(several.history, action)("nothing")
+
+    assert len(several.history.runs()) == 3
+
+
+def test_a_deleted_run_is_gone_and_no_other(several):
+    others = {name: several.history.show(name) for name in ("asking", "bad")}
+    several.history.delete("good")
+
+    assert {name: several.history.show(name) for name in ("asking", "bad")} == others
+    assert threads(several.history.runs()) == ["asking", "bad"]
+    with pytest.raises(ResumeError, match="'good' is not in this store"):
+        build(several).resume("good")
+
+
+def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
+    if backend.kind == "memory":
+        pytest.skip("LangGraph's own savers know of no claims")
+    refused = []
+
+    def deletes(step, context):
+        with pytest.raises(StoreError) as raised:
+            opened.history.delete("thread")
+        refused.append(str(raised.value))
+        return "done"
+
+    state = build(opened, executor=FakeExecutor("done", deletes)).run("x", "thread")
+
+    assert refused == [
+        "thread 'thread' is being run, by this process or another; stop it or wait for its end"
+    ]
+    assert opened.history.show("thread").state == state
+    opened.history.delete("thread")
+    assert opened.history.runs() == []
+
+
+def test_a_run_that_is_deleted_while_it_is_read_is_not_listed():
+    class Vanishing(InMemorySaver):
+        def get_tuple(self, config):
+            found = super().get_tuple(config)
+            if "checkpoint_id" in config["configurable"]:
+                self.delete_thread("thread")
+            return found
+
+    saver = InMemorySaver()
+    build(Opened(saver)).run("x", "thread")
+    vanishing = Vanishing()
+    vanishing.storage, vanishing.writes, vanishing.blobs = saver.storage, saver.writes, saver.blobs
+
+    assert History(vanishing).runs() == []
+
+
+@pytest.mark.parametrize(
+    ("thread", "status"), [("good", "success"), ("bad", "failed"), ("asking", "waiting"), ("none", None)]
+)
+def test_a_run_is_found_by_its_name(several, thread, status):
+    found = several.history.find(thread)
+
+    assert (found and (found.thread_id, found.status)) == (status and (thread, status))
+
+
+def test_what_another_program_stored_is_not_found(opened):
+    class Others(TypedDict):
+        value: int
+
+    graph = StateGraph(Others)
+    graph.add_node("node", lambda state: {"value": 1})
+    graph.add_edge(START, "node")
+    graph.compile(checkpointer=opened.saver).invoke({"value": 0}, {"configurable": {"thread_id": "theirs"}})
+
+    assert opened.history.find("theirs") is None
+
+
+@pytest.mark.parametrize("read", ["find", "show", "command", "delete"])
+def test_what_is_no_name_is_refused(opened, read):
+    with pytest.raises(StoreError, match=r"^thread_id is 3; give a text$"):
+        getattr(opened.history, read)(3)
+
+
+def test_a_deleted_threads_name_can_be_used_again(several):
+    several.history.delete("bad")
+    state = build(several).run("new", "bad")
+
+    assert several.history.show("bad").state == state
+
+
+@pytest.mark.parametrize(
+    ("retention", "gone"),
+    [
+        ({"keep_last": 0}, ["c", "b", "a"]),
+        ({"keep_last": 1}, ["b", "a"]),
+        ({"keep_last": 3}, []),
+        ({"older_than": timedelta(0)}, ["c", "b", "a"]),
+        ({"older_than": timedelta(days=1)}, []),
+        ({"keep_last": 2, "older_than": timedelta(0)}, ["a"]),
+        ({"keep_last": 0, "older_than": timedelta(days=1)}, []),
+        ({"older_than": timedelta.max}, []),
+    ],
+)
+async def test_what_is_not_kept_is_pruned(opened, retention, gone):
+    for thread in "abc":
+        await build(opened).arun("x", thread)
+    await asking(opened).arun("x", "asking")
+    await cut_off(opened, "step 2", "cut off")
+
+    assert opened.history.prune(**retention) == gone
+    assert set(threads(opened.history.runs())) == {"a", "b", "c", "asking", "cut off"} - set(gone)
+
+
+async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
+    if backend.kind == "memory":
+        pytest.skip("LangGraph's own savers know of no claims")
+    await build(opened).arun("x", "a")
+    await build(opened).arun("x", "b")
+    async with claimed(opened.saver, "a", patient=False):
+        assert opened.history.prune(keep_last=0) == ["b"]
+
+    assert opened.history.prune(keep_last=0) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "retention",
+    [
+        {},
+        {"keep_last": -1},
+        {"keep_last": False},
+        {"keep_last": 0.5},
+        {"older_than": timedelta(seconds=-1)},
+        {"older_than": 30},
+    ],
+    ids=str,
+)
+def test_a_retention_that_is_none_is_refused(several, retention):
+    with pytest.raises(ConfigurationError):
+        several.history.prune(**retention)
+
+    assert len(several.history.runs()) == 3
+
+
+class Notes(TypedDict):
+    text: str
+
+
+def test_what_another_program_keeps_in_the_store_is_no_run(several):
+    graph = StateGraph(Notes)
+    graph.add_node("note", lambda state: {"text": "noted"})
+    graph.add_edge(START, "note")
+    compiled = graph.compile(checkpointer=several.saver)
+    compiled.invoke({"text": ""}, {"configurable": {"thread_id": "notes"}})
+
+    assert threads(several.history.runs()) == ["asking", "bad", "good"]
+    for action in (several.history.show, several.history.delete):
+        with pytest.raises(StoreError, match="'notes' is not in "):
+            action("notes")
+
+
+@pytest.fixture
+async def newer(opened):
+    """A run that a later version stored."""
+    graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 2})
+    await graph.ainvoke({"task": "x"}, {"configurable": {"thread_id": "newer"}})
+    return opened
+
+
+def test_a_run_of_a_newer_version_is_refused_in_a_sentence(newer):
+    sentence = r"thread 'newer' was stored by a newer version of this program \(form 2, this one reads 1\)"
+    with pytest.raises(StoreError, match=sentence):
+        newer.history.show("newer")
+    with pytest.raises(ResumeError, match=sentence):
+        asking(newer).resume("newer", APPROVE)
+
+
+def test_a_run_of_a_newer_version_is_listed_and_can_be_deleted_but_is_not_pruned(newer):
+    (run,) = newer.history.runs()
+    assert (run.thread_id, run.status, run.task) == ("newer", "unreadable", "")
+    assert newer.history.prune(keep_last=0) == []
+
+    newer.history.delete("newer")
+    assert newer.history.runs() == []
+
+
+def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
+    build(opened).run("x", "thread")
+    index = indexed(opened.saver)
+    (before,) = index.heads()
+    state = build(opened).run("y", "thread")
+
+    assert index.remove(before) is False
+    assert opened.history.show("thread").state == state
+    assert (index.remove(*index.heads()), index.heads()) == (True, [])
