@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.store import resume_command
+from orchestrator.cli.view.question import resume_command
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor

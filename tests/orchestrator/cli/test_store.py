@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator.cli.store import command_of, default_path, open_store, resume_command
+from orchestrator.cli.store import command_of, open_store
+from orchestrator.cli.view.question import resume_command
 from orchestrator.errors import StoreError
+from orchestrator.persistence.store import default_path
 
 
 @pytest.fixture
