@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from evaluation.results.findings import Check, Unscored, check, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject
@@ -34,7 +34,7 @@ class Collaboration:
 
     scored: Mapping[str, object]
     unscored: Mapping[str, Unscored]
-    checks: tuple[Check, ...]
+    checks: tuple[MetricOutcome, ...]
 
 
 def collaboration(
@@ -133,7 +133,7 @@ def _same(one: Action, after: Action) -> bool:
 
 def _bounded(
     scored: Mapping[str, object], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> Iterable[Check]:
+) -> Iterable[MetricOutcome]:
     for metric, bound in bounds.items():
         value = scored.get(metric)
         if isinstance(value, (int, float)):
@@ -143,15 +143,15 @@ def _bounded(
             yield unanswered(metric, bound, known["reason"])
 
 
-def _anonymous(scored: Mapping[str, object]) -> Iterable[Check]:
+def _anonymous(scored: Mapping[str, object]) -> Iterable[MetricOutcome]:
     """Say that identities are missing: less is known than the other values of the group suggest."""
     known = scored.get("collaboration_confidence")
     if isinstance(known, float) and known < 1:
         reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
-        yield check("missing_data", "collaboration_confidence", None, "info", reason, known, 1.0)
+        yield build_outcome("missing_data", "collaboration_confidence", None, "info", reason, known, 1.0)
 
 
-def _stuck(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[Check]:
+def _stuck(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[MetricOutcome]:
     for action, times in stuck[:_SHOWN]:
         reason = f"{action['name'][:60]} was done {times} times in a row with the same arguments"
-        yield check("anomaly", "stuck_runs", False, "warning", reason, times, stuck_after)
+        yield build_outcome("anomaly", "stuck_runs", False, "warning", reason, times, stuck_after)

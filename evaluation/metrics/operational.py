@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
-from evaluation.results.findings import Check, Unscored, group, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, Unscored, group, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import bound_check, limits, unanswered
 from evaluation.values import JsonObject
@@ -154,7 +154,7 @@ def _weakest(parts: Iterable[Quantity]) -> Source:
     return "estimated" if any(part.source == "estimated" for part in parts) else "measured"
 
 
-def _judged(metric: str, bound: JsonObject, found: Mapping[str, Quantity]) -> Check:
+def _judged(metric: str, bound: JsonObject, found: Mapping[str, Quantity]) -> MetricOutcome:
     if metric not in found:
         return unanswered(metric, bound, "the run does not record it")
     return bound_check("operational", metric, found[metric].value, bound, "warning")

@@ -10,7 +10,7 @@ from evaluation.metrics.drift.compare import drift
 from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
 from evaluation.plugins import Injected
 from evaluation.results.alerts import Alert, alert, policy_alert
-from evaluation.results.findings import Check, check
+from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ANSWERED,
@@ -29,7 +29,7 @@ def detect_regressions_and_anomalies(state: EvaluationState, injected: Injected)
     return {"drift_signals": signals, "alerts": alerts_of(state, compared, signals)}
 
 
-def _drift(state: EvaluationState) -> tuple[JsonObject, list[Check]]:
+def _drift(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
     baseline = state["baseline_metrics"]
     if baseline is None:
         return drift({}, None, _DEFAULT, DIRECTIONS)
@@ -43,7 +43,7 @@ def _drift(state: EvaluationState) -> tuple[JsonObject, list[Check]]:
 _DEFAULT = DriftRules()
 
 
-def alerts_of(state: EvaluationState, compared: Sequence[Check], signals: JsonObject) -> list[Alert]:
+def alerts_of(state: EvaluationState, compared: Sequence[MetricOutcome], signals: JsonObject) -> list[Alert]:
     """List every alert of a run, the most severe first, then in the order of the report."""
     owner = state["contract"].get("owner")
     to = owner if isinstance(owner, str) else None
@@ -58,17 +58,19 @@ def alerts_of(state: EvaluationState, compared: Sequence[Check], signals: JsonOb
 _ORDER = {"critical": 0, "warning": 1, "info": 2}
 
 
-def _open(state: EvaluationState, asked: Sequence[Check]) -> Sequence[Check]:
+def _open(state: EvaluationState, asked: Sequence[MetricOutcome]) -> Sequence[MetricOutcome]:
     """Give the checks of the run; what a judge settled is no longer open."""
     settled = (state["judge_result"] or {}).get("passed") is not None
     return [one for one in asked if one["kind"] != "inconclusive"] if settled else asked
 
 
-def _unanswered(state: EvaluationState, asked: Sequence[Check], compared: bool) -> Iterator[Check]:
+def _unanswered(
+    state: EvaluationState, asked: Sequence[MetricOutcome], compared: bool
+) -> Iterator[MetricOutcome]:
     """Say where no question had an answer: an empty set of checks is no pass."""
     audit = state["contract"].get("audit")
     audited = isinstance(audit, Mapping) and bool(audit.get("rules"))
     if not asks_something(state) and state["judge_result"] is None:
-        yield check("inconclusive", "contract", None, "warning", NOTHING_ASKED)
+        yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
     elif not (audited or compared or any(one["passed"] is not None for one in asked)):
-        yield check("inconclusive", "contract", None, "warning", NOTHING_ANSWERED)
+        yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ANSWERED)

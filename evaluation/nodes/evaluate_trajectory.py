@@ -15,7 +15,7 @@ from evaluation.metrics.trajectory import (
     score_trajectory,
 )
 from evaluation.plugins import Injected
-from evaluation.results.findings import Check, group, outcome_of
+from evaluation.results.findings import MetricOutcome, group, outcome_of
 from evaluation.results.state import EvaluationState
 
 
@@ -37,14 +37,14 @@ def evaluate_trajectory(state: EvaluationState, injected: Injected) -> Evaluatio
     return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
 
 
-def _answerable(checks: Sequence[Check], state: EvaluationState) -> Iterable[Check]:
+def _answerable(checks: Sequence[MetricOutcome], state: EvaluationState) -> Iterable[MetricOutcome]:
     """Let nothing pass by actions that nobody recorded: without a record, none is proved."""
     if "tool_calls" in state["agent_run"]:
         return checks
     return [_unproved(one) if one["passed"] else one for one in checks]
 
 
-def _unproved(one: Check) -> Check:
+def _unproved(one: MetricOutcome) -> MetricOutcome:
     reason = "the run does not record its actions (tool_calls)"
     return {**one, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
 

@@ -13,7 +13,7 @@ from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.metrics.registry import direction_of
 from evaluation.plugins import Injected
 from evaluation.results.alerts import alert
-from evaluation.results.findings import check
+from evaluation.results.findings import build_outcome
 from evaluation.results.state import Action, EvaluationState
 from evaluation.sensitive.scanner import may_hold
 from evaluation.values import JsonObject, as_list, as_object
@@ -59,7 +59,9 @@ def prepare_evaluation(given: object, injected: Injected) -> EvaluationState:  #
 
 
 def _invalid(refused: Refused) -> EvaluationState:
-    checks = [check("invalid_input", "input", False, "critical", problem) for problem in refused.problems]
+    checks = [
+        build_outcome("invalid_input", "input", False, "critical", problem) for problem in refused.problems
+    ]
     return {
         **blank_state(),
         "case_id": refused.case_id,

@@ -26,7 +26,7 @@ from evaluation.metrics.response.scores import (
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import missing_keywords, tokens
 from evaluation.plugins import Embedder, Injected
-from evaluation.results.findings import Check, group, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits
 from evaluation.values import JsonObject, as_list
@@ -130,7 +130,7 @@ def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
         yield "keyword_coverage"
 
 
-def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[Check]:
+def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[MetricOutcome]:
     yield from threshold_checks(case.thresholds, scores)
     if case.keywords:
         yield from keyword_checks(case.thresholds, scores["keyword_coverage"])
@@ -149,7 +149,7 @@ def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
     return {**found, "missing_keywords": missing_keywords(case.output, tokens(case.output), case.keywords)}
 
 
-def _grouped(scores: dict[str, Score], checks: list[Check], facts: JsonObject) -> JsonObject:
+def _grouped(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:
     scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
     return group(scored, unscored, checks, facts)

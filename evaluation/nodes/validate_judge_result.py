@@ -10,7 +10,7 @@ from evaluation.judges.rubrics import rubric_for
 from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, pass_score, read_judge_result
 from evaluation.judges.usage import costed
 from evaluation.plugins import Injected
-from evaluation.results.findings import Check, check
+from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import bound_check
 from evaluation.values import JsonObject
@@ -52,7 +52,7 @@ def _failed(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
         "failure": failure.kind,
         "reason": failure.reason,
         "details": dict(failure.details),
-        "checks": [check("judge_error", "judge_score", None, severity, reason)],
+        "checks": [build_outcome("judge_error", "judge_score", None, severity, reason)],
     }
     return {"judge_result": result, "errors": [*state["errors"], reason]}
 
@@ -77,7 +77,7 @@ def _scored(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> Evalua
     return {"judge_result": result}
 
 
-def _checks(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> list[Check]:
+def _checks(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
     """Compare the score with what passes; a minimum of the contract stands in for the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
     least = {"min": pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}

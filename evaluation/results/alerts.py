@@ -8,7 +8,7 @@ from typing import Final
 from typing_extensions import TypedDict
 
 from evaluation.inputs.rules import Severity
-from evaluation.results.findings import AuditFinding, Check, FindingKind
+from evaluation.results.findings import AuditFinding, FindingKind, MetricOutcome
 
 ACTIONS: Final[Mapping[FindingKind, str]] = {
     "invalid_input": "Correct the case; nothing was evaluated.",
@@ -42,7 +42,7 @@ class Alert(TypedDict):
     recommended_action: str
 
 
-def alert(found: Check, owner: str | None = None) -> Alert:
+def alert(found: MetricOutcome, owner: str | None = None) -> Alert:
     """Turn a check that did not pass into an alert."""
     return {
         "severity": found["severity"],

@@ -31,7 +31,7 @@ OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
 OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = ("scored", "not_applicable", "missing_data", "error")
 
 
-class Check(TypedDict):
+class MetricOutcome(TypedDict):
     """One question with its answer; ``passed`` is None where it could not be answered."""
 
     kind: FindingKind
@@ -66,7 +66,7 @@ class Unscored(TypedDict):
     reason: str
 
 
-def check(  # noqa: PLR0917
+def build_outcome(  # noqa: PLR0917
     kind: FindingKind,
     metric: str,
     passed: bool | None,
@@ -75,7 +75,7 @@ def check(  # noqa: PLR0917
     observed: object = None,
     limit: object = None,
     owner: str | None = None,
-) -> Check:
+) -> MetricOutcome:
     """Make a check; ``reason`` is a sentence that says what was compared."""
     return {
         "kind": kind,
@@ -107,7 +107,7 @@ def unscored_error(reason: str) -> Unscored:
 def group(
     scored: JsonObject,
     unscored: Mapping[str, Unscored],
-    checks: Sequence[Check],
+    checks: Sequence[MetricOutcome],
     facts: JsonObject = MappingProxyType({}),
 ) -> JsonObject:
     """Make one metric group of the state.
@@ -145,7 +145,7 @@ def outcome_of(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeS
 _NONE: Final[Mapping[OutcomeStatus, int]] = dict.fromkeys(OUTCOME_STATUSES, 0)
 
 
-def _passed(checks: Sequence[Check]) -> bool | None:
+def _passed(checks: Sequence[MetricOutcome]) -> bool | None:
     answers = {found["passed"] for found in checks}
     if False in answers:
         return False

@@ -11,7 +11,7 @@ from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 from evaluation.errors import JudgeFailureKind
 from evaluation.inputs.rules import MATCH_MODES, Severity
 from evaluation.results.alerts import ACTIONS, Alert
-from evaluation.results.findings import OUTCOME_STATUSES, AuditFinding, Check, FindingKind
+from evaluation.results.findings import OUTCOME_STATUSES, AuditFinding, FindingKind, MetricOutcome
 from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
@@ -34,7 +34,7 @@ _OWN_WORDS: Final = "\n".join((
     *EvaluationReport.model_fields,
     *Metrics.model_fields,
     *JudgeReport.model_fields,
-    *(name for shape in (Alert, AuditFinding, Check) for name in shape.__annotations__),
+    *(name for shape in (Alert, AuditFinding, MetricOutcome) for name in shape.__annotations__),
     *(word for words in (FindingKind, Severity) for word in get_args(words)),
     *OUTCOME_STATUSES,
     *STRICTNESS,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
 from evaluation.inputs.rules import Severity
-from evaluation.results.findings import Check, FindingKind
+from evaluation.results.findings import FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState, EvaluationStatus
 from evaluation.values import JsonObject
 
@@ -20,19 +20,19 @@ def groups_of(state: EvaluationState) -> dict[str, JsonObject]:
     }
 
 
-def checks_of(state: EvaluationState) -> Iterator[Check]:
+def checks_of(state: EvaluationState) -> Iterator[MetricOutcome]:
     """Yield every check of the three metric groups."""
     for group in groups_of(state).values():
         yield from _checks(group)
 
 
-def judge_checks(state: EvaluationState) -> Iterator[Check]:
+def judge_checks(state: EvaluationState) -> Iterator[MetricOutcome]:
     """Yield what the judge settled, or failed to."""
     return iter(_checks(state["judge_result"] or {}))
 
 
-def _checks(group: JsonObject) -> Iterable[Check]:
-    return cast("Iterable[Check]", group.get("checks") or ())
+def _checks(group: JsonObject) -> Iterable[MetricOutcome]:
+    return cast("Iterable[MetricOutcome]", group.get("checks") or ())
 
 
 NOTHING_ASKED: Final = "nothing was asked of this run"

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from evaluation.inputs.rules import Severity
-from evaluation.results.findings import Check, FindingKind, check
+from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
 from evaluation.values import JsonObject
 
 _UNITS: Final = ("_ms", "_usd")
 
 
-def bound_check(kind: FindingKind, metric: str, value: float, bound: JsonObject, severity: Severity) -> Check:
+def bound_check(
+    kind: FindingKind, metric: str, value: float, bound: JsonObject, severity: Severity
+) -> MetricOutcome:
     """Compare a value with a normalised threshold ({"min"?, "max"?, "severity"?, "owner"?}).
 
     Both bounds are inclusive: a value equal to its limit passes.
@@ -23,14 +25,18 @@ def bound_check(kind: FindingKind, metric: str, value: float, bound: JsonObject,
     passed = not below and not above
     word = "is within" if passed else "is below the minimum" if below else "exceeds the limit"
     reason = f"{metric}: {value:g} {word} {_shown(low, high) if passed else f'{limit:g}'}"
-    return check(kind, metric, passed, _severity(bound, severity), reason, value, limit, _owner(bound))
+    return build_outcome(
+        kind, metric, passed, _severity(bound, severity), reason, value, limit, _owner(bound)
+    )
 
 
-def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity = "warning") -> Check:
+def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity = "warning") -> MetricOutcome:
     """Say that a threshold cannot be judged, since the run lacks its value: a finding of its own."""
     limit = bound.get("max", bound.get("min"))
     text = f"{metric} has a threshold and no value: {reason}"
-    return check("missing_data", metric, None, _severity(bound, severity), text, None, limit, _owner(bound))
+    return build_outcome(
+        "missing_data", metric, None, _severity(bound, severity), text, None, limit, _owner(bound)
+    )
 
 
 def limits(bounds: Mapping[str, JsonObject]) -> dict[str, object]:

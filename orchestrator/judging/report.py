@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import Check
+from evaluation.results.findings import MetricOutcome
 from orchestrator.state.graph_state import Json
 
 Report: TypeAlias = Mapping[str, Json]
@@ -23,10 +23,14 @@ def facts_of(report: Report, group: str) -> Facts:
     return mapping(mapping(report.get("metrics")).get(group))
 
 
-def checks_of(report: Report) -> list[Check]:
+def checks_of(report: Report) -> list[MetricOutcome]:
     """Its checks, group by group."""
     groups = mapping(report.get("metrics")).values()
-    return [check for group in groups for check in cast("Sequence[Check]", mapping(group).get("checks", ()))]
+    return [
+        check
+        for group in groups
+        for check in cast("Sequence[MetricOutcome]", mapping(group).get("checks", ()))
+    ]
 
 
 def judge_result(report: Report) -> Facts:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import Check
+from evaluation.results.findings import MetricOutcome
 from orchestrator.errors import BrokenRunError
 from orchestrator.state.graph_state import OrchestratorState
 
@@ -56,7 +56,7 @@ def moment(written: str) -> datetime | None:
 
 
 class _Group(TypedDict):
-    checks: NotRequired[list[Check]]
+    checks: NotRequired[list[MetricOutcome]]
 
 
 class _Report(TypedDict):

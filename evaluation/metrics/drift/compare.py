@@ -13,10 +13,10 @@ from evaluation.metrics.drift.samples import sample_drift
 from evaluation.metrics.drift.signals import Directions, Signal, departure, movement
 from evaluation.results.findings import (
     OUTCOME_STATUSES,
-    Check,
     FindingKind,
+    MetricOutcome,
     Unscored,
-    check,
+    build_outcome,
     missing_data,
     unscored_error,
 )
@@ -31,7 +31,7 @@ class _Compared(NamedTuple):
 
 def drift(
     current: Mapping[str, float], baseline: JsonObject | None, rules: DriftRules, directions: Directions
-) -> tuple[JsonObject, list[Check]]:
+) -> tuple[JsonObject, list[MetricOutcome]]:
     """Compare one run with what came before.
 
     What the baseline holds decides how: numbers of one run (tolerances; a regression, or drift where no
@@ -112,7 +112,7 @@ def _both(first: _Compared, second: _Compared) -> _Compared:
     )
 
 
-def _told(found: _Compared, rules: DriftRules) -> tuple[JsonObject, list[Check]]:
+def _told(found: _Compared, rules: DriftRules) -> tuple[JsonObject, list[MetricOutcome]]:
     compared = frozenset(found.metrics)
     unscored = {**_nowhere(rules, compared), **found.unscored} if rules.tolerances else found.unscored
     failed = [_failed(signal) for signal in found.signals if signal.worse is not False]
@@ -136,15 +136,15 @@ def _nowhere(rules: DriftRules, compared: frozenset[str]) -> dict[str, Unscored]
     return {metric: reason for metric in rules.tolerances if metric not in compared}
 
 
-def _failed(signal: Signal) -> Check:
-    return check(
+def _failed(signal: Signal) -> MetricOutcome:
+    return build_outcome(
         signal.kind, signal.metric, False, signal.severity, signal.reason, signal.observed, signal.limit
     )
 
 
 def _unanswered(
     unscored: Mapping[str, Unscored], compared: frozenset[str], rules: DriftRules
-) -> Iterator[Check]:
+) -> Iterator[MetricOutcome]:
     """Yield a check for each metric that a tolerance names, one for other faults, one for an empty result."""
     for metric, tolerance in rules.tolerances.items():
         if metric in unscored and metric not in compared:
@@ -157,9 +157,11 @@ def _unanswered(
         text = f"has values that cannot be used ({len(others)}); of the first"
         yield _open("baseline", faults[others[0]], "info", text)
     if not compared and not faults:
-        yield check("missing_data", "baseline", None, "info", "nothing could be compared with the baseline")
+        yield build_outcome(
+            "missing_data", "baseline", None, "info", "nothing could be compared with the baseline"
+        )
 
 
-def _open(metric: str, why: Unscored, severity: Severity, text: str) -> Check:
+def _open(metric: str, why: Unscored, severity: Severity, text: str) -> MetricOutcome:
     kind: FindingKind = "metric_error" if why["status"] == "error" else "missing_data"
-    return check(kind, metric, None, severity, f"{metric} {text}: {why['reason']}")
+    return build_outcome(kind, metric, None, severity, f"{metric} {text}: {why['reason']}")

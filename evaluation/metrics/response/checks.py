@@ -7,7 +7,7 @@ from typing import Final
 
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.response.scores import QUALITY_METRICS, Score
-from evaluation.results.findings import Check, FindingKind, Unscored, check
+from evaluation.results.findings import FindingKind, MetricOutcome, Unscored, build_outcome
 from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject
 
@@ -17,13 +17,15 @@ DEFAULT_MINIMUM: Final = 0.8
 """What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
 
 
-def threshold_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+def threshold_checks(
+    thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]
+) -> Iterator[MetricOutcome]:
     """Compare each metric of a response with its threshold; a flag counts as 1 or 0."""
     for metric, bound in thresholds.items():
         yield _against(metric, bound, scores[metric])
 
 
-def _against(metric: str, bound: JsonObject, score: Score) -> Check:
+def _against(metric: str, bound: JsonObject, score: Score) -> MetricOutcome:
     if isinstance(score, dict):
         return unanswered(metric, bound, score["reason"])
     return bound_check("response", metric, float(score), bound, "critical")
@@ -42,19 +44,21 @@ def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
     return {metric: bound for metric, bound in known.items() if bound}
 
 
-def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[Check]:
+def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[MetricOutcome]:
     """Compare the lengths with their bounds."""
     for metric, bound in length_bounds(lengths).items():
         yield _against(metric, bound, scores[metric])
 
 
-def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[Check]:
+def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[MetricOutcome]:
     """Demand every keyword, where no threshold says how many are enough."""
     if _KEYWORDS not in thresholds:
         yield _against(_KEYWORDS, {"min": 1.0}, score)
 
 
-def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]) -> Iterator[Check]:
+def default_checks(
+    thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]
+) -> Iterator[MetricOutcome]:
     """Judge an output that has a reference and no threshold on its quality.
 
     ROUGE-1 at its default minimum, or the same text but for its punctuation, is a pass. Less settles nothing:
@@ -64,7 +68,7 @@ def default_checks(thresholds: Mapping[str, JsonObject], scores: Mapping[str, Sc
         yield _default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
 
 
-def _default(score: Score, *, same: bool) -> Check:
+def _default(score: Score, *, same: bool) -> MetricOutcome:
     if same:
         return _passing(
             "the output is the reference, but for case, white space and punctuation at most", score
@@ -77,15 +81,15 @@ def _default(score: Score, *, same: bool) -> Check:
         f"{DEFAULT_METRIC}: {score:g} is below the default minimum {DEFAULT_MINIMUM:g}, as a paraphrase "
         "that is right may be too; a judge or a threshold of your own can settle it"
     )
-    return check("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
+    return build_outcome("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
 
 
-def _passing(reason: str, score: Score) -> Check:
+def _passing(reason: str, score: Score) -> MetricOutcome:
     observed = None if isinstance(score, dict) else score
-    return check("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
+    return build_outcome("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
 
 
-def _unsettled(score: Unscored) -> Check:
+def _unsettled(score: Unscored) -> MetricOutcome:
     kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
     reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
-    return check(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)
+    return build_outcome(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)

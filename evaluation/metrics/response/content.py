@@ -13,7 +13,7 @@ from evaluation.inputs.patterns import MAX_SHOWN, pattern_found, schema_problem,
 from evaluation.inputs.rules import ContentRule, Severity
 from evaluation.metrics.response.numbers import states_number
 from evaluation.metrics.response.text import plain
-from evaluation.results.findings import Check, Unscored, check, missing_data, unscored_error
+from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, unscored_error
 from evaluation.values import JsonObject
 
 Demand = Literal["required_content", "forbidden_content"]
@@ -117,14 +117,14 @@ def _refused(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def content_checks(demand: Demand, rules: Sequence[JsonObject], said: Said) -> list[Check]:
+def content_checks(demand: Demand, rules: Sequence[JsonObject], said: Said) -> list[MetricOutcome]:
     """Make one check a rule; its reason names the rule, and quotes nothing of what was said."""
     return [
         _checked(demand, index, ContentRule.model_validate(rule), said) for index, rule in enumerate(rules)
     ]
 
 
-def _checked(demand: Demand, index: int, rule: ContentRule, said: Said) -> Check:
+def _checked(demand: Demand, index: int, rule: ContentRule, said: Said) -> MetricOutcome:
     texts = said.where(rule.where)
     name = f"{demand}[{index}] ({described(rule)})"
     if not texts.texts:
@@ -135,15 +135,15 @@ def _checked(demand: Demand, index: int, rule: ContentRule, said: Said) -> Check
     passed = found == (demand == "required_content")
     reason = f"{name} is {'' if found else 'not '}found in {_PLACES[rule.where]}"
     seen = "found" if found else _lacking(rule, texts)
-    return check("response", demand, passed, rule.severity, reason, seen, _looked_for(rule))
+    return build_outcome("response", demand, passed, rule.severity, reason, seen, _looked_for(rule))
 
 
 def _open(
     kind: Literal["missing_data", "metric_error"], demand: Demand, reason: str, rule: ContentRule
-) -> Check:
+) -> MetricOutcome:
     # what could not be judged is for somebody to look at, and says nothing against the agent
     severity: Severity = "info" if rule.severity == "info" else "warning"
-    return check(kind, demand, None, severity, reason)
+    return build_outcome(kind, demand, None, severity, reason)
 
 
 def _lacking(rule: ContentRule, texts: Texts) -> str:
@@ -171,7 +171,7 @@ def described(rule: ContentRule, limit: int = MAX_SHOWN) -> str:
     return "json_schema"
 
 
-def content_score(checks: Sequence[Check]) -> float | int | Unscored:
+def content_score(checks: Sequence[MetricOutcome]) -> float | int | Unscored:
     """Score the checks (one at least) of one demand: the share of what was required that is there, or the
     number of forbidden things that are.
 

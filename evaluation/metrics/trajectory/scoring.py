@@ -11,7 +11,14 @@ from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.match import match_trajectory, select
 from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch, listed, quotable, shown
 from evaluation.plugins import ArgumentFunction
-from evaluation.results.findings import Check, Unscored, check, missing_data, not_applicable, unscored_error
+from evaluation.results.findings import (
+    MetricOutcome,
+    Unscored,
+    build_outcome,
+    missing_data,
+    not_applicable,
+    unscored_error,
+)
 from evaluation.results.thresholds import bound_check, unanswered
 from evaluation.values import JsonObject
 
@@ -49,7 +56,7 @@ class TrajectoryScores(NamedTuple):
     facts: JsonObject
     """What stands beside the metrics: names, positions, counts."""
     unscored: Mapping[str, Unscored]
-    checks: tuple[Check, ...]
+    checks: tuple[MetricOutcome, ...]
     errors: tuple[str, ...] = ()
 
 
@@ -108,7 +115,7 @@ def _unsupported(
     unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
     seen = _of_actions(actual, rules)
     checks = (
-        check("metric_error", "trajectory", None, "warning", problem),
+        build_outcome("metric_error", "trajectory", None, "warning", problem),
         *_rule_checks(seen, rules),
         *_bound_checks({}, unscored, bounds),
     )
@@ -204,15 +211,17 @@ def _local(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
     return {_LOCAL[name]: reason for name, reason in unscored.items()}
 
 
-def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[Check]:
+def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
     if match.agrees is None:
-        return [check("metric_error", "trajectory", None, "warning", match.reason)]
+        return [build_outcome("metric_error", "trajectory", None, "warning", match.reason)]
     if match.mode == "precision_recall" and not _VERDICT.isdisjoint(bounds):
         return []
-    return [check("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)]
+    return [
+        build_outcome("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)
+    ]
 
 
-def _rule_checks(seen: _Seen, rules: TrajectoryRules) -> list[Check]:
+def _rule_checks(seen: _Seen, rules: TrajectoryRules) -> list[MetricOutcome]:
     found = []
     if rules.forbidden_tools:
         found.append(_none_of("forbidden_actions", seen.forbidden, "critical", _FORBIDDEN))
@@ -223,20 +232,22 @@ def _rule_checks(seen: _Seen, rules: TrajectoryRules) -> list[Check]:
     return found
 
 
-def _none_of(metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str) -> Check:
+def _none_of(
+    metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str
+) -> MetricOutcome:
     reason = f"{what}: {len(names)} ({listed(names)})" if names else f"{what}: none"
-    return check("trajectory", metric, not names, severity, reason, len(names), 0)
+    return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
 
 
 def _bound_checks(
     values: Mapping[str, float | None], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> list[Check]:
+) -> list[MetricOutcome]:
     return [_bound_check(name, bound, values.get(name), unscored) for name, bound in bounds.items()]
 
 
 def _bound_check(
     name: str, bound: JsonObject, value: float | None, unscored: Mapping[str, Unscored]
-) -> Check:
+) -> MetricOutcome:
     if value is None:
         return unanswered(name, bound, unscored[name]["reason"])
     return bound_check("trajectory", name, value, bound, "critical")

@@ -6,16 +6,16 @@ import pytest
 
 from evaluation.nodes.decide_judge_need import decide_judge_need
 from evaluation.plugins import Injected
-from evaluation.results.findings import check, group
+from evaluation.results.findings import build_outcome, group
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state
 
 JUDGE = Injected(judge=DeterministicJudge(5))
 RUBRIC = {"criteria": [{"name": "clarity"}]}
-FINE = check("response", "exact_match", True, "critical", "equal")
-SLOW = check("operational", "latency_ms", False, "warning", "slow")
-WRONG = check("trajectory", "trajectory", False, "critical", "missing")
-OPEN = check("inconclusive", "similarity", None, "warning", "similarity is neither high nor low")
+FINE = build_outcome("response", "exact_match", True, "critical", "equal")
+SLOW = build_outcome("operational", "latency_ms", False, "warning", "slow")
+WRONG = build_outcome("trajectory", "trajectory", False, "critical", "missing")
+OPEN = build_outcome("inconclusive", "similarity", None, "warning", "similarity is neither high nor low")
 POLICY = {"severity": "critical"}
 HINT = {"severity": "warning"}
 
