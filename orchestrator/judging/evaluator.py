@@ -23,11 +23,11 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.nested_graphs import (
-    Place,
-    durability_of_their_own,
-    in_place,
+    NodeConfig,
     is_watched,
-    this_place,
+    read_node_config,
+    use_node_config,
+    without_inherited_durability,
 )
 from orchestrator.state.graph_state import NO_USAGE, Json, OrchestratorState, StepRecord, Usage, VerdictRecord
 from orchestrator.state.plain_values import shown
@@ -114,7 +114,7 @@ class Evaluator:
     async def _ended(self, case: Mapping[str, object]) -> Mapping[str, object]:
         if not is_watched():
             return await aconclude(case, _JUDGED)
-        with durability_of_their_own():
+        with without_inherited_durability():
             return await self.graph.ainvoke(cast("EvaluationState", case), _NODES)
 
 
@@ -139,7 +139,7 @@ class _Asking:
     record: StepRecord
     run: RunContext
     spent: Usage
-    place: Place = field(default_factory=this_place)
+    place: NodeConfig = field(default_factory=read_node_config)
     usage: Usage = field(default_factory=lambda: NO_USAGE)
     transport_retries: int = 0
     asked: bool = False
@@ -181,7 +181,7 @@ class _Asking:
         raise JudgeError(self.unjudged, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
-        with in_place(self.place):
+        with use_node_config(self.place):
             called = await call_agent(
                 method,
                 *args,

@@ -19,7 +19,7 @@ from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.idempotency import IDEMPOTENCY_KEY, idempotency_key
-from orchestrator.runtime.nested_graphs import handing_down
+from orchestrator.runtime.nested_graphs import pass_to_tools
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     correction_of,
@@ -137,7 +137,7 @@ async def _call(
     else:
         context = correction_context(context, refused)
     key = _key(state, run, instruction)
-    with handing_down(**{IDEMPOTENCY_KEY: key}):
+    with pass_to_tools(**{IDEMPOTENCY_KEY: key}):
         return await call_agent(
             partial(method, context=context), *args, run=run, spent_before=state["usage"], step_index=index
         )

@@ -15,7 +15,7 @@ from agents.models.transport_retry import TransportRetry, is_transient
 from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
-from orchestrator.runtime.nested_graphs import durability_of_their_own
+from orchestrator.runtime.nested_graphs import without_inherited_durability
 from orchestrator.runtime.usage_recorder import UsageRecorder, recording
 from orchestrator.state.graph_state import FailureKind, ToolCallRecord, Usage
 from orchestrator.state.plain_values import text_of
@@ -93,7 +93,7 @@ async def call_agent(
     """
     recorder = run.recorder(spent_before, step_index)
     bound = run.time_left(step_index)
-    with recording(recorder), durability_of_their_own():
+    with recording(recorder), without_inherited_durability():
         task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
     in_time = await _ended_in_time(task, run, bound)
     error = _own_error(task, run) if in_time else None

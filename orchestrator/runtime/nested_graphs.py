@@ -1,37 +1,40 @@
-"""Graphs that are run within a node: those of agents and tools, and the evaluation."""
+"""Controls what graphs that run inside a node inherit from it: interrupts, tool values, durability."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
-_DURABILITY: Final = "__pregel_durability"
-_STREAM: Final = "__pregel_stream"
+from orchestrator.runtime.langgraph_internals import is_streamed, without_durability
 
-Place: TypeAlias = RunnableConfig | None
+NodeConfig: TypeAlias = RunnableConfig | None
+"""The config of the running node; None outside of a graph."""
 
 
-def this_place() -> Place:
-    """Where in a graph this runs."""
+def read_node_config() -> NodeConfig:
+    """Reads the config of the running node."""
     return var_child_runnable_config.get()
 
 
 def is_watched() -> bool:
-    """Whether somebody sees the graphs within: by a tracer or another callback, or by a stream."""
-    config = this_place() or RunnableConfig()
+    """Checks whether a tracer, a callback or a stream of subgraphs sees the graphs inside this node."""
+    config = read_node_config() or RunnableConfig()
     callbacks = config.get("callbacks")
     handlers = callbacks.inheritable_handlers if isinstance(callbacks, BaseCallbackManager) else callbacks
-    return bool(handlers) or _STREAM in config.get("configurable", {})
+    return bool(handlers) or is_streamed(config)
 
 
 @contextmanager
-def in_place(place: Place) -> Iterator[None]:
-    """Run as if there: an interrupt within a graph without checkpoints could never be answered."""
-    token = var_child_runnable_config.set(place)
+def use_node_config(config: NodeConfig) -> Iterator[None]:
+    """Runs the block as part of the node that ``config`` was read in.
+
+    An interrupt that is raised inside a graph without checkpoints can only be answered this way.
+    """
+    token = var_child_runnable_config.set(config)
     try:
         yield
     finally:
@@ -39,25 +42,17 @@ def in_place(place: Place) -> Iterator[None]:
 
 
 @contextmanager
-def handing_down(**values: str) -> Iterator[None]:
-    """Hand values to the tools that are called within, in their ``config["configurable"]``."""
-    config = var_child_runnable_config.get() or RunnableConfig()
-    inherited = config.get("configurable", {})
-    with in_place(RunnableConfig(**{**config, "configurable": {**inherited, **values}})):
+def pass_to_tools(**values: str) -> Iterator[None]:
+    """Adds values to ``config["configurable"]`` of the tools that are called in the block."""
+    config = read_node_config() or RunnableConfig()
+    configurable = {**config.get("configurable", {}), **values}
+    with use_node_config(RunnableConfig(**{**config, "configurable": configurable})):
         yield
 
 
 @contextmanager
-def durability_of_their_own() -> Iterator[None]:
-    """Keep the run's durability from graphs that are run within: those without checkpoints fail on "sync".
-
-    LangGraph 1.2 hands it down, and then waits for a checkpoint that such a graph never writes.
-    """
-    config = var_child_runnable_config.get()
-    inherited = (config or {}).get("configurable", {})
-    if config is None or _DURABILITY not in inherited:
-        yield
-        return
-    kept = {name: value for name, value in inherited.items() if name != _DURABILITY}
-    with in_place(RunnableConfig(**{**config, "configurable": kept})):
+def without_inherited_durability() -> Iterator[None]:
+    """Keeps the durability of the run from graphs that are run in the block."""
+    config = read_node_config()
+    with use_node_config(None if config is None else without_durability(config)):
         yield

@@ -1,0 +1,37 @@
+"""Uses names that LangGraph does not document. No other module of the project does.
+
+Each name has a test in ``tests/orchestrator/runtime/test_langgraph_internals.py`` that fails when LangGraph
+changes it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from langchain_core.runnables.config import RunnableConfig
+
+_DURABILITY_KEY: Final = "__pregel_durability"
+_STREAM_KEY: Final = "__pregel_stream"
+
+
+def without_durability(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of a node without the durability of its graph.
+
+    LangGraph 1.2 hands ``durability="sync"`` down to every graph that a node runs. A nested graph without a
+    checkpointer then waits for a checkpoint that it never writes, and raises AttributeError. Only the caller
+    of that graph could pass another durability, and here the callers are agents and tools of users.
+    """
+    # The same crash without nesting: https://github.com/zenml-io/kitaru/issues/403. A test fails when nested
+    # graphs no longer crash; this function can go then.
+    configurable = config.get("configurable", {})
+    if _DURABILITY_KEY not in configurable:
+        return config
+    kept = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
+    return RunnableConfig(**{**config, "configurable": kept})
+
+
+def is_streamed(config: RunnableConfig) -> bool:
+    """Checks whether the graph of a node is streamed with ``subgraphs=True``."""
+    # LangGraph tells a node of this option only through the key:
+    # https://github.com/langchain-ai/langgraph/pull/1534
+    return _STREAM_KEY in config.get("configurable", {})

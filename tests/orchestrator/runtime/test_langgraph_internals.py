@@ -1,0 +1,59 @@
+"""The undocumented names of LangGraph still mean what the project takes them for."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from orchestrator.runtime.langgraph_internals import is_streamed
+from orchestrator.runtime.nested_graphs import read_node_config, without_inherited_durability
+
+THREAD = {"configurable": {"thread_id": "thread"}}
+
+
+def compile_graph(node, **options):
+    graph = StateGraph(MessagesState)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.add_edge("node", END)
+    return graph.compile(**options)
+
+
+inner = compile_graph(lambda state: {"messages": ["inner"]}, checkpointer=False)
+
+
+def run_inner(state):
+    return {"messages": inner.invoke(state)["messages"]}
+
+
+def run_inner_without_durability(state):
+    with without_inherited_durability():
+        return run_inner(state)
+
+
+def test_a_nested_graph_without_checkpointer_runs_under_durability_sync():
+    graph = compile_graph(run_inner_without_durability, checkpointer=InMemorySaver())
+    state = graph.invoke({"messages": []}, THREAD, durability="sync")
+
+    assert [message.text for message in state["messages"]] == ["inner"]
+
+
+def test_langgraph_still_needs_the_workaround_for_durability():
+    graph = compile_graph(run_inner, checkpointer=InMemorySaver())
+
+    with pytest.raises(AttributeError, match="_put_checkpoint_fut"):
+        graph.invoke({"messages": []}, THREAD, durability="sync")
+
+
+@pytest.mark.parametrize("subgraphs", [True, False])
+def test_a_node_sees_whether_its_subgraphs_are_streamed(subgraphs):
+    seen = []
+
+    def look(state):
+        seen.append(is_streamed(read_node_config()))
+        return {"messages": []}
+
+    list(compile_graph(look).stream({"messages": []}, subgraphs=subgraphs))
+
+    assert seen == [subgraphs]
