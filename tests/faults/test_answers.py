@@ -19,27 +19,31 @@ from tests.fakes.planner import FakePlanner
 from tests.faults.answers import answered_twice, resumed_twice
 
 NONE = (0, 0, 0)
-TIMES = range(20 if os.environ.get("FAULTS") else 2)
+at_once = pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.sample), *range(1, 20)])
 ELSEWHERE = "thread 'thread' is being run elsewhere"
 OTHER = "another process took over thread 'thread'"
 
 
-@pytest.mark.parametrize("seed", TIMES)
+@pytest.mark.faults
+@at_once
 def test_of_two_answers_to_one_question_one_is_taken_and_the_other_refused(places, seed):
     assert answered_twice(places, seed).harm == NONE
 
 
-@pytest.mark.parametrize("seed", TIMES)
+@pytest.mark.faults
+@at_once
 def test_of_two_answers_to_one_question_in_postgres_one_is_taken_and_the_other_refused(postgres, seed):
     assert answered_twice(postgres.place, seed).harm == NONE
 
 
-@pytest.mark.parametrize("seed", TIMES)
+@pytest.mark.faults
+@at_once
 def test_of_two_processes_that_resume_one_crashed_run_one_does_and_the_other_is_told(places, seed):
     assert resumed_twice(places, seed).harm == NONE
 
 
-@pytest.mark.parametrize("seed", TIMES)
+@pytest.mark.faults
+@at_once
 def test_of_two_processes_that_resume_one_crashed_run_in_postgres_one_does(postgres, seed):
     assert resumed_twice(postgres.place, seed).harm == NONE
 

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from orchestrator.persistence import open_store
 from tests.faults.loading import at_once, by_processes, one_after_another
 
+pytestmark = pytest.mark.soak
 MANY = [f"run {number}" for number in range(500)]
 
 
@@ -20,6 +21,7 @@ def test_five_hundred_runs_at_once_on_one_event_loop_are_kept_apart_in_memory():
     assert (len(load.latencies), load.wrong) == (500, 0)
 
 
+@pytest.mark.sample
 def test_runs_at_once_on_one_event_loop_are_kept_apart_in_a_file(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
         load = at_once(store.saver, MANY[:100])

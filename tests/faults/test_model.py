@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from langchain_core.tools import tool
 
@@ -12,7 +10,6 @@ from orchestrator import Budget
 from tests.faults.model_runs import NEVER_MENDED, RETRY, answer, failing, made, model_of, orchestrator_of
 from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Script, closed_port, serving
 
-COURSES = 1000 if os.environ.get("FAULTS") else 60
 LASTING = (Fault.PAGE, Fault.GARBLED)
 PASSING = [fault for fault in Fault if fault not in (*LASTING, *HARMLESS, Fault.HANGING)]
 both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
@@ -30,11 +27,13 @@ def port():
         yield port
 
 
+@pytest.mark.faults
 @pytest.mark.timeout(900)
-def test_runs_on_a_server_that_fails_by_chance_end_as_foretold():
-    tally = failing("model's server", map(made, range(COURSES)))
+@pytest.mark.parametrize("sequences", [1000, pytest.param(40, marks=pytest.mark.sample)])
+def test_runs_on_a_server_that_fails_by_chance_end_as_foretold(sequences):
+    tally = failing("model's server", map(made, range(sequences)))
 
-    assert (tally.tried, tally.harm) == (COURSES, (0, 0, 0))
+    assert (tally.tried, tally.harm) == (sequences, (0, 0, 0))
 
 
 async def said(llm, awaited):

@@ -8,20 +8,25 @@ from tests.faults import cases
 from tests.faults.breaking import CORRUPTIONS
 
 NONE = (0, 0, 0)
-at_moments = pytest.mark.parametrize("at", cases.MOMENTS)
+pytestmark = pytest.mark.faults
 
 
-@at_moments
+def at_moments(first, *others):
+    """Strike at each moment; the first one belongs to the sample."""
+    return pytest.mark.parametrize("at", [pytest.param(first, marks=pytest.mark.sample), *others])
+
+
+@at_moments(*cases.MOMENTS)
 def test_a_file_that_is_locked_for_a_while_is_waited_for(places, at):
     assert cases.locked_for_a_while(places, at).harm == NONE
 
 
-@at_moments
+@at_moments(*cases.MOMENTS)
 def test_a_file_that_stays_locked_is_an_error_after_which_the_run_goes_on(places, at):
     assert cases.locked(places, at).harm == NONE
 
 
-@at_moments
+@at_moments(*cases.MOMENTS)
 def test_a_full_disk_is_an_error_after_which_the_run_goes_on(disk, at):
     assert cases.full(disk, at).harm == NONE
 
@@ -35,7 +40,7 @@ def test_a_corrupt_file_is_an_error_that_changes_nothing(places, how):
     assert cases.corrupted(places, how).harm == NONE
 
 
-@pytest.mark.parametrize("at", cases.MOMENTS[1:3])
+@at_moments(*cases.MOMENTS[1:3])
 def test_a_database_that_is_stopped_is_an_error_after_which_the_run_goes_on(postgres, at):
     assert cases.stopped(postgres, at).harm == NONE
 
@@ -44,6 +49,6 @@ def test_a_database_that_crashes_is_an_error_after_which_the_run_goes_on(postgre
     assert cases.crashed(postgres, cases.MOMENTS[2]).harm == NONE
 
 
-@at_moments
+@at_moments(*cases.MOMENTS)
 def test_a_connection_that_is_cut_is_made_again(postgres, at):
     assert cases.cut(postgres, at).harm == NONE

@@ -22,11 +22,13 @@ NONE = (0, 0, 0)
 SUMMER = timezone(timedelta(hours=2))
 
 
-@pytest.mark.parametrize("at", [3, 12, 25])
+@pytest.mark.faults
+@pytest.mark.parametrize("at", [pytest.param(3, marks=pytest.mark.sample), 12, 25])
 def test_a_run_goes_on_after_a_crash_by_an_earlier_clock(places, at):
     assert crashed_before(places, "short", at).harm == NONE
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("at", [12, 25])
 def test_a_run_in_postgres_goes_on_after_a_crash_by_an_earlier_clock(postgres, at):
     assert crashed_before(postgres.place, "short", at).harm == NONE

