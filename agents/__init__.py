@@ -1,39 +1,9 @@
-"""Agents that plan, execute and judge, over any LangChain chat model."""
+"""Agents that plan, execute and judge with any LangChain chat model.
 
-from agents.base import BaseAgent
-from agents.compression import CompressContextTool, SummarizingCompressor
-from agents.contracts import UNREADABLE_PREFIX, Verdict
-from agents.errors import (
-    AgentError,
-    ModelRefusedError,
-    ModelSetupError,
-    ModelSpecError,
-    ModelUnavailableError,
-    PlanError,
-    ToolLoopError,
-)
-from agents.execution import ExecutionAgent
-from agents.models import load_model
-from agents.models.transport_retry import TransportRetry
-from agents.monitoring import MonitoringAgent
-from agents.planning import PlanningAgent
+The public names are listed in ``__init__.pyi``. Each is imported on first use.
+"""
 
-__all__ = [
-    "UNREADABLE_PREFIX",
-    "AgentError",
-    "BaseAgent",
-    "CompressContextTool",
-    "ExecutionAgent",
-    "ModelRefusedError",
-    "ModelSetupError",
-    "ModelSpecError",
-    "ModelUnavailableError",
-    "MonitoringAgent",
-    "PlanError",
-    "PlanningAgent",
-    "SummarizingCompressor",
-    "ToolLoopError",
-    "TransportRetry",
-    "Verdict",
-    "load_model",
-]
+import lazy_loader
+
+# LangChain takes about a second to import, and a program may need only one agent or one error class.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""The public surface, and the scripted model that users test with."""
+"""The scripted model that users test with."""
 
 from __future__ import annotations
 
@@ -8,54 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
-import agents
-from agents import errors
 from agents.testing import ScriptedChatModel
-
-PUBLIC = [
-    "UNREADABLE_PREFIX",
-    "AgentError",
-    "BaseAgent",
-    "CompressContextTool",
-    "ExecutionAgent",
-    "ModelRefusedError",
-    "ModelSetupError",
-    "ModelSpecError",
-    "ModelUnavailableError",
-    "MonitoringAgent",
-    "PlanError",
-    "PlanningAgent",
-    "SummarizingCompressor",
-    "ToolLoopError",
-    "TransportRetry",
-    "Verdict",
-    "load_model",
-]
-
-
-def test_the_public_names_are_these():
-    assert agents.__all__ == PUBLIC
-
-
-@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "UNREADABLE_PREFIX"])
-def test_every_public_name_says_what_it_is(name):
-    member = getattr(agents, name)
-    assert member.__doc__
-    assert not member.__doc__.startswith(f"{name}(")
-
-
-def test_every_error_of_the_package_has_one_root_and_stands_in_the_tree():
-    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
-    assert all(issubclass(kind, agents.AgentError) for kind in kinds)
-    assert all(kind.__name__ in errors.__doc__ for kind in kinds)
-    assert {kind.__name__ for kind in kinds} == {name for name in PUBLIC if name.endswith("Error")}
-
-
-def test_a_bad_model_spec_is_also_a_value_error():
-    assert issubclass(agents.ModelSpecError, ValueError)
-
-
-# ---------------------------------------------------------------------------------- ScriptedChatModel
 
 
 def test_replies_come_in_their_order():

@@ -1,0 +1,17 @@
+from .base import BaseAgent as BaseAgent
+from .compression import CompressContextTool as CompressContextTool
+from .compression import SummarizingCompressor as SummarizingCompressor
+from .contracts import UNREADABLE_PREFIX as UNREADABLE_PREFIX
+from .contracts import Verdict as Verdict
+from .errors import AgentError as AgentError
+from .errors import ModelRefusedError as ModelRefusedError
+from .errors import ModelSetupError as ModelSetupError
+from .errors import ModelSpecError as ModelSpecError
+from .errors import ModelUnavailableError as ModelUnavailableError
+from .errors import PlanError as PlanError
+from .errors import ToolLoopError as ToolLoopError
+from .execution import ExecutionAgent as ExecutionAgent
+from .models import load_model as load_model
+from .models.transport_retry import TransportRetry as TransportRetry
+from .monitoring import MonitoringAgent as MonitoringAgent
+from .planning import PlanningAgent as PlanningAgent

@@ -1,0 +1,57 @@
+"""The public names of the three packages, which their ``__init__.pyi`` lists."""
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+PACKAGES = ["agents", "evaluation", "orchestrator", "orchestrator.persistence"]
+NAMES = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
+CONSTANTS = {"UNREADABLE_PREFIX"}
+HEAVY = ["langchain_core", "langgraph", "numpy", "pydantic", "scipy"]
+
+
+@pytest.mark.parametrize(("package", "name"), NAMES)
+def test_every_public_name_is_documented(package, name):
+    member = getattr(import_module(package), name)
+    documentation = inspect.getdoc(member) or ""
+
+    assert documentation or name in CONSTANTS
+    assert not documentation.startswith(f"{name}(")  # the text that a dataclass generates
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_public_names_are_sorted_listed_and_imported_by_a_star(package):
+    module, namespace = import_module(package), {}
+    exec(f"from {package} import *", namespace)
+
+    assert module.__all__ == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    assert set(module.__all__) <= namespace.keys()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_unknown_name_is_an_attribute_error(package):
+    with pytest.raises(AttributeError, match="Nonsense"):
+        _ = import_module(package).Nonsense
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("import agents, evaluation, orchestrator", HEAVY),
+        (
+            "from evaluation import evaluate; evaluate({'agent_run': {'final_output': 'a'}})",
+            [name for name in HEAVY if name != "pydantic"],
+        ),
+    ],
+)
+def test_a_package_imports_what_it_needs_on_first_use(code, names):
+    script = f"{code}; import sys; print([name for name in {names} if name in sys.modules])"
+    process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert process.stdout.strip() == "[]"
