@@ -7,14 +7,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import json_repair
-from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
 from evaluation.judges.failures import JudgeFailure
 from evaluation.values import JsonObject
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
 
 MAX_ANSWER: Final = 100_000
 """Characters of an answer that are read."""
@@ -165,6 +167,8 @@ _CUT_OFF: Final = frozenset({"length", "max_tokens"})
 
 def text_of(message: BaseMessage) -> str:
     """Give the text; of a model that answers a schema through a tool call, the arguments as JSON."""
+    from langchain_core.messages import AIMessage  # noqa: PLC0415 - slow to import
+
     text = message.text
     if not text and isinstance(message, AIMessage) and message.tool_calls:
         return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
@@ -186,6 +190,8 @@ def blocked_by(message: BaseMessage) -> str | None:
 
 def usage_of(message: BaseMessage, model: str) -> JsonObject:
     """Give the tokens that the reply reports, and the model; what is not reported is absent."""
+    from langchain_core.messages import AIMessage  # noqa: PLC0415 - slow to import
+
     reported = message.usage_metadata if isinstance(message, AIMessage) else None
     tokens = {name: reported[name] for name in ("input_tokens", "output_tokens")} if reported else {}
     return {**tokens, "model": str(message.response_metadata.get("model_name") or model)}

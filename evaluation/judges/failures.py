@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.results.redaction import redacted
 from evaluation.values import JsonObject
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 _REFUSING: Final = frozenset({400, 422, 501})
 _ABOUT_SCHEMAS: Final = re.compile(
