@@ -64,7 +64,7 @@ from evaluation.metrics.trajectory import (  # noqa: E402
     observed_action,
 )
 from evaluation.nodes.prepare_evaluation import blank_state, prepare_evaluation  # noqa: E402
-from evaluation.plugins import Injected  # noqa: E402
+from evaluation.plugins import Plugins  # noqa: E402
 
 Json = dict[str, object]
 Job = Callable[[], int]
@@ -339,7 +339,7 @@ class Pair:
 
 
 def _pair(run: Run) -> Pair:
-    state = prepare_evaluation(run.case, Injected())
+    state = prepare_evaluation(run.case, Plugins())
     actual = [observed_action(action) for action in state["actual_trajectory"]]
     return Pair(actual, [expected_step(item) for item in state["expected_trajectory"]], run.agrees)
 

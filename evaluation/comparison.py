@@ -12,7 +12,7 @@ from evaluation.errors import ContractError
 from evaluation.metrics.drift.baseline import measurements
 from evaluation.metrics.registry import DIRECTIONS, is_metric
 from evaluation.results.findings import OutcomeStatus, Unscored, missing_data, unscored_error
-from evaluation.results.report import Told
+from evaluation.results.report import ReportModel
 from evaluation.statistics.bootstrap import Difference, mean, mean_difference
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.sequential import Verdict, sequential_test
@@ -20,7 +20,7 @@ from evaluation.statistics.two_sample import TwoSample, adjusted, two_sample
 from evaluation.values import JsonObject
 
 
-class Side(Told):
+class Side(ReportModel):
     """One metric over one set of runs: what the mean is over is said beside it."""
 
     runs: int
@@ -29,7 +29,7 @@ class Side(Told):
     mean: float | None
 
 
-class Sequential(Told):
+class Sequential(ReportModel):
     """The verdict that holds however often the comparison is repeated while runs arrive.
 
     Runs are paired by their places; the first control run with the first treatment run.
@@ -45,7 +45,7 @@ class Sequential(Told):
     """Runs of the longer side beyond the shorter."""
 
 
-class MetricComparison(Told):
+class MetricComparison(ReportModel):
     """One metric: treatment against control."""
 
     status: OutcomeStatus
@@ -71,7 +71,7 @@ class MetricComparison(Told):
     sequential: Sequential | None = None
 
 
-class Comparison(Told):
+class Comparison(ReportModel):
     """What two sets of runs say of each other; a difference that is not shown is no proof of equality."""
 
     status: OutcomeStatus

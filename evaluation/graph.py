@@ -14,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
 from evaluation.pipeline import NODES, after_decision, after_preparation
-from evaluation.plugins import AsyncJudge, Injected, Judge, Options
+from evaluation.plugins import AsyncJudge, Judge, PluginOptions, Plugins
 from evaluation.results.state import EvaluationState
 
 Given = TypeVar("Given")
@@ -47,41 +47,41 @@ class Direct(RunnableLambda[Given, Made]):
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
 
 
-def _waits(name: str, injected: Injected) -> bool:
+def _waits(name: str, plugins: Plugins) -> bool:
     """Say whether a node may wait for somebody: an embedder is often a service."""
-    return name == "score_response_quality" and injected.embedder is not None
+    return name == "score_response_quality" and plugins.embedder is not None
 
 
 def build_evaluation_graph(
     judge: Judge | AsyncJudge | None = None,
     *,
     checkpointer: BaseCheckpointSaver[str] | bool | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[PluginOptions],
 ) -> EvaluationGraph:
     """Compile the evaluation graph.
 
     Args:
         judge: Who scores what no program can; without one, what needs a judge ends as ``needs_review``.
         checkpointer: Where states are kept; False: nowhere, not even with a graph around this one.
-        options: What else is plugged in; see ``injected.Injected``.
+        options: What else is plugged in; see ``plugins.Plugins``.
 
     Returns:
         A graph that takes a case in the document's shape and ends with every field of ``EvaluationState``.
     """
-    injected = Injected(judge, **options)
+    plugins = Plugins(judge, **options)
     # A plain dict as the input's type hands the whole case to the first node: fields that nobody knows are
     # refused there, where a channel a field would drop them without a word.
     graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]
     graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
-    first = Direct(partial(prepare_evaluation, injected=injected))
+    first = Direct(partial(prepare_evaluation, plugins=plugins))
     graph.add_node("prepare_evaluation", first, input_schema=dict)
     judging = RunnableLambda(
-        partial(run_rubric_judge, injected=injected), partial(arun_rubric_judge, injected=injected)
+        partial(run_rubric_judge, plugins=plugins), partial(arun_rubric_judge, plugins=plugins)
     )
     graph.add_node("run_rubric_judge", judging)
     for name, node in NODES.items():
-        bound = partial(node, injected=injected)
-        graph.add_node(name, bound if _waits(name, injected) else Direct(bound))
+        bound = partial(node, plugins=plugins)
+        graph.add_node(name, bound if _waits(name, plugins) else Direct(bound))
 
     graph.add_edge(START, "prepare_evaluation")
     graph.add_conditional_edges("prepare_evaluation", Direct(after_preparation))

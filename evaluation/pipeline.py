@@ -19,7 +19,7 @@ from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judg
 from evaluation.nodes.score_operational_metrics import score_operational_metrics
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.nodes.validate_judge_result import validate_judge_result
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState, EvaluationStatus
 from evaluation.values import JsonObject
 
@@ -52,7 +52,7 @@ def after_decision(
 class Node(Protocol):
     """One node: reads the state and returns its update."""
 
-    def __call__(self, state: EvaluationState, injected: Injected) -> EvaluationState:
+    def __call__(self, state: EvaluationState, plugins: Plugins) -> EvaluationState:
         """Compute the update."""
         ...
 
@@ -77,45 +77,45 @@ NODES: Final[Mapping[str, Node]] = {
 """The nodes that read a state; the first one reads a case, and the judge's has an async form."""
 
 
-def conclude(given: object, injected: Injected) -> EvaluationState:
+def run_pipeline(given: object, plugins: Plugins) -> EvaluationState:
     """Run one case through the nodes; the final state is the graph's."""
-    state = _measured(given, injected)
+    state = _measured(given, plugins)
     if _asks(state):
-        state = {**state, **run_rubric_judge(state, injected)}
-    return _concluded(state, injected)
+        state = {**state, **run_rubric_judge(state, plugins)}
+    return _concluded(state, plugins)
 
 
-async def aconclude(given: object, injected: Injected) -> EvaluationState:
+async def arun_pipeline(given: object, plugins: Plugins) -> EvaluationState:
     """Run one case through the nodes without blocking the loop while a judge or an embedder answers."""
-    state = await _ameasured(given, injected)
+    state = await _ameasured(given, plugins)
     if _asks(state):
-        state = {**state, **await arun_rubric_judge(state, injected)}
-    return _concluded(state, injected)
+        state = {**state, **await arun_rubric_judge(state, plugins)}
+    return _concluded(state, plugins)
 
 
-def _measured(given: object, injected: Injected) -> EvaluationState:
-    state = prepare_evaluation(given, injected)
+def _measured(given: object, plugins: Plugins) -> EvaluationState:
+    state = prepare_evaluation(given, plugins)
     if after_preparation(state) == "finalize_report":
         return state
     for node in MEASURING.values():
-        state = {**state, **node(state, injected)}
+        state = {**state, **node(state, plugins)}
     return state
 
 
-async def _ameasured(given: object, injected: Injected) -> EvaluationState:
+async def _ameasured(given: object, plugins: Plugins) -> EvaluationState:
     """Measure on the loop, unless an embedder is asked: that one may wait for somebody."""
-    waits = injected.embedder is not None
-    return await to_thread(_measured, given, injected) if waits else _measured(given, injected)
+    waits = plugins.embedder is not None
+    return await to_thread(_measured, given, plugins) if waits else _measured(given, plugins)
 
 
 def _asks(state: EvaluationState) -> bool:
     return bool(state["judge_decision"]) and after_decision(state) == "run_rubric_judge"
 
 
-def _concluded(state: EvaluationState, injected: Injected) -> EvaluationState:
+def _concluded(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     if _asks(state):
-        state = {**state, **validate_judge_result(state, injected)}
+        state = {**state, **validate_judge_result(state, plugins)}
     if state["evaluation_status"] != "invalid":
         for node in CONCLUDING.values():
-            state = {**state, **node(state, injected)}
-    return {**state, **finalize_report(state, injected)}
+            state = {**state, **node(state, plugins)}
+    return {**state, **finalize_report(state, plugins)}

@@ -90,7 +90,7 @@ def utc_now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Injected:
+class Plugins:
     """The parts of an evaluation that are not data."""
 
     judge: Judge | AsyncJudge | None = None
@@ -109,7 +109,7 @@ class Injected:
     """Gives the time, with its zone, by which the retention of a run is judged."""
 
 
-class Options(TypedDict, total=False):
+class PluginOptions(TypedDict, total=False):
     """What a caller may plug in by name, beside the judge; the fields of ``Injected``."""
 
     embedder: Embedder | None

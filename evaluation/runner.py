@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from typing import TypeVar, Unpack
 
 from evaluation.errors import ContractError
-from evaluation.inputs.intake import Against, Unreadable
-from evaluation.pipeline import aconclude, conclude
-from evaluation.plugins import AsyncJudge, Injected, Judge, Options
+from evaluation.inputs.intake import CaseWithBaseline, UnreadableCase
+from evaluation.pipeline import arun_pipeline, run_pipeline
+from evaluation.plugins import AsyncJudge, Judge, PluginOptions, Plugins
 from evaluation.results.report import EvaluationReport
 
 Item = TypeVar("Item")
@@ -84,7 +84,7 @@ def evaluate(
     *,
     judge: Judge | AsyncJudge | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[PluginOptions],
 ) -> EvaluationReport:
     """Evaluate one recorded run.
 
@@ -93,13 +93,13 @@ def evaluate(
         judge: Who scores what no program can.
         baseline: Metrics to compare with, or an earlier report; goes before the case's own
             ``baseline_metrics``.
-        options: What else is plugged in; see ``injected.Injected``.
+        options: What else is plugged in; see ``plugins.Plugins``.
 
     Returns:
         The report. Whatever is wrong with the case is told in it, with status ``invalid``; nothing is raised.
     """
-    injected = Injected(judge, **options)
-    return _reported(_against(case, baseline), injected)
+    plugins = Plugins(judge, **options)
+    return _reported(_against(case, baseline), plugins)
 
 
 async def aevaluate(
@@ -107,11 +107,11 @@ async def aevaluate(
     *,
     judge: Judge | AsyncJudge | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[PluginOptions],
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
-    injected = Injected(judge, **options)
-    state = await aconclude(_against(case, baseline), injected)
+    plugins = Plugins(judge, **options)
+    state = await arun_pipeline(_against(case, baseline), plugins)
     return EvaluationReport.model_validate(state["evaluation_report"])
 
 
@@ -121,7 +121,7 @@ def evaluate_many(
     judge: Judge | AsyncJudge | None = None,
     concurrency: int = 8,
     processes: int = 1,
-    **options: Unpack[Options],
+    **options: Unpack[PluginOptions],
 ) -> Iterator[EvaluationReport]:
     """Evaluate many runs; yields one report a case, in the order of the cases, as they are done.
 
@@ -134,57 +134,57 @@ def evaluate_many(
         judge: Who scores what no program can.
         concurrency: How many cases are with the judge at once; without a judge, nothing runs at once.
         processes: How many processes share the work; more than one pays from some thousand cases on. What is
-            injected has to be picklable then, and a script needs its ``if __name__ == "__main__"``.
-        options: What else is plugged in; see ``injected.Injected``.
+            plugins has to be picklable then, and a script needs its ``if __name__ == "__main__"``.
+        options: What else is plugged in; see ``plugins.Plugins``.
 
     Raises:
         ContractError: ``concurrency`` or ``processes`` is less than 1.
     """
     if concurrency < 1 or processes < 1:
         raise ContractError(f"concurrency={concurrency}, processes={processes}: give at least 1, or neither")
-    injected = Injected(judge, **options)
+    plugins = Plugins(judge, **options)
     if processes > 1:
-        return _by_processes(cases, injected, processes)
+        return _by_processes(cases, plugins, processes)
     if judge is not None and concurrency > 1:
-        return _by_threads(cases, injected, concurrency)
-    return (_reported(case, injected) for case in cases)
+        return _by_threads(cases, plugins, concurrency)
+    return (_reported(case, plugins) for case in cases)
 
 
 def _against(case: object, baseline: Mapping[str, object] | EvaluationReport | None) -> object:
-    return case if baseline is None else Against(case, baseline)
+    return case if baseline is None else CaseWithBaseline(case, baseline)
 
 
-def _reported(case: object, injected: Injected) -> EvaluationReport:
-    return EvaluationReport.model_validate(conclude(case, injected)["evaluation_report"])
+def _reported(case: object, plugins: Plugins) -> EvaluationReport:
+    return EvaluationReport.model_validate(run_pipeline(case, plugins)["evaluation_report"])
 
 
-def _by_threads(cases: Iterable[object], injected: Injected, concurrency: int) -> Iterator[EvaluationReport]:
+def _by_threads(cases: Iterable[object], plugins: Plugins, concurrency: int) -> Iterator[EvaluationReport]:
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
-        yield from in_order(pool, partial(_reported, injected=injected), cases, 2 * concurrency)
+        yield from in_order(pool, partial(_reported, plugins=plugins), cases, 2 * concurrency)
 
 
-def _by_processes(cases: Iterable[object], injected: Injected, processes: int) -> Iterator[EvaluationReport]:
+def _by_processes(cases: Iterable[object], plugins: Plugins, processes: int) -> Iterator[EvaluationReport]:
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        work = partial(_all_reported, injected=injected)
-        sent = (_sent(case, injected) for case in cases)
+        work = partial(_all_reported, plugins=plugins)
+        sent = (_sent(case, plugins) for case in cases)
         for reports in in_order(pool, work, chunked(sent, _CHUNK), 2 * processes):
             yield from reports
 
 
-def _sent(case: object, injected: Injected) -> bytes | EvaluationReport:
+def _sent(case: object, plugins: Plugins) -> bytes | EvaluationReport:
     """Write a case for another process; what cannot be sent is evaluated in this one."""
     try:
         return pickle.dumps(case)
     except Exception:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return _reported(case, injected)
+        return _reported(case, plugins)
 
 
-def _all_reported(cases: list[bytes | EvaluationReport], injected: Injected) -> list[EvaluationReport]:
-    return [_reported(_received(case), injected) if isinstance(case, bytes) else case for case in cases]
+def _all_reported(cases: list[bytes | EvaluationReport], plugins: Plugins) -> list[EvaluationReport]:
+    return [_reported(_received(case), plugins) if isinstance(case, bytes) else case for case in cases]
 
 
 def _received(case: bytes) -> object:
     try:
         return pickle.loads(case)  # noqa: S301 - written by the process that started this one
     except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return Unreadable("case", f"another process cannot read it ({type(error).__name__})")
+        return UnreadableCase("case", f"another process cannot read it ({type(error).__name__})")

@@ -27,7 +27,7 @@ def as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-class Given(BaseModel):
+class InputModel(BaseModel):
     """Data that a caller hands in: exact types, no unknown field, never changed."""
 
     model_config = ConfigDict(
@@ -35,7 +35,7 @@ class Given(BaseModel):
     )
 
 
-class OrName:
+class NameOrObject:
     """Marks an object that a bare text may stand for: its name."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from evaluation.inputs.intake import Unreadable
+from evaluation.inputs.intake import UnreadableCase
 
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 
@@ -51,15 +51,15 @@ def _read(data: bytes, where: str) -> object:
     try:
         value: object = json.loads(data)
     except RecursionError:
-        return Unreadable(where, "the JSON is nested too deep")
+        return UnreadableCase(where, "the JSON is nested too deep")
     except ValueError as error:  # half a character, and an integer of thousands of digits, as well
-        return Unreadable(where, f"this is no JSON: {error}")
+        return UnreadableCase(where, f"this is no JSON: {error}")
     return value
 
 
 def _named(value: object, where: str) -> object:
-    if isinstance(value, Unreadable):
+    if isinstance(value, UnreadableCase):
         return value
     if not isinstance(value, dict):
-        return Unreadable(where, f"a case is an object, not a {type(value).__name__}")
+        return UnreadableCase(where, f"a case is an object, not a {type(value).__name__}")
     return value if value.get("case_id") is not None else {**value, "case_id": where}

@@ -18,13 +18,13 @@ from evaluation.inputs.rules import (
     TrajectoryRules,
 )
 from evaluation.inputs.run import AgentRun, RunMetadata
-from evaluation.values import Given, OrName
+from evaluation.values import InputModel, NameOrObject
 
 # Models of nothing but defaults never change and are shared: pydantic would copy a default deeply, each time.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
 
 
-class EvaluationContract(Given):
+class EvaluationContract(InputModel):
     """What a run has to fulfil; what is absent is not judged, and the report says so."""
 
     reference_output: str | None = None
@@ -32,7 +32,7 @@ class EvaluationContract(Given):
     required_content: list[ContentRule] = Field(default_factory=list)
     forbidden_content: list[ContentRule] = Field(default_factory=list)
     output_length: LengthBounds | None = None
-    expected_trajectory: list[Annotated[ExpectedAction, OrName()]] | None = None
+    expected_trajectory: list[Annotated[ExpectedAction, NameOrObject()]] | None = None
     trajectory_match_mode: str = "in_order"
     trajectory: TrajectoryRules = Field(default_factory=lambda: _TRAJECTORY)
     thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)

@@ -21,7 +21,7 @@ from evaluation.sensitive.json_values import json_text
 from evaluation.values import JsonObject, as_object
 
 
-def places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
+def metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield what describes the run, with the path of its place."""
     run = as_object(plain.get("agent_run"))
     yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
@@ -29,19 +29,19 @@ def places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     yield "run_metadata", as_object(plain.get("run_metadata"))
 
 
-def merged(plain: JsonObject) -> dict[str, object]:
+def merge_metadata(plain: JsonObject) -> dict[str, object]:
     """Join the places; what is null counts as absent."""
     found: dict[str, object] = {}
-    for _, values in places(plain):
+    for _, values in metadata_places(plain):
         found.update({name: value for name, value in values.items() if value is not None})
     return found
 
 
-def conflicts(plain: JsonObject) -> list[str]:
+def find_conflicts(plain: JsonObject) -> list[str]:
     """Name each quantity that two places state differently."""
     seen: dict[str, tuple[str, object]] = {}
     problems = []
-    for place, values in places(plain):
+    for place, values in metadata_places(plain):
         for name, value in values.items():
             first, known = seen.setdefault(name, (place, value))
             if known != value and value is not None:
@@ -61,7 +61,7 @@ _PATH_PART: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedCase:
     """A case that can be evaluated, as a model and as the plain JSON it was read from."""
 
     case: EvaluationCase
@@ -71,7 +71,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedCase:
     """A case that cannot be evaluated, with each problem by its path."""
 
     problems: tuple[str, ...]
@@ -79,7 +79,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableCase:
     """Stands for a case that could not even be read, with its place; ``evaluate`` finds it invalid."""
 
     where: str
@@ -87,38 +87,38 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class CaseWithBaseline:
     """A case with what it is compared with, in place of its own ``baseline_metrics``."""
 
     case: object
     baseline: object
 
 
-def take_in(given: object) -> Accepted | Refused:
+def read_case(given: object) -> AcceptedCase | RefusedCase:
     """Check a case: an object in the document's shape, or an ``EvaluationCase``.
 
     What is accepted shares nothing with what was given.
     """
-    if isinstance(given, Unreadable):
-        return Refused((f"{given.where}: {given.problem}",), given.where)
+    if isinstance(given, UnreadableCase):
+        return RefusedCase((f"{given.where}: {given.problem}",), given.where)
     try:
         value = _plain(given)
         copy = _copied(value) or _not_json(value)
     except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return Refused((f"case: reading it failed with {type(error).__name__}",))
-    return copy if isinstance(copy, Refused) else _accepted(copy)
+        return RefusedCase((f"case: reading it failed with {type(error).__name__}",))
+    return copy if isinstance(copy, RefusedCase) else _accepted(copy)
 
 
-def _accepted(copy: _Copy) -> Accepted | Refused:
+def _accepted(copy: _Copy) -> AcceptedCase | RefusedCase:
     try:
         case = _case(copy.plain)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         problems = [f"{_path(part['loc'])}: {part['msg']}" for part in found]
-        return Refused(_bounded(problems), _case_id(copy.plain))
+        return RefusedCase(_bounded(problems), _case_id(copy.plain))
     plain = cast("dict[str, object]", copy.plain)
-    twice = conflicts(plain)
-    return Refused(_bounded(twice), case.case_id) if twice else Accepted(case, plain, copy.text)
+    twice = find_conflicts(plain)
+    return RefusedCase(_bounded(twice), case.case_id) if twice else AcceptedCase(case, plain, copy.text)
 
 
 def _case_id(value: object) -> str | None:
@@ -172,14 +172,14 @@ def _case(plain: object) -> EvaluationCase:
         return EvaluationCase.model_validate_json(json.dumps(plain))
 
 
-def _not_json(value: object) -> Refused:
+def _not_json(value: object) -> RefusedCase:
     problems = _bounded(list(islice(_odd_values(value), 10 * MAX_PROBLEMS)))
-    return Refused(problems or ("the case cannot be written as JSON",), _case_id(value))
+    return RefusedCase(problems or ("the case cannot be written as JSON",), _case_id(value))
 
 
 def _plain(given: object) -> object:
     """Write models out; those that a plain object holds too."""
-    if isinstance(given, Against):
+    if isinstance(given, CaseWithBaseline):
         case = _plain(given.case)
         baseline = {"baseline_metrics": _plain(given.baseline)}
         return {**case, **baseline} if isinstance(case, Mapping) else case

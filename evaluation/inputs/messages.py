@@ -11,10 +11,10 @@ def assistant_texts(messages: object) -> Iterator[str]:
     """Yield each text that a recorded conversation has of the assistant."""
     for message in messages if isinstance(messages, list) else ():
         if isinstance(message, dict) and message.get("role") == "assistant":
-            yield from texts_of(message.get("content"))
+            yield from content_texts(message.get("content"))
 
 
-def texts_of(content: object) -> Iterator[str]:
+def content_texts(content: object) -> Iterator[str]:
     """Yield the texts of a message's content, which may be a text or a list of parts."""
     parts = content if isinstance(content, list) else [content]
     for part in parts:
@@ -70,4 +70,4 @@ def _call(call: Message, answers: Mapping[str, str], failed: Callable[[str], boo
 
 
 def _text(message: Message) -> str:
-    return "".join(texts_of(message.get("content")))
+    return "".join(content_texts(message.get("content")))

@@ -45,7 +45,7 @@ def check_pattern(text: str) -> str:
     return text
 
 
-def pattern_found(pattern: str, text: str) -> bool | None:
+def matches_pattern(pattern: str, text: str) -> bool | None:
     """Say whether ``pattern`` matches anywhere in ``text``; None where that may take more than ``MAX_STEPS``.
 
     Raises:
@@ -71,7 +71,7 @@ def _compiled(pattern: str) -> _Program:
 def _refusal(pattern: str, error: Exception) -> str:
     cause = error.args[0] if error.args else ""
     said = cause.decode(errors="replace") if isinstance(cause, bytes) else str(cause)
-    return f"the pattern {shown(pattern)} cannot be used ({said[:MAX_SHOWN]}); {_ACCEPTED}"
+    return f"the pattern {quote_text(pattern)} cannot be used ({said[:MAX_SHOWN]}); {_ACCEPTED}"
 
 
 def _bytes(text: str) -> bytes:
@@ -95,7 +95,7 @@ def check_schema(schema: SchemaT) -> SchemaT:
     return schema
 
 
-def schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:
+def find_schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:
     """Say which part of ``schema`` the JSON ``value`` does not fulfil; None if it fulfils all.
 
     The text names a place in the schema and quotes nothing of ``value``.
@@ -113,7 +113,7 @@ def schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | 
 
 def _location(problem: jsonschema_rs.ValidationError) -> str:
     path = "/".join(str(part) for part in problem.schema_path)
-    return shown(f"#/{path}")
+    return quote_text(f"#/{path}")
 
 
 def _canonical(schema: object) -> str:
@@ -139,23 +139,19 @@ def _validator(schema: str) -> jsonschema_rs.Validator:
 
 
 def _schema_refusal(error: jsonschema_rs.ValidationError) -> str:
-    place = "/".join(str(part) for part in error.instance_path)
-    about_patterns = (
-        "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
-    )
-    return (
-        f"the JSON Schema cannot be used, at {shown(f'#/{place}')}: {_bounded(error.message)}{about_patterns}"
-    )
+    place = quote_text("#/" + "/".join(str(part) for part in error.instance_path))
+    hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
+    return f"the JSON Schema cannot be used, at {place}: {_bounded(error.message)}{hint}"
 
 
 def _refuse(uri: str) -> NoReturn:
-    raise ContractError(f"a $ref may not leave the schema: {shown(uri)}")
+    raise ContractError(f"a $ref may not leave the schema: {quote_text(uri)}")
 
 
 def _bounded(text: str) -> str:
     return text if len(text) <= 2 * MAX_SHOWN else f"{text[: 2 * MAX_SHOWN]}…"
 
 
-def shown(text: str, limit: int = MAX_SHOWN) -> str:
+def quote_text(text: str, limit: int = MAX_SHOWN) -> str:
     """Quote at most ``limit`` characters of a rule, on one line."""
     return _quoted(text if len(text) <= limit else f"{text[:limit]}…")

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from evaluation.inputs.patterns import check_pattern, check_schema
 from evaluation.inputs.run import ActionKind
-from evaluation.values import Count, Given, OrName, Quantity
+from evaluation.values import Count, InputModel, NameOrObject, Quantity
 
 Severity = Literal["info", "warning", "critical"]
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
@@ -23,7 +23,7 @@ MATCH_MODES: Final[tuple[MatchMode, ...]] = (
 )
 
 
-class Threshold(Given):
+class Threshold(InputModel):
     """A bound on one metric; a bare number instead is a minimum or a maximum by the metric's direction."""
 
     min: float | None = None
@@ -42,7 +42,7 @@ class Threshold(Given):
         return self
 
 
-class ArgumentRule(Given):
+class ArgumentRule(InputModel):
     """How the arguments of an observed call are compared with the expected ones.
 
     ``superset`` and ``subset`` are said of the observed arguments: a superset has at least what is expected.
@@ -67,7 +67,7 @@ class ArgumentRule(Given):
         return self
 
 
-class ExpectedAction(Given):
+class ExpectedAction(InputModel):
     """An action that should be seen; where ``args`` is absent, any arguments fit."""
 
     name: str | None = None
@@ -80,7 +80,7 @@ class ExpectedAction(Given):
     kind: ActionKind | None = None
     optional: bool = False
     """May be absent."""
-    any_of: list[Annotated[ExpectedAction, OrName()]] = Field(default_factory=list)
+    any_of: list[Annotated[ExpectedAction, NameOrObject()]] = Field(default_factory=list)
     """Alternatives, one of which is enough, in place of ``name``."""
 
     @model_validator(mode="after")
@@ -90,7 +90,7 @@ class ExpectedAction(Given):
         return self
 
 
-class TrajectoryRules(Given):
+class TrajectoryRules(InputModel):
     """What counts in a comparison of actions."""
 
     arguments: ArgumentRule = Field(default_factory=ArgumentRule)
@@ -107,7 +107,7 @@ class TrajectoryRules(Given):
     """How many identical calls in a row make an agent stuck."""
 
 
-class ContentRule(Given):
+class ContentRule(InputModel):
     """One thing that a text has to hold (or must not): exactly one of text, pattern, json_schema, number."""
 
     text: Annotated[str, Field(pattern=r"\S")] | None = None
@@ -131,7 +131,7 @@ class ContentRule(Given):
         return self
 
 
-class LengthBounds(Given):
+class LengthBounds(InputModel):
     """Bounds on the length of the final output."""
 
     min_characters: Count | None = None
@@ -140,7 +140,7 @@ class LengthBounds(Given):
     max_words: Count | None = None
 
 
-class AuditRule(Given):
+class AuditRule(InputModel):
     """A rule on what may be said or done; exactly one of the last six fields says which."""
 
     id: str
@@ -172,7 +172,7 @@ class AuditRule(Given):
 Reaction = Severity | Literal["off"]
 
 
-class AuditRules(Given):
+class AuditRules(InputModel):
     """What is looked for in every run. Credentials are always a finding; personal data is one by choice."""
 
     rules: list[AuditRule] = Field(default_factory=list)
@@ -180,7 +180,7 @@ class AuditRules(Given):
     personal_data: Reaction = "info"
 
 
-class Criterion(Given):
+class Criterion(InputModel):
     """One question of a rubric."""
 
     name: str
@@ -190,7 +190,7 @@ class Criterion(Given):
     """What a score means, by score as text: {"1": "vague", "5": "precise"}."""
 
 
-class Scale(Given):
+class Scale(InputModel):
     """The scores that a judge may give."""
 
     min: float = 1.0
@@ -203,7 +203,7 @@ class Scale(Given):
         return self
 
 
-class Rubric(Given):
+class Rubric(InputModel):
     """How a judge scores: criteria, one scale, what passes, and the schema of its answer."""
 
     name: str = "rubric"
@@ -227,13 +227,13 @@ class Rubric(Given):
         return self
 
 
-class JudgePolicy(Given):
+class JudgePolicy(InputModel):
     """What follows when a judge is needed and gives no usable answer."""
 
     on_failure: Literal["needs_review", "failed"] = "needs_review"
 
 
-class Tolerance(Given):
+class Tolerance(InputModel):
     """How much worse than the baseline a metric may be."""
 
     relative: Quantity = 0.0
@@ -243,7 +243,7 @@ class Tolerance(Given):
     severity: Severity = "warning"
 
 
-class DriftRules(Given):
+class DriftRules(InputModel):
     """How a run is compared with its baseline."""
 
     tolerances: dict[str, Tolerance] = Field(default_factory=dict)

@@ -6,12 +6,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from evaluation.values import Count, Given, OrName, Quantity
+from evaluation.values import Count, InputModel, NameOrObject, Quantity
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]
 
 
-class ToolCall(Given):
+class ToolCall(InputModel):
     """One observed action: a tool call by default, or a hand-off, a step of work, a piece of reasoning."""
 
     name: str
@@ -30,7 +30,7 @@ class ToolCall(Given):
     id: str | None = None
 
 
-class Measured(Given):
+class Measured(InputModel):
     """The quantities that a run may carry; absent means not measured, never 0."""
 
     latency_ms: Quantity | None = None
@@ -71,7 +71,7 @@ class AgentRun(Measured):
     """What the user asked."""
     final_output: str | None = None
     """The last answer; where it is absent, the text of the last assistant message."""
-    tool_calls: list[Annotated[ToolCall, OrName()]] = Field(default_factory=list)
+    tool_calls: list[Annotated[ToolCall, NameOrObject()]] = Field(default_factory=list)
     """Names or objects, in the order in which they were made."""
     messages: list[dict[str, object]] = Field(default_factory=list)
     """The conversation as chat messages (role, content)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import SecretStr
 
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.results.redaction import redacted
+from evaluation.results.redaction import redact
 from evaluation.values import JsonObject
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def _text(error: Exception) -> str:
         text = " ".join(str(error)[:_READ].split())
     except Exception:  # noqa: BLE001 - the text of a foreign error is foreign code
         return "(its text cannot be made)"
-    return redacted(text)[:_SHOWN]
+    return redact(text)[:_SHOWN]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from evaluation.inputs.patterns import schema_problem
+from evaluation.inputs.patterns import find_schema_problem
 from evaluation.inputs.rules import Rubric, Scale
 from evaluation.judges.answers import ObjectRead, read_object
 from evaluation.judges.failures import JudgeFailure
@@ -152,7 +152,7 @@ def _against_schema(answer: JsonObject, rubric: Rubric) -> JudgeFailure | None:
         return None
     spoken_of = {*_strings(schema.get("properties")), *_strings(schema.get("required"))}
     value = {name: part for name, part in answer.items() if name not in FIELDS or name in spoken_of}
-    problem = schema_problem(schema, value)
+    problem = find_schema_problem(schema, value)
     return None if problem is None else JudgeFailure("malformed", f"against the rubric's schema: {problem}")
 
 

@@ -13,7 +13,7 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, not_applicable
 from evaluation.results.state import Action
-from evaluation.results.thresholds import bound_check, unanswered
+from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
 COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
@@ -137,10 +137,10 @@ def _bounded(
     for metric, bound in bounds.items():
         value = scored.get(metric)
         if isinstance(value, (int, float)):
-            yield bound_check("collaboration", metric, value, bound, "critical")
+            yield compare_with_bound("collaboration", metric, value, bound, "critical")
         else:
             known = unscored.get(metric, missing_data("no action was recorded"))
-            yield unanswered(metric, bound, known["reason"])
+            yield unanswered_bound(metric, bound, known["reason"])
 
 
 def _anonymous(scored: Mapping[str, object]) -> Iterable[MetricOutcome]:

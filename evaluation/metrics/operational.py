@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
-from evaluation.results.findings import MetricOutcome, Unscored, group, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, Unscored, build_group, missing_data, not_applicable
 from evaluation.results.state import Action
-from evaluation.results.thresholds import bound_check, limits, unanswered
+from evaluation.results.thresholds import compare_with_bound, limits_by_name, unanswered_bound
 from evaluation.values import JsonObject
 
 Source = Literal["measured", "estimated", "missing"]
@@ -65,8 +65,8 @@ def operational(
     found = quantities(metadata, actions, prices)
     checks = [_judged(metric, bound, found) for metric, bound in bounds.items()]
     values: dict[str, object] = {name: quantity.value for name, quantity in found.items()}
-    facts = {**limits(bounds), "sources": _sources(found, bounds)}
-    return group(values, _absent(found, bounds), checks, facts)
+    facts = {**limits_by_name(bounds), "sources": _sources(found, bounds)}
+    return build_group(values, _absent(found, bounds), checks, facts)
 
 
 def quantities(
@@ -156,8 +156,8 @@ def _weakest(parts: Iterable[Quantity]) -> Source:
 
 def _judged(metric: str, bound: JsonObject, found: Mapping[str, Quantity]) -> MetricOutcome:
     if metric not in found:
-        return unanswered(metric, bound, "the run does not record it")
-    return bound_check("operational", metric, found[metric].value, bound, "warning")
+        return unanswered_bound(metric, bound, "the run does not record it")
+    return compare_with_bound("operational", metric, found[metric].value, bound, "warning")
 
 
 def _absent(found: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:

@@ -9,7 +9,7 @@ from typing import cast
 from evaluation.inputs.rules import AuditRules, Reaction
 from evaluation.metrics.audit.exposure import exposure_findings
 from evaluation.metrics.audit.rules import Audited, rule_findings
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.findings import AuditFinding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.recognizers import searching
@@ -19,27 +19,27 @@ from evaluation.values import JsonObject
 _DEFAULT = AuditRules()
 
 
-def audit_requirements(state: EvaluationState, injected: Injected) -> EvaluationState:
+def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     given = state["contract"].get("audit")
     audit: JsonObject = given if isinstance(given, Mapping) else {}
     rules = audit.get("rules")
     return {
         "audit_findings": [
-            *(rule_findings(rules, _audited(state, injected)) if isinstance(rules, list) and rules else ()),
-            *_exposed(state, audit, injected),
+            *(rule_findings(rules, _audited(state, plugins)) if isinstance(rules, list) and rules else ()),
+            *_exposed(state, audit, plugins),
         ]
     }
 
 
-def _audited(state: EvaluationState, injected: Injected) -> Audited:
+def _audited(state: EvaluationState, plugins: Plugins) -> Audited:
     output, run = state["actual_output"], state["agent_run"]
     return Audited(
         output=output if output or run.get("final_output") is not None else None,
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
-        now=_now(injected.clock),
+        now=_now(plugins.clock),
     )
 
 
@@ -51,15 +51,15 @@ def _now(clock: Callable[[], datetime]) -> datetime | None:
     return now if isinstance(now, datetime) and now.tzinfo is not None else None
 
 
-def _exposed(state: EvaluationState, audit: JsonObject, injected: Injected) -> list[AuditFinding]:
-    if not (state.get("may_be_sensitive", True) or injected.recognizers):
+def _exposed(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> list[AuditFinding]:
+    if not (state.get("may_be_sensitive", True) or plugins.recognizers):
         return []
     reactions = {
         "credential": audit.get("credentials", _DEFAULT.credentials),
         "personal": audit.get("personal_data", _DEFAULT.personal_data),
     }
     failures: dict[str, str] = {}
-    search = searching(injected.recognizers, failures)
+    search = searching(plugins.recognizers, failures)
     found = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
     return [*found, *(_failed(name, cause) for name, cause in failures.items())]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
-from evaluation.results.status import status_of
+from evaluation.results.status import strictest_status
 
 
-def decide_evaluation_status(state: EvaluationState, injected: Injected) -> EvaluationState:  # noqa: ARG001
+def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Let the strictest finding decide: no approval outweighs a failure."""
-    return {"evaluation_status": status_of((one["kind"], one["severity"]) for one in state["alerts"])}
+    return {"evaluation_status": strictest_status((one["kind"], one["severity"]) for one in state["alerts"])}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
-from evaluation.results.status import NOTHING_ASKED, asks_something, checks_of, critical_policy
+from evaluation.results.status import NOTHING_ASKED, has_any_demand, has_critical_finding, metric_outcomes
 
 
-def decide_judge_need(state: EvaluationState, injected: Injected) -> EvaluationState:
+def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Ask for a judge where a rubric or a subjective criterion is given, or where no check is conclusive."""
     asked = _asked_for(state)
     if asked is not None:
         return _decision(needed=True, reason=asked)
-    unsettled = None if critical_policy(state) else _unsettled(state)
+    unsettled = None if has_critical_finding(state) else _unsettled(state)
     if unsettled is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")
-    if injected.judge is None:
+    if plugins.judge is None:
         return _decision(needed=False, reason=f"{unsettled}, and no judge is configured")
     return _decision(needed=True, reason=unsettled)
 
@@ -34,9 +34,9 @@ def _asked_for(state: EvaluationState) -> str | None:
 
 def _unsettled(state: EvaluationState) -> str | None:
     """Say what the checks leave open; nothing is open once one of them failed the run."""
-    found = list(checks_of(state))
+    found = list(metric_outcomes(state))
     if any(one["passed"] is False and one["severity"] == "critical" for one in found):
         return None
-    if not asks_something(state):
+    if not has_any_demand(state):
         return NOTHING_ASKED
     return next((one["reason"] for one in found if one["kind"] == "inconclusive"), None)

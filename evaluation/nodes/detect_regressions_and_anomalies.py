@@ -8,22 +8,22 @@ from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import measurements
 from evaluation.metrics.drift.compare import drift
 from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.alerts import Alert, alert, policy_alert
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ANSWERED,
     NOTHING_ASKED,
-    asks_something,
-    checks_of,
-    groups_of,
-    judge_checks,
+    has_any_demand,
+    judge_outcomes,
+    metric_groups,
+    metric_outcomes,
 )
 from evaluation.values import JsonObject
 
 
-def detect_regressions_and_anomalies(state: EvaluationState, injected: Injected) -> EvaluationState:  # noqa: ARG001
+def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare with the baseline, and raise an alert for every check that did not pass."""
     signals, compared = _drift(state)
     return {"drift_signals": signals, "alerts": alerts_of(state, compared, signals)}
@@ -34,7 +34,7 @@ def _drift(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
     if baseline is None:
         return drift({}, None, _DEFAULT, DIRECTIONS)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
-    run = {"metrics": groups_of(state), "judge": {"result": state["judge_result"]}}
+    run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
     current = measurements(run, is_metric).values
     resources: dict[str, Direction] = {name: "lower" for name in current if not is_metric(name)}
     return drift(current, baseline, rules, {**DIRECTIONS, **resources})
@@ -48,7 +48,7 @@ def alerts_of(state: EvaluationState, compared: Sequence[MetricOutcome], signals
     owner = state["contract"].get("owner")
     to = owner if isinstance(owner, str) else None
     policy = [policy_alert(finding, to) for finding in state["audit_findings"]]
-    asked = [*checks_of(state), *judge_checks(state)]
+    asked = [*metric_outcomes(state), *judge_outcomes(state)]
     unasked = _unanswered(state, asked, bool(signals.get("compared")))
     checks = (*_open(state, asked), *unasked, *compared)
     found = [*policy, *(alert(one, to) for one in checks if one["passed"] is not True)]
@@ -70,7 +70,7 @@ def _unanswered(
     """Say where no question had an answer: an empty set of checks is no pass."""
     audit = state["contract"].get("audit")
     audited = isinstance(audit, Mapping) and bool(audit.get("rules"))
-    if not asks_something(state) and state["judge_result"] is None:
+    if not has_any_demand(state) and state["judge_result"] is None:
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
     elif not (audited or compared or any(one["passed"] is not None for one in asked)):
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ANSWERED)

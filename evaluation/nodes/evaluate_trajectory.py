@@ -14,25 +14,25 @@ from evaluation.metrics.trajectory import (
     observed_action,
     score_trajectory,
 )
-from evaluation.plugins import Injected
-from evaluation.results.findings import MetricOutcome, group, outcome_of
+from evaluation.plugins import Plugins
+from evaluation.results.findings import MetricOutcome, build_group, group_status
 from evaluation.results.state import EvaluationState
 
 
-def evaluate_trajectory(state: EvaluationState, injected: Injected) -> EvaluationState:
+def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compare the trajectory with the expected one by the configured mode; judge how agents work together."""
     given = state["contract"].get("trajectory")
     rules = TrajectoryRules.model_validate(given) if given else DEFAULT_RULES
-    found = _compared(state, rules, injected)
+    found = _compared(state, rules, plugins)
     together = _together(state, rules)
-    metrics = group(
+    metrics = build_group(
         {**found.scored, **together.scored},
         {**found.unscored, **together.unscored},
         [*_answerable(found.checks, state), *together.checks],
         found.facts,
     )
     # What agents did together is scored whether or not anything was expected of the trajectory.
-    status = outcome_of(found.scored, found.unscored)
+    status = group_status(found.scored, found.unscored)
     update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
     return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
 
@@ -49,7 +49,7 @@ def _unproved(one: MetricOutcome) -> MetricOutcome:
     return {**one, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
 
 
-def _compared(state: EvaluationState, rules: TrajectoryRules, injected: Injected) -> TrajectoryScores:
+def _compared(state: EvaluationState, rules: TrajectoryRules, plugins: Plugins) -> TrajectoryScores:
     given = state["contract"].get("expected_trajectory") is not None
     thresholds = state["thresholds"]
     return score_trajectory(
@@ -57,7 +57,7 @@ def _compared(state: EvaluationState, rules: TrajectoryRules, injected: Injected
         [expected_step(item) for item in state["expected_trajectory"]] if given else None,
         state["trajectory_match_mode"],
         rules,
-        injected.argument_functions,
+        plugins.argument_functions,
         {name: thresholds[name] for name in TRAJECTORY_METRICS if name in thresholds},
     )
 

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Final
 
 from evaluation.metrics.registry import METRICS
-from evaluation.plugins import Injected
-from evaluation.results.findings import group
-from evaluation.results.redaction import UNSEARCHED, Redactor, excerpt, nothing
+from evaluation.plugins import Plugins
+from evaluation.results.findings import build_group
+from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, find_nothing
 from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
-from evaluation.results.status import STATUS, groups_of
+from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name
 from evaluation.values import JsonObject, as_list
 
@@ -41,15 +41,15 @@ _SOURCES: Final = (
 Quote = Callable[[object], object]
 
 
-def finalize_report(state: EvaluationState, injected: Injected) -> EvaluationState:
+def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Put the report together; whatever it quotes is redacted here, and nowhere else."""
-    harmless = not (state.get("may_be_sensitive", True) or injected.recognizers)
-    quote: Quote = _raw if injected.include_raw else _harmless if harmless else excerpt
+    harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
+    quote: Quote = _raw if plugins.include_raw else _harmless if harmless else build_excerpt
     told = _told(state, quote)
     sources = [*_sources(state, _LATER if harmless else _SOURCES)]
-    if injected.include_raw or not sources:
+    if plugins.include_raw or not sources:
         return told
-    redactor = Redactor.of(sources, injected.recognizers, _METRICS)
+    redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
     return redactor.clean(_withholding(state, quote) if redactor.withholds else told)
 
 
@@ -77,7 +77,7 @@ def _sources(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
             yield value
 
 
-_harmless: Quote = partial(excerpt, search=nothing)
+_harmless: Quote = partial(build_excerpt, search=find_nothing)
 
 
 def report_of(state: EvaluationState, quote: Quote) -> JsonObject:
@@ -88,7 +88,7 @@ def report_of(state: EvaluationState, quote: Quote) -> JsonObject:
         "summary": _summary(state),
         "input": state["input"],
         "case_id": state["case_id"],
-        "metrics": {name: _shown(values, quote) for name, values in groups_of(state).items()},
+        "metrics": {name: _shown(values, quote) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
         "judge": _judge(state),
         "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
@@ -103,7 +103,7 @@ def report_of(state: EvaluationState, quote: Quote) -> JsonObject:
 def _shown(values: JsonObject, quote: Quote) -> JsonObject:
     """Show a metric group; arguments that differed are quoted as evidence is."""
     if not values:
-        return group({}, {}, [])
+        return build_group({}, {}, [])
     found = values.get("argument_mismatches")
     if not isinstance(found, list) or not found:
         return values
@@ -142,7 +142,7 @@ def _summary(state: EvaluationState) -> str:
 
 
 def _counted(state: EvaluationState) -> str:
-    checks = [one for values in groups_of(state).values() for one in as_list(values.get("checks"))]
+    checks = [one for values in metric_groups(state).values() for one in as_list(values.get("checks"))]
     judged = ", the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} checks, none failed{judged}"
 

@@ -6,12 +6,12 @@ import json
 from typing import Final, NoReturn
 
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.intake import Accepted, Refused, merged, take_in
-from evaluation.inputs.messages import texts_of
+from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case
+from evaluation.inputs.messages import content_texts
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.metrics.registry import direction_of
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.findings import build_outcome
 from evaluation.results.state import Action, EvaluationState
@@ -52,13 +52,13 @@ def blank_state() -> EvaluationState:
     }
 
 
-def prepare_evaluation(given: object, injected: Injected) -> EvaluationState:  # noqa: ARG001
+def prepare_evaluation(given: object, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
-    taken = take_in(given)
-    return _invalid(taken) if isinstance(taken, Refused) else _laid_out(taken)
+    taken = read_case(given)
+    return _invalid(taken) if isinstance(taken, RefusedCase) else _laid_out(taken)
 
 
-def _invalid(refused: Refused) -> EvaluationState:
+def _invalid(refused: RefusedCase) -> EvaluationState:
     checks = [
         build_outcome("invalid_input", "input", False, "critical", problem) for problem in refused.problems
     ]
@@ -71,7 +71,7 @@ def _invalid(refused: Refused) -> EvaluationState:
     }
 
 
-def _laid_out(taken: Accepted) -> EvaluationState:
+def _laid_out(taken: AcceptedCase) -> EvaluationState:
     case, plain = taken.case, taken.plain
     return {
         **blank_state(),
@@ -83,7 +83,7 @@ def _laid_out(taken: Accepted) -> EvaluationState:
         "actual_trajectory": [_action(call) for call in case.agent_run.tool_calls],
         "expected_trajectory": [_expected(action) for action in as_list(plain.get("expected_trajectory"))],
         "trajectory_match_mode": case.trajectory_match_mode,
-        "run_metadata": merged(plain),
+        "run_metadata": merge_metadata(plain),
         "thresholds": {name: _bound(name, given) for name, given in case.thresholds.items()},
         "rubric": as_object(plain["rubric"]) if case.rubric else None,
         "baseline_metrics": as_object(plain["baseline_metrics"])
@@ -102,7 +102,7 @@ def output_of(run: AgentRun) -> str:
     if run.final_output is not None:
         return run.final_output
     said = [message.get("content") for message in run.messages if message.get("role") == "assistant"]
-    return "".join(texts_of(said[-1])) if said else ""
+    return "".join(content_texts(said[-1])) if said else ""
 
 
 def _action(call: ToolCall) -> Action:

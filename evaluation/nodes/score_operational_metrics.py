@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from evaluation.metrics.operational import operational
 from evaluation.metrics.registry import bounds_of
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 
 
-def score_operational_metrics(state: EvaluationState, injected: Injected) -> EvaluationState:
+def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run = state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
     bounds = bounds_of("operational", state["thresholds"])
-    return {"operational_metrics": operational(state["run_metadata"], actions, bounds, injected.prices)}
+    return {"operational_metrics": operational(state["run_metadata"], actions, bounds, plugins.prices)}

@@ -25,10 +25,10 @@ from evaluation.metrics.response.scores import (
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import missing_keywords, tokens
-from evaluation.plugins import Embedder, Injected
-from evaluation.results.findings import MetricOutcome, group, missing_data, not_applicable
+from evaluation.plugins import Embedder, Plugins
+from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
-from evaluation.results.thresholds import limits
+from evaluation.results.thresholds import limits_by_name
 from evaluation.values import JsonObject, as_list
 
 _NO_REFERENCE: Final = "no reference output is given"
@@ -57,16 +57,16 @@ class _Case:
         return self.reference is not None or any(given)
 
 
-def score_response_quality(state: EvaluationState, injected: Injected) -> EvaluationState:
+def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and check what the contract demands of them."""
     case = _case(state)
     if not case.asks:
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NOTHING))
-        return {"response_metrics": group({}, unscored, [])}
+        return {"response_metrics": build_group({}, unscored, [])}
     required = content_checks("required_content", case.required, case.said)
     forbidden = content_checks("forbidden_content", case.forbidden, case.said)
     scores: dict[str, Score] = {
-        **_text_scores(case, injected.embedder),
+        **_text_scores(case, plugins.embedder),
         "required_content": content_score(required) if required else not_applicable(_NO_RULES),
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
@@ -143,7 +143,7 @@ def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[MetricOutcome]:
 def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
     """Lay the bounds beside the values, and what is missing of the keywords."""
     lengths = {} if case.lengths is None else length_bounds(case.lengths)
-    found = {**limits(case.thresholds), **limits(lengths)}
+    found = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
         return found
     return {**found, "missing_keywords": missing_keywords(case.output, tokens(case.output), case.keywords)}
@@ -152,4 +152,4 @@ def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
 def _grouped(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:
     scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
-    return group(scored, unscored, checks, facts)
+    return build_group(scored, unscored, checks, facts)

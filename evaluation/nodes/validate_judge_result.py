@@ -9,18 +9,18 @@ from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.rubrics import rubric_for
 from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, pass_score, read_judge_result
 from evaluation.judges.usage import costed
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
-from evaluation.results.thresholds import bound_check
+from evaluation.results.thresholds import compare_with_bound
 from evaluation.values import JsonObject
 
 
-def validate_judge_result(state: EvaluationState, injected: Injected) -> EvaluationState:
+def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check fields, types, bounds and rationale; a failed judge is an error of its own kind, never a pass."""
     rubric = rubric_for(state)
     found = _usable(state, _read(state["judge_result"] or {}, rubric), rubric)
-    usage = dict(costed(found.usage, injected.prices))
+    usage = dict(costed(found.usage, plugins.prices))
     told = _failed(state, found) if isinstance(found, JudgeFailure) else _scored(state, found, rubric)
     return {**told, "judge_decision": {**state["judge_decision"], "usage": usage}}
 
@@ -82,4 +82,4 @@ def _checks(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> list[M
     bound = state["thresholds"].get("judge_score", {})
     least = {"min": pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
     bounds = [one for one in (least, bound) if one]
-    return [bound_check("judge", "judge_score", found.score, one, "critical") for one in bounds]
+    return [compare_with_bound("judge", "judge_score", found.score, one, "critical") for one in bounds]

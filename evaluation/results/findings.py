@@ -104,7 +104,7 @@ def unscored_error(reason: str) -> Unscored:
     return {"status": "error", "reason": reason}
 
 
-def group(
+def build_group(
     scored: JsonObject,
     unscored: Mapping[str, Unscored],
     checks: Sequence[MetricOutcome],
@@ -126,7 +126,7 @@ def group(
     return {
         **scored,
         **facts,
-        "status": outcome_of(scored, unscored),
+        "status": group_status(scored, unscored),
         "passed": _passed(checks),
         "counts": _counts(scored, unscored),
         "unscored": dict(unscored),
@@ -134,7 +134,7 @@ def group(
     }
 
 
-def outcome_of(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
+def group_status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
     """Say how a set of metrics ended: scored where any was, else the gravest reason why none was."""
     if scored:
         return "scored"

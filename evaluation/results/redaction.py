@@ -69,7 +69,7 @@ T = TypeVar("T")
 _Telling: TypeAlias = Callable[[str], str]
 
 
-def redacted(text: str, search: Find = find) -> str:
+def redact(text: str, search: Find = find) -> str:
     """Put ``[kind]`` in place of every credential and every piece of personal data in ``text``."""
     pieces, end = [], 0
     for span in search(text):
@@ -78,12 +78,12 @@ def redacted(text: str, search: Find = find) -> str:
     return "".join([*pieces, text[end:]]) if pieces else text
 
 
-def nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
+def find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
     """Find nothing: the search in a text that is known to hold nothing sensitive."""
     return ()
 
 
-def excerpt(value: object, limit: int = 80, search: Find = find) -> JsonObject:
+def build_excerpt(value: object, limit: int = 80, search: Find = find) -> JsonObject:
     """Quote a JSON value so that it can be recognised and does not tell what it should not.
 
     Returns:
@@ -94,7 +94,7 @@ def excerpt(value: object, limit: int = 80, search: Find = find) -> JsonObject:
     """
     text = value if isinstance(value, str) else json_text(value).decode("utf-8", "replace")
     data = text.encode("utf-8", "surrogatepass")
-    shown = redacted(text[: limit + _MARGIN], search)
+    shown = redact(text[: limit + _MARGIN], search)
     return {
         "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
         "type": _type_of(value),
@@ -171,7 +171,7 @@ class Redactor:
         """Give a text without what is sensitive, as for a log or an exception."""
         if self.told is not None:
             return text if text in self.told else _WITHHELD
-        return redacted(self.literals.replaced(text), self.search) if self.needed else text
+        return redact(self.literals.replaced(text), self.search) if self.needed else text
 
     def _cleaned(self, value: object, told: _Telling) -> object:
         if isinstance(value, str):

@@ -13,13 +13,13 @@ from evaluation.results.state import EvaluationStatus
 SCHEMA_VERSION: Final = 1
 
 
-class Told(BaseModel):
+class ReportModel(BaseModel):
     """Data that leaves: exact fields, never changed afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Metrics(Told):
+class Metrics(ReportModel):
     """The metric groups: scored values by name, and status, passed, counts, unscored, checks."""
 
     response: dict[str, object]
@@ -27,7 +27,7 @@ class Metrics(Told):
     trajectory: dict[str, object]
 
 
-class JudgeReport(Told):
+class JudgeReport(ReportModel):
     """Whether a judge was needed and called, why, what it said and what it cost."""
 
     needed: bool
@@ -39,7 +39,7 @@ class JudgeReport(Told):
     """The checked answer, or the kind of the judge's failure."""
 
 
-class EvaluationReport(Told):
+class EvaluationReport(ReportModel):
     """The structured result of one evaluation; ``report["status"]`` reads like ``report.status``."""
 
     schema_version: Literal[1]

@@ -11,7 +11,7 @@ from evaluation.results.state import EvaluationState, EvaluationStatus
 from evaluation.values import JsonObject
 
 
-def groups_of(state: EvaluationState) -> dict[str, JsonObject]:
+def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
     """Give the metric groups by name, in the order of the report."""
     return {
         "response": state["response_metrics"],
@@ -20,13 +20,13 @@ def groups_of(state: EvaluationState) -> dict[str, JsonObject]:
     }
 
 
-def checks_of(state: EvaluationState) -> Iterator[MetricOutcome]:
+def metric_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
     """Yield every check of the three metric groups."""
-    for group in groups_of(state).values():
+    for group in metric_groups(state).values():
         yield from _checks(group)
 
 
-def judge_checks(state: EvaluationState) -> Iterator[MetricOutcome]:
+def judge_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
     """Yield what the judge settled, or failed to."""
     return iter(_checks(state["judge_result"] or {}))
 
@@ -49,7 +49,7 @@ _ASKING: Final = (
 )
 
 
-def asks_something(state: EvaluationState) -> bool:
+def has_any_demand(state: EvaluationState) -> bool:
     """Say whether the contract asks anything: a run of which nothing was asked has not passed."""
     contract = state["contract"]
     rules = (contract.get("trajectory"), contract.get("audit"))
@@ -65,7 +65,7 @@ def _demands(rules: JsonObject) -> bool:
     return bool(rules.get("rules") or rules.get("forbidden_tools") or rules.get("failed_calls") == "fail")
 
 
-def critical_policy(state: EvaluationState) -> bool:
+def has_critical_finding(state: EvaluationState) -> bool:
     """Say whether an audit finding fails the run whatever else is found."""
     return any(finding["severity"] == "critical" for finding in state["audit_findings"])
 
@@ -93,7 +93,7 @@ STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
 """What a finding makes of a run. Only what was measured and is marked as information lets a run pass."""
 
 
-def status_of(findings: Iterable[tuple[FindingKind, Severity]]) -> EvaluationStatus:
+def strictest_status(findings: Iterable[tuple[FindingKind, Severity]]) -> EvaluationStatus:
     """Give the strictest status that any finding asks for; ``passed`` where there is none."""
     asked = (STATUS[kind][severity] for kind, severity in findings)
     return max(asked, key=STRICTNESS.index, default="passed")

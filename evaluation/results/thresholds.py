@@ -12,7 +12,7 @@ from evaluation.values import JsonObject
 _UNITS: Final = ("_ms", "_usd")
 
 
-def bound_check(
+def compare_with_bound(
     kind: FindingKind, metric: str, value: float, bound: JsonObject, severity: Severity
 ) -> MetricOutcome:
     """Compare a value with a normalised threshold ({"min"?, "max"?, "severity"?, "owner"?}).
@@ -30,7 +30,9 @@ def bound_check(
     )
 
 
-def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity = "warning") -> MetricOutcome:
+def unanswered_bound(
+    metric: str, bound: JsonObject, reason: str, severity: Severity = "warning"
+) -> MetricOutcome:
     """Say that a threshold cannot be judged, since the run lacks its value: a finding of its own."""
     limit = bound.get("max", bound.get("min"))
     text = f"{metric} has a threshold and no value: {reason}"
@@ -39,7 +41,7 @@ def unanswered(metric: str, bound: JsonObject, reason: str, severity: Severity =
     )
 
 
-def limits(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
+def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
     """Name the bounds of metrics, to stand beside their values."""
     most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
     least = {

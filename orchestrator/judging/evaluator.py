@@ -13,8 +13,8 @@ from langgraph.errors import GraphInterrupt
 from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.call import aask
-from evaluation.pipeline import aconclude
-from evaluation.plugins import AnyJudge, Injected
+from evaluation.pipeline import arun_pipeline
+from evaluation.plugins import AnyJudge, Plugins
 from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import agent_run
 from orchestrator.judging.contracts import OBJECTIVE, PlainContract
@@ -113,7 +113,7 @@ class Evaluator:
 
     async def _ended(self, case: Mapping[str, object]) -> Mapping[str, object]:
         if not is_watched():
-            return await aconclude(case, _JUDGED)
+            return await arun_pipeline(case, _JUDGED)
         with without_inherited_durability():
             return await self.graph.ainvoke(cast("EvaluationState", case), _NODES)
 
@@ -128,7 +128,7 @@ class _Judge:
         return await _asking.get()(request)
 
 
-_JUDGED: Final = Injected(_Judge())
+_JUDGED: Final = Plugins(_Judge())
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from evaluation.inputs.rules import Reaction, Severity
 from evaluation.results.findings import AuditFinding
-from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, excerpt
+from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.sensitive.json_values import Find, found_at, json_text
 from evaluation.sensitive.scanner import find, may_hold
 from evaluation.sensitive.spans import Category
@@ -93,7 +93,7 @@ def _severity(reaction: Reaction) -> Severity | None:
 def _listed(seen: list[_Seen], severity: Severity) -> Iterator[AuditFinding]:
     for one in seen[:MAX_FINDINGS]:
         reason = f"{one.where} holds {_words(one.sort)}: {one.kind} ({one.count})"
-        yield _finding(one, severity, reason, dict(excerpt(one.value)))
+        yield _finding(one, severity, reason, dict(build_excerpt(one.value)))
     more = len(seen) - MAX_FINDINGS
     if more > 0:
         rest = _Seen(seen[0].sort, "more", more, "agent_run", None)

@@ -14,7 +14,7 @@ from evaluation.inputs.rules import AuditRule, ContentRule, Severity
 from evaluation.metrics.audit.hosts import hosts_in, is_within
 from evaluation.metrics.response.content import Said, described, found_in
 from evaluation.results.findings import AuditFinding, FindingKind
-from evaluation.results.redaction import excerpt
+from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
 from evaluation.values import JsonObject
 
@@ -231,7 +231,7 @@ def _finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
         "metric": "audit",
         "reason": f"{_short(rule.id)}: {breach.reason}",
         "where": breach.where,
-        "evidence": {} if breach.evidence is None else dict(excerpt(breach.evidence)),
+        "evidence": {} if breach.evidence is None else dict(build_excerpt(breach.evidence)),
         "owner": rule.owner,
         "recommended_action": rule.recommended_action if breach.kind == "policy" else None,
     }

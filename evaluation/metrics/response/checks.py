@@ -8,7 +8,7 @@ from typing import Final
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.response.scores import QUALITY_METRICS, Score
 from evaluation.results.findings import FindingKind, MetricOutcome, Unscored, build_outcome
-from evaluation.results.thresholds import bound_check, unanswered
+from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
 _KEYWORDS: Final = "keyword_coverage"
@@ -27,8 +27,8 @@ def threshold_checks(
 
 def _against(metric: str, bound: JsonObject, score: Score) -> MetricOutcome:
     if isinstance(score, dict):
-        return unanswered(metric, bound, score["reason"])
-    return bound_check("response", metric, float(score), bound, "critical")
+        return unanswered_bound(metric, bound, score["reason"])
+    return compare_with_bound("response", metric, float(score), bound, "critical")
 
 
 def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:

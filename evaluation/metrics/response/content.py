@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, Literal, NoReturn
 
 from evaluation.inputs.messages import assistant_texts
-from evaluation.inputs.patterns import MAX_SHOWN, pattern_found, schema_problem, shown
+from evaluation.inputs.patterns import MAX_SHOWN, find_schema_problem, matches_pattern, quote_text
 from evaluation.inputs.rules import ContentRule, Severity
 from evaluation.metrics.response.numbers import states_number
 from evaluation.metrics.response.text import plain
@@ -76,11 +76,11 @@ def found_in(rule: ContentRule, texts: Texts) -> bool | None:
     if rule.text is not None:
         return _holds(texts, rule.text, rule.ignore_case)
     if rule.pattern is not None:
-        return _any(pattern_found(rule.pattern, text) for text in texts.texts)
+        return _any(matches_pattern(rule.pattern, text) for text in texts.texts)
     if rule.number is not None:
         return _any(states_number(text, rule.number, rule.tolerance) for text in texts.texts)
     schema = rule.json_schema is not None and rule.json_schema
-    return any(schema_problem(schema, value) is None for value in texts.values)
+    return any(find_schema_problem(schema, value) is None for value in texts.values)
 
 
 def _holds(texts: Texts, text: str, ignore_case: bool) -> bool:
@@ -150,7 +150,7 @@ def _lacking(rule: ContentRule, texts: Texts) -> str:
     """Say how a rule is not met; of JSON, by the place in the schema."""
     if rule.json_schema is None:
         return "not found"
-    problem = schema_problem(rule.json_schema, texts.values[0]) if texts.values else None
+    problem = find_schema_problem(rule.json_schema, texts.values[0]) if texts.values else None
     return "no JSON" if problem is None else f"JSON in which {problem}"
 
 
@@ -163,9 +163,9 @@ def _looked_for(rule: ContentRule) -> str:
 def described(rule: ContentRule, limit: int = MAX_SHOWN) -> str:
     """Name what a rule looks for, in at most ``limit`` characters of it."""
     if rule.text is not None:
-        return f"text {shown(rule.text, limit)}"
+        return f"text {quote_text(rule.text, limit)}"
     if rule.pattern is not None:
-        return f"pattern {shown(rule.pattern, limit)}"
+        return f"pattern {quote_text(rule.pattern, limit)}"
     if rule.number is not None:
         return f"number {rule.number!r}{f' +/- {rule.tolerance!r}' if rule.tolerance else ''}"
     return "json_schema"

@@ -19,7 +19,7 @@ from evaluation.results.findings import (
     not_applicable,
     unscored_error,
 )
-from evaluation.results.thresholds import bound_check, unanswered
+from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
 TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingProxyType(
@@ -249,5 +249,5 @@ def _bound_check(
     name: str, bound: JsonObject, value: float | None, unscored: Mapping[str, Unscored]
 ) -> MetricOutcome:
     if value is None:
-        return unanswered(name, bound, unscored[name]["reason"])
-    return bound_check("trajectory", name, value, bound, "critical")
+        return unanswered_bound(name, bound, unscored[name]["reason"])
+    return compare_with_bound("trajectory", name, value, bound, "critical")

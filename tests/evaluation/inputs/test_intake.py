@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.intake import MAX_DEPTH, MAX_PROBLEMS, Accepted, Against, Refused, take_in
+from evaluation.inputs.intake import (
+    MAX_DEPTH,
+    MAX_PROBLEMS,
+    AcceptedCase,
+    CaseWithBaseline,
+    RefusedCase,
+    read_case,
+)
 from evaluation.inputs.run import AgentRun
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
@@ -30,8 +37,8 @@ def cyclic():
 
 
 def problems(case):
-    taken = take_in(case)
-    assert isinstance(taken, Refused)
+    taken = read_case(case)
+    assert isinstance(taken, RefusedCase)
     return taken.problems
 
 
@@ -126,29 +133,29 @@ def test_a_long_list_of_problems_is_cut_and_counted():
 
 def test_a_case_shares_nothing_with_what_was_given():
     args = {"id": 1}
-    taken = take_in({"agent_run": {**RUN, "tool_calls": [{"name": "a", "args": args}]}})
+    taken = read_case({"agent_run": {**RUN, "tool_calls": [{"name": "a", "args": args}]}})
     args["id"] = 2
 
-    assert isinstance(taken, Accepted)
+    assert isinstance(taken, AcceptedCase)
     assert taken.case.agent_run.tool_calls[0].args == {"id": 1}
     assert taken.plain["agent_run"]["tool_calls"][0]["args"] == {"id": 1}
 
 
 def test_a_hundred_levels_are_accepted():
-    taken = take_in({"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH - 4)}}})
+    taken = read_case({"agent_run": {**RUN, "metadata": {"x": nested(MAX_DEPTH - 4)}}})
 
-    assert isinstance(taken, Accepted)
+    assert isinstance(taken, AcceptedCase)
 
 
 def test_a_tuple_is_a_list():
-    taken = take_in({"agent_run": {**RUN, "tool_calls": ("lookup_order", "mail")}})
+    taken = read_case({"agent_run": {**RUN, "tool_calls": ("lookup_order", "mail")}})
 
     assert [call.name for call in taken.case.agent_run.tool_calls] == ["lookup_order", "mail"]
     assert taken.plain["agent_run"]["tool_calls"] == ["lookup_order", "mail"]
 
 
 def test_lone_surrogates_are_replaced():
-    taken = take_in({"agent_run": {"final_output": "a\ud800b \U0001f600"}})
+    taken = read_case({"agent_run": {"final_output": "a\ud800b \U0001f600"}})
 
     assert taken.case.agent_run.final_output == "a?b \U0001f600"
 
@@ -163,7 +170,7 @@ def test_lone_surrogates_are_replaced():
     ids=["a model", "a model in an object", "an object"],
 )
 def test_models_and_objects_are_the_same(case):
-    taken = take_in(case)
+    taken = read_case(case)
 
     assert taken.plain["agent_run"]["final_output"] == "In transit."
     assert taken.case.agent_run.tool_calls[0].name == "lookup_order"
@@ -178,9 +185,9 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_no_value_raises(value):
-    assert isinstance(take_in(value), Refused)
-    taken = take_in({"agent_run": {"final_output": "x", "metadata": {"any": value}}})
-    assert isinstance(taken, Refused) or json.dumps(taken.plain, allow_nan=False)
+    assert isinstance(read_case(value), RefusedCase)
+    taken = read_case({"agent_run": {"final_output": "x", "metadata": {"any": value}}})
+    assert isinstance(taken, RefusedCase) or json.dumps(taken.plain, allow_nan=False)
 
 
 class Broken(UserDict):
@@ -203,7 +210,7 @@ class Unwritable:
     ids=["outside", "inside", "read-only"],
 )
 def test_any_mapping_is_an_object(case):
-    assert isinstance(take_in(case), Accepted)
+    assert isinstance(read_case(case), AcceptedCase)
 
 
 @pytest.mark.parametrize("case", [Broken(), {"agent_run": Broken()}, {Unwritable(): {1}}], ids=range(3))
@@ -215,9 +222,9 @@ def test_an_object_that_fails_where_it_is_read_is_refused(case):
 
 @pytest.mark.parametrize("baseline", [[1], "x", 5, Broken()], ids=["list", "text", "number", "broken"])
 def test_a_baseline_that_is_no_object_is_refused(baseline):
-    assert problems(Against({"agent_run": RUN}, baseline))
+    assert problems(CaseWithBaseline({"agent_run": RUN}, baseline))
 
 
 @pytest.mark.parametrize("wrong", [5, {"x": {1}}], ids=["type", "no JSON"])
 def test_a_case_that_is_refused_keeps_its_name(wrong):
-    assert take_in({"case_id": "order", "agent_run": wrong}).case_id == "order"
+    assert read_case({"case_id": "order", "agent_run": wrong}).case_id == "order"

@@ -9,9 +9,9 @@ from evaluation.inputs.patterns import (
     MAX_STEPS,
     check_pattern,
     check_schema,
-    pattern_found,
-    schema_problem,
-    shown,
+    find_schema_problem,
+    matches_pattern,
+    quote_text,
 )
 
 UNSUPPORTED = [
@@ -65,15 +65,15 @@ def test_a_refusal_quotes_no_more_of_a_pattern_than_80_characters():
     ],
 )
 def test_a_pattern_is_looked_for_anywhere(pattern, text, found):
-    assert pattern_found(pattern, text) is found
+    assert matches_pattern(pattern, text) is found
 
 
 def test_a_pattern_that_would_blow_up_by_backtracking_is_answered():
-    assert pattern_found("(x+x+)+y", "x" * 1_000_000) is False
+    assert matches_pattern("(x+x+)+y", "x" * 1_000_000) is False
 
 
 def test_a_text_too_long_for_a_large_pattern_has_no_answer():
-    assert pattern_found("[ab]*a[ab]{900}c", "ab" * (MAX_STEPS // 900)) is None
+    assert matches_pattern("[ab]*a[ab]{900}c", "ab" * (MAX_STEPS // 900)) is None
 
 
 @pytest.mark.parametrize(
@@ -151,36 +151,36 @@ def test_references_inside_a_schema_and_to_a_published_draft_are_followed():
     }
 
     assert check_schema(schema) == schema
-    assert schema_problem(schema, {"id": 1, "schema": {"type": "string"}}) is None
-    assert schema_problem(schema, {"id": 1, "schema": {"type": 5}}) is not None
+    assert find_schema_problem(schema, {"id": 1, "schema": {"type": "string"}}) is None
+    assert find_schema_problem(schema, {"id": 1, "schema": {"type": 5}}) is not None
 
 
 def test_a_schema_that_refers_to_itself_ends():
-    assert schema_problem({"$ref": "#"}, 1) is None
+    assert find_schema_problem({"$ref": "#"}, 1) is None
 
 
 def test_a_problem_names_the_place_in_the_schema_and_nothing_of_the_value():
     schema = {"properties": {"age": {"type": "integer"}}}
 
-    assert schema_problem(schema, {"age": "secret"}) == '"#/properties/age/type" is not fulfilled'
+    assert find_schema_problem(schema, {"age": "secret"}) == '"#/properties/age/type" is not fulfilled'
 
 
 def test_formats_are_checked():
-    assert schema_problem({"format": "date"}, "2024-02-30") is not None
+    assert find_schema_problem({"format": "date"}, "2024-02-30") is not None
 
 
 def test_true_accepts_everything_and_false_nothing():
-    assert schema_problem(True, 1) is None
-    assert schema_problem(False, 1) is not None
+    assert find_schema_problem(True, 1) is None
+    assert find_schema_problem(False, 1) is not None
 
 
 def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
-    assert schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
+    assert find_schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
 
 
 def test_a_quotation_is_bounded_and_on_one_line():
-    assert shown("a\nb") == r'"a\nb"'
-    assert len(shown("x" * 1000)) == 83
+    assert quote_text("a\nb") == r'"a\nb"'
+    assert len(quote_text("x" * 1000)) == 83
 
 
 @pytest.mark.parametrize(

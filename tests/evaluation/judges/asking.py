@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation.inputs.rules import Criterion, Rubric
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Injected, JudgeRequest
+from evaluation.plugins import JudgeRequest, Plugins
 
 RUBRIC = Rubric(name="tone", criteria=[Criterion(name="clarity"), Criterion(name="warmth", weight=3.0)])
 GOOD = {"score": 4.5, "rationale": "Clear and warm.", "criteria": {"clarity": 4, "warmth": 5}}
@@ -18,4 +18,4 @@ def request(output="Hello!", rubric=RUBRIC, **fields):
 def state(**case):
     """The state as it is before the judge is decided on, with nothing found yet."""
     whole = {"agent_run": {"input": "Greet me.", "final_output": "Hello!"}, **case}
-    return prepare_evaluation(whole, Injected())
+    return prepare_evaluation(whole, Plugins())

@@ -4,8 +4,8 @@ import pytest
 
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.pipeline import conclude
-from evaluation.plugins import Injected, utc_now
+from evaluation.pipeline import run_pipeline
+from evaluation.plugins import Plugins, utc_now
 from evaluation.sensitive.spans import Span
 
 
@@ -28,8 +28,8 @@ class Recogniser:
         return self.answer
 
 
-def audited(case, **injected):
-    plugged = Injected(**injected)
+def audited(case, **plugins):
+    plugged = Plugins(**plugins)
     return audit_requirements(prepare_evaluation(case, plugged), plugged)["audit_findings"]
 
 
@@ -100,7 +100,7 @@ def test_a_clock_without_a_zone_or_that_fails_is_an_error_of_the_rule(clock):
 
 
 def test_the_clock_is_that_of_the_machine_unless_another_is_given():
-    assert Injected().clock is utc_now
+    assert Plugins().clock is utc_now
     assert abs(utc_now() - datetime.now(UTC)).total_seconds() < 60
 
 
@@ -129,9 +129,9 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(answer, cause)
 
 
 def test_what_a_recogniser_finds_stands_nowhere_in_the_report():
-    injected = Injected(recognizers=(Recogniser([Span(0, 6, "name", "personal")]),))
+    plugins = Plugins(recognizers=(Recogniser([Span(0, 6, "name", "personal")]),))
     case = {"agent_run": {"final_output": "Lovelace said so"}, "input": "Lovelace"}
 
-    report = conclude(case, injected)["evaluation_report"]
+    report = run_pipeline(case, plugins)["evaluation_report"]
 
     assert "Lovela" not in str(report)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from evaluation.nodes.decide_judge_need import decide_judge_need
-from evaluation.plugins import Injected
-from evaluation.results.findings import build_outcome, group
+from evaluation.plugins import Plugins
+from evaluation.results.findings import build_group, build_outcome
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state
 
-JUDGE = Injected(judge=DeterministicJudge(5))
+JUDGE = Plugins(judge=DeterministicJudge(5))
 RUBRIC = {"criteria": [{"name": "clarity"}]}
 FINE = build_outcome("response", "exact_match", True, "critical", "equal")
 SLOW = build_outcome("operational", "latency_ms", False, "warning", "slow")
@@ -20,15 +20,15 @@ POLICY = {"severity": "critical"}
 HINT = {"severity": "warning"}
 
 
-def decision(checks=(), injected=JUDGE, audit=(), **case):
+def decision(checks=(), plugins=JUDGE, audit=(), **case):
     measured = {
         **state(**{"keywords": ["off"], **case}),
-        "response_metrics": group({}, {}, list(checks)),
-        "operational_metrics": group({}, {}, []),
-        "trajectory_metrics": group({}, {}, []),
+        "response_metrics": build_group({}, {}, list(checks)),
+        "operational_metrics": build_group({}, {}, []),
+        "trajectory_metrics": build_group({}, {}, []),
         "audit_findings": list(audit),
     }
-    return decide_judge_need(measured, injected)["judge_decision"]
+    return decide_judge_need(measured, plugins)["judge_decision"]
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_the_decision_and_its_reason(given, needed, reason):
     ],
 )
 def test_without_a_judge_only_what_was_asked_for_by_name_needs_one(given, needed, reason):
-    assert decision(injected=Injected(), **given) == {"needed": needed, "called": False, "reason": reason}
+    assert decision(plugins=Plugins(), **given) == {"needed": needed, "called": False, "reason": reason}

@@ -8,27 +8,27 @@ from hypothesis import given
 from evaluation import evaluate
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from tests.evaluation.cases import cases
 
-INJECTED = Injected()
+PLUGINS = Plugins()
 
 
-def state_of(tool_calls=(), injected=INJECTED, run=None, **contract):
+def state_of(tool_calls=(), plugins=PLUGINS, run=None, **contract):
     state = prepare_evaluation(
         {"agent_run": {"final_output": "done", "tool_calls": list(tool_calls), **(run or {})}, **contract},
-        injected,
+        plugins,
     )
     assert state["errors"] == []
     return state
 
 
-def update_of(tool_calls=(), injected=INJECTED, **contract):
-    return evaluate_trajectory(state_of(tool_calls, injected, **contract), injected)
+def update_of(tool_calls=(), plugins=PLUGINS, **contract):
+    return evaluate_trajectory(state_of(tool_calls, plugins, **contract), plugins)
 
 
-def metrics(tool_calls=(), injected=INJECTED, **contract):
-    return update_of(tool_calls, injected, **contract)["trajectory_metrics"]
+def metrics(tool_calls=(), plugins=PLUGINS, **contract):
+    return update_of(tool_calls, plugins, **contract)["trajectory_metrics"]
 
 
 def test_the_documents_run_passes():
@@ -62,11 +62,11 @@ def test_an_empty_expectation_asks_for_no_action():
 
 
 def test_rules_functions_and_thresholds_of_the_contract_are_used():
-    injected = Injected(argument_functions={"close": lambda one, other: abs(one["x"] - other["x"]) < 2})
+    plugins = Plugins(argument_functions={"close": lambda one, other: abs(one["x"] - other["x"]) < 2})
 
     found = metrics(
         [{"name": "a", "args": {"x": 1}}, "read"],
-        injected,
+        plugins,
         expected_trajectory=[{"name": "a", "args": {"x": 2}}],
         trajectory_match_mode="exact",
         trajectory={"ignored_tools": ["read"], "tools": {"a": {"match": "custom", "function": "close"}}},
@@ -90,7 +90,7 @@ def test_an_unsupported_mode_is_added_to_the_errors():
         "errors": ["before"],
     }
 
-    update = evaluate_trajectory(state, INJECTED)
+    update = evaluate_trajectory(state, PLUGINS)
 
     assert update["errors"][0] == "before"
     assert "'fuzzy' is not supported" in update["errors"][1]
@@ -120,12 +120,12 @@ def test_identical_calls_in_a_row_are_counted_by_the_contracts_rule():
 
 @given(cases)
 def test_whatever_the_case_the_group_is_json_and_the_state_unchanged(case):
-    state = prepare_evaluation(case, INJECTED)
+    state = prepare_evaluation(case, PLUGINS)
     if state["evaluation_status"] == "invalid":
         return
     before = copy.deepcopy(state)
 
-    update = evaluate_trajectory(state, INJECTED)
+    update = evaluate_trajectory(state, PLUGINS)
 
     assert state == before
     assert json.loads(json.dumps(update)) == update

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
@@ -27,15 +27,15 @@ PLACES = {
 def test_a_case_with_a_labelled_value_anywhere_may_be_sensitive(place):
     cases = [PLACES[place](sample.text) for sample in [*CREDENTIALS, *PERSONAL]]
 
-    assert all(prepare_evaluation(case, Injected())["may_be_sensitive"] for case in cases)
+    assert all(prepare_evaluation(case, Plugins())["may_be_sensitive"] for case in cases)
 
 
 def test_a_case_with_nothing_like_it_is_known_to_be_harmless():
-    assert prepare_evaluation({"agent_run": RUN}, Injected())["may_be_sensitive"] is False
+    assert prepare_evaluation({"agent_run": RUN}, Plugins())["may_be_sensitive"] is False
 
 
 def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
-    assert prepare_evaluation({"unknown": 1}, Injected())["may_be_sensitive"] is True
+    assert prepare_evaluation({"unknown": 1}, Plugins())["may_be_sensitive"] is True
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
 )
 def test_arguments_that_cannot_be_read_are_told_and_not_raised(text, problem):
     case = {"agent_run": {"tool_calls": [{"name": "a", "args": text}]}}
-    (action,) = prepare_evaluation(case, Injected())["actual_trajectory"]
+    (action,) = prepare_evaluation(case, Plugins())["actual_trajectory"]
 
     assert action["args"] is None
     assert action["args_error"].startswith(problem)
@@ -68,4 +68,4 @@ def test_arguments_that_cannot_be_read_are_told_and_not_raised(text, problem):
 def test_without_a_final_output_it_is_the_text_of_the_assistants_last_message(content, output):
     messages = [{"role": "assistant", "content": "first"}, {"role": "assistant", "content": content}]
 
-    assert prepare_evaluation({"agent_run": {"messages": messages}}, Injected())["actual_output"] == output
+    assert prepare_evaluation({"agent_run": {"messages": messages}}, Plugins())["actual_output"] == output

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.errors import JudgeError
 from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, state
 
@@ -17,7 +17,7 @@ ASKED = {**state(), "judge_decision": DECIDED}
 
 
 def run(judge):
-    return run_rubric_judge(ASKED, Injected(judge=judge))
+    return run_rubric_judge(ASKED, Plugins(judge=judge))
 
 
 def test_the_answer_is_kept_unread():
@@ -61,7 +61,7 @@ def test_what_an_error_carries_is_kept_as_plain_json_only():
 
 @pytest.mark.parametrize("script", [[GOOD], [ConnectionError("refused")]])
 async def test_awaiting_gives_the_same(script):
-    awaited = await arun_rubric_judge(ASKED, Injected(judge=ScriptedJudge(script)))
+    awaited = await arun_rubric_judge(ASKED, Plugins(judge=ScriptedJudge(script)))
     assert awaited == run(ScriptedJudge(script))
 
 

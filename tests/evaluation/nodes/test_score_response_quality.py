@@ -10,7 +10,7 @@ from evaluation.inputs.contract import EvaluationCase
 from evaluation.metrics.response.scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 from tests.evaluation.cases import cases
 
 REFERENCE = "Order 12345 is in transit."
@@ -23,10 +23,10 @@ class Vectors:
         return [[1.0, 0.0], [0.6, 0.8]]
 
 
-def metrics(case, injected=None):
-    state = prepare_evaluation(case, Injected())
+def metrics(case, plugins=None):
+    state = prepare_evaluation(case, Plugins())
     assert state["evaluation_status"] != "invalid", state["errors"]
-    return score_response_quality(state, injected or Injected())["response_metrics"]
+    return score_response_quality(state, plugins or Plugins())["response_metrics"]
 
 
 def said(output, **contract):
@@ -264,7 +264,7 @@ def test_meaning_is_not_compared_by_default():
 def test_meaning_is_compared_by_an_injected_embedder():
     case = {"agent_run": {"final_output": "a"}, "reference_output": "b"}
 
-    assert metrics(case, Injected(embedder=Vectors()))["semantic_similarity"] == pytest.approx(0.6)
+    assert metrics(case, Plugins(embedder=Vectors()))["semantic_similarity"] == pytest.approx(0.6)
 
 
 # Missing output
@@ -332,7 +332,7 @@ def test_without_an_output_and_a_reference_only_the_length_is_missing():
 def test_without_an_output_meaning_is_missing_where_it_would_be_compared(embedder, status):
     case = {"agent_run": {"tool_calls": ["search"]}, "reference_output": REFERENCE}
 
-    found = metrics(case, Injected(embedder=embedder))
+    found = metrics(case, Plugins(embedder=embedder))
 
     assert found["unscored"]["semantic_similarity"]["status"] == status
 
@@ -385,12 +385,12 @@ def test_texts_too_long_to_compare_are_an_error_of_those_metrics_alone():
 
 @given(cases)
 def test_any_case_gives_a_group_of_plain_json_and_leaves_the_state_as_it_was(case):
-    state = prepare_evaluation(case, Injected())
+    state = prepare_evaluation(case, Plugins())
     if state["evaluation_status"] == "invalid":
         return
     before = copy.deepcopy(state)
 
-    found = score_response_quality(state, Injected())["response_metrics"]
+    found = score_response_quality(state, Plugins())["response_metrics"]
 
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert sum(found["counts"].values()) == len(RESPONSE_METRICS)

@@ -9,7 +9,7 @@ import pytest
 from evaluation.judges.panel import JudgePanel
 from evaluation.nodes.run_rubric_judge import run_rubric_judge
 from evaluation.nodes.validate_judge_result import validate_judge_result
-from evaluation.plugins import Injected, Price
+from evaluation.plugins import Plugins, Price
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import state
 
@@ -26,13 +26,13 @@ GOOD = {
 
 
 def judged(whom, /, prices=None, rubric=RUBRIC, **case):
-    injected = Injected(judge=whom, prices=prices or {})
+    plugins = Plugins(judge=whom, prices=prices or {})
     before = {
         **state(rubric=rubric, **case),
         "judge_decision": {"needed": True, "called": False, "reason": "so"},
     }
-    asked = {**before, **run_rubric_judge(before, injected)}
-    return {**asked, **validate_judge_result(asked, injected)}
+    asked = {**before, **run_rubric_judge(before, plugins)}
+    return {**asked, **validate_judge_result(asked, plugins)}
 
 
 def answered(answer, **options):
@@ -107,7 +107,7 @@ def test_earlier_errors_stay():
         "judge_result": {"answer": "?"},
         "errors": ["first"],
     }
-    assert validate_judge_result(before, Injected())["errors"][0] == "first"
+    assert validate_judge_result(before, Plugins())["errors"][0] == "first"
     assert before["errors"] == ["first"]
 
 

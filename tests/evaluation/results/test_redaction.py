@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.results.redaction import UNSEARCHED, Redactor, excerpt, redacted
+from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, redact
 from evaluation.runner import evaluate
 from evaluation.sensitive.spans import MOST_FOUND, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
@@ -264,7 +264,7 @@ def test_a_recogniser_that_fails_leaves_the_built_in_search():
     ],
 )
 def test_every_finding_gives_way_to_its_kind(text, expected):
-    assert redacted(text) == expected
+    assert redact(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -284,17 +284,17 @@ def test_every_finding_gives_way_to_its_kind(text, expected):
     ids=range(10),
 )
 def test_an_excerpt_is_bounded_and_redacted(value, kind, length, shown):
-    quoted = excerpt(value)
+    quoted = build_excerpt(value)
 
     assert (quoted["type"], quoted["length"], quoted["excerpt"]) == (kind, length, shown)
 
 
 def test_an_excerpt_is_known_again_by_its_hash():
-    assert excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
+    assert build_excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
 
 
 def test_an_excerpt_of_half_a_surrogate_pair_is_given():
-    assert excerpt("a\ud800")["length"] == 4
+    assert build_excerpt("a\ud800")["length"] == 4
 
 
 MANY = "".join(f"u{place}@example.org " for place in range(MOST_FOUND + 1))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.inputs.rules import Severity
 from evaluation.results.findings import FindingKind
-from evaluation.results.status import STATUS, STRICTNESS, status_of
+from evaluation.results.status import STATUS, STRICTNESS, strictest_status
 
 KINDS = get_args(FindingKind)
 SEVERITIES = get_args(Severity)
@@ -39,7 +39,7 @@ FROM_MILDEST = [
 
 @pytest.mark.parametrize(("kind", "severity", "status"), ROWS)
 def test_each_finding_has_its_status(kind, severity, status):
-    assert status_of([(kind, severity)]) == status
+    assert strictest_status([(kind, severity)]) == status
 
 
 def test_the_rows_are_the_whole_table():
@@ -48,17 +48,17 @@ def test_the_rows_are_the_whole_table():
 
 
 def test_a_run_without_findings_passed():
-    assert status_of([]) == "passed"
+    assert strictest_status([]) == "passed"
 
 
 @pytest.mark.parametrize(("milder", "stricter"), list(combinations(FROM_MILDEST, 2)))
 def test_the_stricter_of_two_findings_decides(milder, stricter):
-    assert status_of([milder, stricter]) == status_of([stricter]) != status_of([milder])
+    assert strictest_status([milder, stricter]) == strictest_status([stricter]) != strictest_status([milder])
 
 
 @given(findings, findings)
 def test_more_findings_never_make_the_status_milder(some, more):
-    assert STRICTNESS.index(status_of([*some, *more])) >= STRICTNESS.index(status_of(some))
+    assert STRICTNESS.index(strictest_status([*some, *more])) >= STRICTNESS.index(strictest_status(some))
 
 
 @given(findings, st.randoms(use_true_random=False))
@@ -66,7 +66,7 @@ def test_the_order_of_findings_does_not_matter(found, random):
     shuffled = list(found)
     random.shuffle(shuffled)
 
-    assert status_of(shuffled) == status_of(found)
+    assert strictest_status(shuffled) == strictest_status(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 from evaluation.inputs.rules import TrajectoryRules
 from evaluation.metrics.trajectory import expected_step, match_trajectory, observed_action
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Injected
+from evaluation.plugins import Plugins
 
 ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")
@@ -53,7 +53,7 @@ class Row:
                 "trajectory_match_mode": self.mode,
                 "trajectory": self.rules,
             },
-            Injected(),
+            Plugins(),
         )
         assert state["errors"] == []
         return match_trajectory(
