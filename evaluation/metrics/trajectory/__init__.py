@@ -1,4 +1,4 @@
-"""Comparison of what an agent did with what it should have done."""
+"""Compares the actions of a run with the expected ones: matching, partial credit, diagnosis, metrics."""
 
 from evaluation.metrics.trajectory.actions import (
     ActionPattern,
@@ -7,8 +7,8 @@ from evaluation.metrics.trajectory.actions import (
     expected_step,
     observed_action,
 )
-from evaluation.metrics.trajectory.match import DEFAULT_RULES, match_trajectory
-from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch, TrajectoryMatch
+from evaluation.metrics.trajectory.matching import DEFAULT_RULES, match_trajectory
 from evaluation.metrics.trajectory.scoring import TRAJECTORY_METRICS, TrajectoryScores, score_trajectory
 
 __all__ = [

@@ -1,23 +1,25 @@
-"""What was done and what was expected, as the comparison reads it."""
+"""The observed actions and the expected steps that a match compares, and how they are read from JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
 
 from evaluation.inputs.rules import ArgumentRule
-from evaluation.metrics.trajectory.arguments import written
+from evaluation.metrics.trajectory.arguments import serialize_arguments
 from evaluation.results.state import Action
 from evaluation.values import JsonObject
 
 
 class ObservedAction(NamedTuple):
-    """One action that was seen; without ``args``, it was recorded with none and counts as ``{}``."""
+    """One recorded action. If ``args`` is None, no arguments were recorded, which counts as ``{}``."""
 
     name: str
     args: JsonObject | None = None
     args_error: str | None = None
-    """Why the recorded arguments cannot be read; such arguments agree with nothing."""
+    """Why the recorded arguments cannot be read; such arguments equal nothing."""
     agent: str | None = None
     target: str | None = None
     kind: str = "tool"
@@ -25,48 +27,29 @@ class ObservedAction(NamedTuple):
     """Whether its result was an error."""
 
 
-class _PatternFields(NamedTuple):
-    name: str
-    args: JsonObject | None
-    arguments: ArgumentRule | None
-    agent: str | None
-    target: str | None
-    kind: str | None
-    placed: bool
-    """Whether it matters who acted, towards whom, or in which way."""
-    written: bytes
-    """The arguments as bytes; made once, like ``placed``, for all comparisons."""
+@dataclass(frozen=True)
+class ActionPattern:
+    """The properties that an action must have; a property that is None may have any value.
 
-
-class ActionPattern(_PatternFields):
-    """What an action has to look like; whatever is None may be anything.
-
-    ``arguments`` is the rule for comparing ``args``; it goes before those for the tool and for all tools.
+    ``arguments`` is the rule for comparing ``args``. It takes precedence over the rules for the tool and for
+    all tools.
     """
 
-    __slots__ = ()
+    name: str
+    args: JsonObject | None = None
+    arguments: ArgumentRule | None = None
+    agent: str | None = None
+    target: str | None = None
+    kind: str | None = None
 
-    def __new__(  # noqa: PLR0917
-        cls,
-        name: str,
-        args: JsonObject | None = None,
-        arguments: ArgumentRule | None = None,
-        agent: str | None = None,
-        target: str | None = None,
-        kind: str | None = None,
-    ) -> Self:
-        """Take what is expected; the other fields follow from it."""
-        placed = not (agent is target is kind is None)
-        fields = (name, args, arguments, agent, target, kind, placed, written(args))
-        return tuple.__new__(cls, fields)  # at half the price of the parent's own
-
-    def __getnewargs__(self) -> tuple[object, ...]:
-        """Give what a copy is made from."""
-        return self[:6]
+    @cached_property
+    def serialized_args(self) -> bytes:
+        """The arguments as bytes, computed once for all comparisons."""
+        return serialize_arguments(self.args)
 
 
 class ExpectedStep(NamedTuple):
-    """One step that should be seen: an action that fits any one of the patterns."""
+    """One expected step: an action that fits any one of the patterns."""
 
     patterns: tuple[ActionPattern, ...]
     optional: bool = False
@@ -74,8 +57,6 @@ class ExpectedStep(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the action, or of all alternatives."""
-        if len(self.patterns) == 1:
-            return self.patterns[0].name
         return " | ".join(dict.fromkeys(pattern.name for pattern in self.patterns))
 
 
@@ -93,39 +74,36 @@ def observed_action(action: Action) -> ObservedAction:
 
 
 def expected_step(item: JsonObject) -> ExpectedStep:
-    """Read an ``ExpectedAction`` as JSON; an alternative takes over what its parent says and it does not."""
-    patterns = tuple(_alternatives(item, {})) if item.get("any_of") else (_pattern(item),)
-    return ExpectedStep(patterns, item.get("optional") is True)
+    """Read an ``ExpectedAction`` as JSON. An alternative inherits the fields that it does not set."""
+    return ExpectedStep(tuple(_read_patterns(item, {})), item.get("optional") is True)
 
 
-def _alternatives(item: object, inherited: JsonObject) -> Iterator[ActionPattern]:
-    said = item if isinstance(item, dict) else {"name": item}
-    given = {**inherited, **{key: value for key, value in said.items() if value is not None}}
-    alternatives = said.get("any_of")
-    if not isinstance(alternatives, list) or not alternatives:
-        yield _pattern(given)
-        return
-    passed_on = {key: given[key] for key in _INHERITED if key in given}
-    for alternative in alternatives:
-        yield from _alternatives(alternative, passed_on)
-
-
-_USUAL: Final = frozenset({"name", "args"})
 _INHERITED: Final = ("args", "arguments", "agent", "target", "kind")
 
 
-def _pattern(item: JsonObject) -> ActionPattern:
-    name, args = str(item["name"]), item.get("args")
-    args = args if isinstance(args, dict) else None
-    if item.keys() <= _USUAL:
-        return ActionPattern(name, args)
-    rule = item.get("arguments")
-    agent, target, kind = item.get("agent"), item.get("target"), item.get("kind")
+def _read_patterns(item: object, inherited: JsonObject) -> Iterator[ActionPattern]:
+    stated = item if isinstance(item, dict) else {"name": item}
+    fields = {**inherited, **{name: value for name, value in stated.items() if value is not None}}
+    alternatives = stated.get("any_of")
+    if not isinstance(alternatives, list) or not alternatives:
+        yield _read_pattern(fields)
+        return
+    passed_on = {name: fields[name] for name in _INHERITED if name in fields}
+    for alternative in alternatives:
+        yield from _read_patterns(alternative, passed_on)
+
+
+def _read_pattern(fields: JsonObject) -> ActionPattern:
+    args, rule = fields.get("args"), fields.get("arguments")
     return ActionPattern(
-        name,
-        args,
+        str(fields["name"]),
+        args if isinstance(args, dict) else None,
         None if rule is None else ArgumentRule.model_validate(rule),
-        agent if isinstance(agent, str) else None,
-        target if isinstance(target, str) else None,
-        kind if isinstance(kind, str) else None,
+        _read_text(fields.get("agent")),
+        _read_text(fields.get("target")),
+        _read_text(fields.get("kind")),
     )
+
+
+def _read_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,160 +1,119 @@
-"""Assignment of observed actions to expected steps, each used once: a maximum bipartite matching."""
+"""Assigns observed actions to expected steps, each action once: a maximum bipartite matching."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from evaluation.metrics.trajectory.comparison import UndecidedError
+from evaluation.metrics.trajectory.match_result import UndecidedError
 
-_ONES: Final = -1
-"""Without end, so that it makes no difference how many actions were observed."""
-
-
-def common_length(masks: Sequence[int]) -> int:
-    """Return the length of the longest common subsequence.
-
-    A row of the table as one integer (Allison and Dix 1986; Hyyrö 2004): bit j is 0 where the length grows
-    by one from j to j + 1 observed actions. It asks only which pair fits, so that fitting need not be
-    equality. Time: steps times observed / 64.
-
-    Args:
-        masks: the observed actions that fit each step, in order; bit j stands for observed action j.
-    """
-    row = _ONES
-    for mask in masks:
-        row = _next(row, mask)
-    return (~row).bit_count()
+MAX_SEARCH_STEPS: Final = 1_000_000
+"""Limit for all searches of one assignment: some seconds. Only long chains of alternatives reach it."""
 
 
-def out_of_order(masks: Sequence[int]) -> list[int]:
-    """Return the indexes of the steps outside one longest common subsequence, always the same one."""
-    rows = [_ONES]
-    for mask in masks:
-        rows.append(_next(rows[-1], mask))
-    before, outside = _ONES, []
-    for step in reversed(range(len(masks))):
-        last = _highest(~rows[step + 1] & before)
-        if rows[step] & last:
-            before = last - 1
-        else:
-            outside.append(step)
-    return outside[::-1]
-
-
-def _next(row: int, mask: int) -> int:
-    return row + (row & mask) | row & ~mask
-
-
-def _highest(bits: int) -> int:
-    return 1 << bits.bit_length() >> 1
-
-
-MOST_STEPS: Final = 1_000_000
-"""Steps of all searches for one assignment; some seconds. Only long chains of alternatives need as many."""
-
-
-def assign(
+def assign_actions(
     masks: Sequence[int],
     required: Iterable[int],
     optional: Iterable[int],
-    observed: int,
-    most_steps: int = MOST_STEPS,
+    actual_count: int,
+    max_search_steps: int = MAX_SEARCH_STEPS,
 ) -> list[int]:
-    """Assign as many observed actions as possible, and to required steps first.
+    """Assign as many observed actions as possible, to required steps first.
 
-    Augmenting paths (Kuhn 1955, Berge 1957): a step that finds its candidates taken asks their holders to
-    move, so that an early choice never costs a later match, as it does in a greedy assignment. A step once
-    served stays served; so serving the required ones first serves the most of them that is possible. What
-    a failed search has seen is not searched again, as nothing free can be reached from there.
+    Augmenting paths (Kuhn 1955, Berge 1957): if all candidates of a step are taken, their holders move to
+    other candidates. So an early choice never costs a later pair, as it does in a greedy assignment. A step
+    that has an action keeps one; therefore serving the required steps first serves as many of them as
+    possible. Actions that a failed search has visited are not searched again, as no free action can be
+    reached from them.
 
     Args:
         masks: candidates of each step; bit j stands for observed action j.
         required: indexes of the required steps.
-        optional: indexes of the others.
-        observed: how many actions were observed.
-        most_steps: how many steps all searches may take.
+        optional: indexes of the optional steps.
+        actual_count: number of observed actions.
+        max_search_steps: limit for all searches together.
 
     Returns:
-        The observed index for each step, -1 for none; the same for the same input.
+        The index of the action of each step, or -1; always the same for the same input.
 
     Raises:
-        UndecidedError: after ``most_steps`` steps of search.
+        UndecidedError: if the search reaches ``max_search_steps``.
     """
-    search = _Search(masks, observed, most_steps)
+    assignment = _Assignment(masks, actual_count, max_search_steps)
     first = list(required)
-    search.take_same_places(first)
-    search.serve(first)
-    search.serve(optional)
-    return search.held
+    assignment.take_same_places(first)
+    assignment.serve_steps(first)
+    assignment.serve_steps(optional)
+    return assignment.action_of_step
 
 
-class _Search:
-    __slots__ = ("_dead", "_free", "_holder", "_left", "_masks", "held")
+class _Assignment:
+    __slots__ = ("_dead_ends", "_free", "_masks", "_remaining", "_step_of_action", "action_of_step")
 
-    def __init__(self, masks: Sequence[int], observed: int, most_steps: int) -> None:
+    def __init__(self, masks: Sequence[int], actual_count: int, max_search_steps: int) -> None:
         self._masks = masks
-        self._free = (1 << observed) - 1
-        self._dead = 0
-        self._holder = [-1] * observed
-        self._left = most_steps
-        self.held = [-1] * len(masks)
+        self._free = (1 << actual_count) - 1
+        self._dead_ends = 0
+        self._step_of_action = [-1] * actual_count
+        self._remaining = max_search_steps
+        self.action_of_step = [-1] * len(masks)
 
     def take_same_places(self, steps: Iterable[int]) -> None:
+        # Most runs deviate in few places: pairs at the same position leave little to search for.
         for step in steps:
             if self._masks[step] >> step & 1:
-                self._take(step, step)
+                self._take_action(step, step)
 
-    def serve(self, steps: Iterable[int]) -> None:
+    def serve_steps(self, steps: Iterable[int]) -> None:
         for step in steps:
-            if self.held[step] >= 0:
+            if self.action_of_step[step] >= 0:
                 continue
             free = self._masks[step] & self._free
             if free:
-                self._take(step, _lowest(free))
+                self._take_action(step, _lowest_bit(free))
             else:
-                self._augment(step)
+                self._search_augmenting_path(step)
 
-    def _take(self, step: int, action: int) -> None:
+    def _take_action(self, step: int, action: int) -> None:
         self._free ^= 1 << action
-        self.held[step] = action
-        self._holder[action] = step
+        self.action_of_step[step] = action
+        self._step_of_action[action] = step
 
-    def _augment(self, start: int) -> None:
-        seen = self._dead
+    def _search_augmenting_path(self, start: int) -> None:
+        visited = self._dead_ends
         reached_from: dict[int, int] = {}
         queue = [start]
         for step in queue:
-            fresh = self._masks[step] & ~seen
+            fresh = self._masks[step] & ~visited
             if fresh & self._free:
-                self._flip(start, step, _lowest(fresh & self._free), reached_from)
+                self._move_along_path(start, step, _lowest_bit(fresh & self._free), reached_from)
                 return
-            seen |= fresh
-            self._enqueue(step, fresh, queue, reached_from)
-        self._dead = seen
+            visited |= fresh
+            self._enqueue_holders(step, fresh, queue, reached_from)
+        self._dead_ends = visited
 
-    def _enqueue(self, step: int, fresh: int, queue: list[int], reached_from: dict[int, int]) -> None:
-        for action in _bits(fresh):
+    def _enqueue_holders(self, step: int, fresh: int, queue: list[int], reached_from: dict[int, int]) -> None:
+        for action in _bit_positions(fresh):
             reached_from[action] = step
-            queue.append(self._holder[action])
-        self._left -= 1
-        if self._left < 0:
+            queue.append(self._step_of_action[action])
+        self._remaining -= 1
+        if self._remaining < 0:
             raise UndecidedError("the assignment takes too many steps of search")
 
-    def _flip(self, start: int, step: int, action: int, reached_from: dict[int, int]) -> None:
+    def _move_along_path(self, start: int, step: int, action: int, reached_from: dict[int, int]) -> None:
         while step != start:
-            released = self.held[step]
-            self._take(step, action)
+            released = self.action_of_step[step]
+            self._take_action(step, action)
             self._free ^= 1 << released
             action, step = released, reached_from[released]
-        self._take(step, action)
+        self._take_action(step, action)
 
 
-def _lowest(mask: int) -> int:
+def _lowest_bit(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
 
 
-def _bits(mask: int) -> Iterable[int]:
+def _bit_positions(mask: int) -> Iterable[int]:
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

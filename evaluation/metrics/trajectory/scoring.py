@@ -1,4 +1,4 @@
-"""The metrics and checks of one trajectory, as the state and the report hold them."""
+"""Scores one trajectory: the metrics, facts and checks that go into the state and the report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import Final, Literal, NamedTuple, TypeGuard
 
 from evaluation.inputs.rules import MATCH_MODES, MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.match import match_trajectory, select
-from evaluation.metrics.trajectory.outcome import ArgumentMismatch, TrajectoryMatch, listed, quotable, shown
+from evaluation.metrics.trajectory.match_result import (
+    ArgumentMismatch,
+    TrajectoryMatch,
+    list_names,
+    quote_name,
+    shorten_names,
+)
+from evaluation.metrics.trajectory.matching import match_trajectory
+from evaluation.metrics.trajectory.selection import select_compared
 from evaluation.plugins import ArgumentFunction
 from evaluation.results.findings import (
     MetricOutcome,
@@ -31,9 +38,9 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingPro
         "trajectory_alignment": "higher",
     }
 )
-"""What can have a threshold, and which direction is better; a group holds them without the prefix."""
+"""The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _PREFIX: Final = "trajectory_"
-_LOCAL: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
+_SHORT_NAMES: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
 _NO_F1: Final = "precision or recall has no value"
 _NO_SHARE: Final = {
     "trajectory_score": _NO_F1,
@@ -45,16 +52,16 @@ _NO_SHARE: Final = {
 _FORBIDDEN: Final = "forbidden actions"
 _FAILED: Final = "calls that ended in an error"
 _UNREADABLE: Final = "calls whose arguments are no JSON object"
-_VERDICT: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
-"""Thresholds that stand for the verdict of mode ``precision_recall``."""
+_VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
+"""Thresholds on these replace the verdict of mode ``precision_recall``."""
 
 
 class TrajectoryScores(NamedTuple):
-    """What is put into the state: values by name, reasons where there is none, checks, errors."""
+    """The update of the state: values by name, reasons for missing values, checks, errors."""
 
     scored: JsonObject
     facts: JsonObject
-    """What stands beside the metrics: names, positions, counts."""
+    """Reported with the metrics: names, positions, counts."""
     unscored: Mapping[str, Unscored]
     checks: tuple[MetricOutcome, ...]
     errors: tuple[str, ...] = ()
@@ -68,33 +75,35 @@ def score_trajectory(  # noqa: PLR0917
     functions: Mapping[str, ArgumentFunction],
     bounds: Mapping[str, JsonObject],
 ) -> TrajectoryScores:
-    """Compare a trajectory with the expected one, and judge it by the mode, the rules and the thresholds.
+    """Compare a trajectory with the expected one, and check the mode, the rules and the thresholds.
 
     Args:
         actual: the observed actions.
-        expected: the expected steps; None where nothing was expected, which is not the same as no step.
-        mode: one of ``MATCH_MODES``; any other is an error of the case.
-        rules: how actions are compared, and what is forbidden.
+        expected: the expected steps; None if the contract expects nothing, which differs from no step.
+        mode: one of ``MATCH_MODES``; any other is reported as an error of the case.
+        rules: how actions are compared, and which are forbidden.
         functions: the functions that argument rules name.
-        bounds: normalised thresholds by name, those of ``TRAJECTORY_METRICS``.
+        bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
     """
-    if not _is_mode(mode):
-        return _unsupported(actual, mode, rules, bounds)
+    if not _is_match_mode(mode):
+        return _score_unsupported_mode(actual, mode, rules, bounds)
     if expected is None:
-        return _nothing_expected(actual, rules, bounds)
+        return _score_unexpected(actual, rules, bounds)
     match = match_trajectory(actual, expected, mode, rules, functions)
-    values = _values(match)
-    unscored = _unscored(match, values, bounds)
+    values = _metric_values(match)
+    unscored = _explain_unscored(match, values, bounds)
     checks = (
-        *_verdict(match, bounds),
-        *_rule_checks(_of_match(match), rules),
-        *_bound_checks(values, unscored, bounds),
+        *_mode_checks(match, bounds),
+        *_rule_checks(_observations_of_match(match), rules),
+        *_check_bounds(values, unscored, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores(_scored(values), _facts_of(match), _local(unscored), checks, errors)
+    return TrajectoryScores(
+        _short_values(values), _match_facts(match), _short_reasons(unscored), checks, errors
+    )
 
 
-def _values(match: TrajectoryMatch) -> dict[str, float | None]:
+def _metric_values(match: TrajectoryMatch) -> dict[str, float | None]:
     return {
         "trajectory_score": match.score,
         "trajectory_precision": match.precision,
@@ -104,77 +113,81 @@ def _values(match: TrajectoryMatch) -> dict[str, float | None]:
     }
 
 
-def _is_mode(mode: str) -> TypeGuard[MatchMode]:
+def _is_match_mode(mode: str) -> TypeGuard[MatchMode]:
     return mode in MATCH_MODES
 
 
-def _unsupported(
+def _score_unsupported_mode(
     actual: Sequence[ObservedAction], mode: str, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
-    problem = f"the match mode {shown(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
+    problem = f"the match mode {quote_name(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
     unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
-    seen = _of_actions(actual, rules)
+    observations = _observations_of_actions(actual, rules)
     checks = (
         build_outcome("metric_error", "trajectory", None, "warning", problem),
-        *_rule_checks(seen, rules),
-        *_bound_checks({}, unscored, bounds),
+        *_rule_checks(observations, rules),
+        *_check_bounds({}, unscored, bounds),
     )
     return TrajectoryScores(
-        {}, _asked(seen, rules), _local(unscored), checks, (f"trajectory_match_mode: {problem}",)
+        {},
+        _observation_facts(observations, rules),
+        _short_reasons(unscored),
+        checks,
+        (f"trajectory_match_mode: {problem}",),
     )
 
 
-def _nothing_expected(
+def _score_unexpected(
     actual: Sequence[ObservedAction], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
     reason = "no expected trajectory was given"
-    unscored = {name: _without(reason, name in bounds) for name in TRAJECTORY_METRICS}
-    seen = _of_actions(actual, rules)
-    checks = (*_rule_checks(seen, rules), *_bound_checks({}, unscored, bounds))
-    return TrajectoryScores({}, _asked(seen, rules), _local(unscored), checks)
+    unscored = {name: _unscored_reason(reason, name in bounds) for name in TRAJECTORY_METRICS}
+    observations = _observations_of_actions(actual, rules)
+    checks = (*_rule_checks(observations, rules), *_check_bounds({}, unscored, bounds))
+    return TrajectoryScores({}, _observation_facts(observations, rules), _short_reasons(unscored), checks)
 
 
-class _Seen(NamedTuple):
-    """What the rules ask for whatever is expected."""
+class _Observations(NamedTuple):
+    """The names that rules report even if no trajectory is expected."""
 
     forbidden: Sequence[str]
     failed: Sequence[str]
     unreadable: Sequence[str]
 
 
-def _of_match(match: TrajectoryMatch) -> _Seen:
-    return _Seen(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
+def _observations_of_match(match: TrajectoryMatch) -> _Observations:
+    return _Observations(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
 
 
-def _of_actions(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> _Seen:
-    selected = select(actual, (), rules)
-    return _Seen(selected.forbidden, selected.failed, selected.unreadable)
+def _observations_of_actions(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> _Observations:
+    selection = select_compared(actual, (), rules)
+    return _Observations(selection.forbidden, selection.failed, selection.unreadable)
 
 
-def _asked(seen: _Seen, rules: TrajectoryRules) -> JsonObject:
-    asked = {
-        "forbidden_actions": (seen.forbidden, bool(rules.forbidden_tools)),
-        "failed_calls": (seen.failed, rules.failed_calls == "fail"),
-        "unreadable_arguments": (seen.unreadable, bool(seen.unreadable)),
+def _observation_facts(observations: _Observations, rules: TrajectoryRules) -> JsonObject:
+    reported = {
+        "forbidden_actions": (observations.forbidden, bool(rules.forbidden_tools)),
+        "failed_calls": (observations.failed, rules.failed_calls == "fail"),
+        "unreadable_arguments": (observations.unreadable, bool(observations.unreadable)),
     }
-    return {name: quotable(names) for name, (names, wanted) in asked.items() if wanted}
+    return {name: shorten_names(names) for name, (names, is_reported) in reported.items() if is_reported}
 
 
-def _scored(values: Mapping[str, float | None]) -> JsonObject:
-    return {_LOCAL[name]: value for name, value in values.items() if value is not None}
+def _short_values(values: Mapping[str, float | None]) -> JsonObject:
+    return {_SHORT_NAMES[name]: value for name, value in values.items() if value is not None}
 
 
-def _facts_of(match: TrajectoryMatch) -> JsonObject:
+def _match_facts(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
-        "missing_actions": quotable(match.missing_actions),
-        "extra_actions": quotable(match.extra_actions),
-        "order_violations": quotable(match.order_violations),
-        "argument_mismatches": [_mismatch(each) for each in match.argument_mismatches],
+        "missing_actions": shorten_names(match.missing_actions),
+        "extra_actions": shorten_names(match.extra_actions),
+        "order_violations": shorten_names(match.order_violations),
+        "argument_mismatches": [_mismatch_facts(each) for each in match.argument_mismatches],
         "mismatches_truncated": match.mismatches_truncated,
-        "forbidden_actions": quotable(match.forbidden_actions),
-        "failed_calls": quotable(match.failed_calls),
-        "unreadable_arguments": quotable(match.unreadable_arguments),
+        "forbidden_actions": shorten_names(match.forbidden_actions),
+        "failed_calls": shorten_names(match.failed_calls),
+        "unreadable_arguments": shorten_names(match.unreadable_arguments),
         "expected_count": match.expected_count,
         "optional_count": match.optional_count,
         "actual_count": match.actual_count,
@@ -182,9 +195,9 @@ def _facts_of(match: TrajectoryMatch) -> JsonObject:
     }
 
 
-def _mismatch(each: ArgumentMismatch) -> JsonObject:
+def _mismatch_facts(each: ArgumentMismatch) -> JsonObject:
     return {
-        "name": quotable([each.name])[0],
+        "name": shorten_names([each.name])[0],
         "expected_index": each.expected_index,
         "observed_index": each.observed_index,
         "path": each.path,
@@ -194,58 +207,58 @@ def _mismatch(each: ArgumentMismatch) -> JsonObject:
     }
 
 
-def _unscored(
+def _explain_unscored(
     match: TrajectoryMatch, values: Mapping[str, float | None], bounds: Mapping[str, JsonObject]
 ) -> dict[str, Unscored]:
     absent = [name for name, value in values.items() if value is None]
     if match.error is not None:
         return dict.fromkeys(absent, unscored_error(match.error))
-    return {name: _without(_NO_SHARE[name], name in bounds) for name in absent}
+    return {name: _unscored_reason(_NO_SHARE[name], name in bounds) for name in absent}
 
 
-def _without(reason: str, asked: bool) -> Unscored:
-    return missing_data(reason) if asked else not_applicable(reason)
+def _unscored_reason(reason: str, has_threshold: bool) -> Unscored:
+    return missing_data(reason) if has_threshold else not_applicable(reason)
 
 
-def _local(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
-    return {_LOCAL[name]: reason for name, reason in unscored.items()}
+def _short_reasons(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
+    return {_SHORT_NAMES[name]: reason for name, reason in unscored.items()}
 
 
-def _verdict(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
+def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
     if match.agrees is None:
         return [build_outcome("metric_error", "trajectory", None, "warning", match.reason)]
-    if match.mode == "precision_recall" and not _VERDICT.isdisjoint(bounds):
+    if match.mode == "precision_recall" and not _VERDICT_METRICS.isdisjoint(bounds):
         return []
     return [
         build_outcome("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)
     ]
 
 
-def _rule_checks(seen: _Seen, rules: TrajectoryRules) -> list[MetricOutcome]:
-    found = []
+def _rule_checks(observations: _Observations, rules: TrajectoryRules) -> list[MetricOutcome]:
+    checks = []
     if rules.forbidden_tools:
-        found.append(_none_of("forbidden_actions", seen.forbidden, "critical", _FORBIDDEN))
+        checks.append(_check_none("forbidden_actions", observations.forbidden, "critical", _FORBIDDEN))
     if rules.failed_calls == "fail":
-        found.append(_none_of("failed_calls", seen.failed, "critical", _FAILED))
-    if seen.unreadable:
-        found.append(_none_of("unreadable_arguments", seen.unreadable, "warning", _UNREADABLE))
-    return found
+        checks.append(_check_none("failed_calls", observations.failed, "critical", _FAILED))
+    if observations.unreadable:
+        checks.append(_check_none("unreadable_arguments", observations.unreadable, "warning", _UNREADABLE))
+    return checks
 
 
-def _none_of(
+def _check_none(
     metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str
 ) -> MetricOutcome:
-    reason = f"{what}: {len(names)} ({listed(names)})" if names else f"{what}: none"
+    reason = f"{what}: {len(names)} ({list_names(names)})" if names else f"{what}: none"
     return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
 
 
-def _bound_checks(
+def _check_bounds(
     values: Mapping[str, float | None], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
 ) -> list[MetricOutcome]:
-    return [_bound_check(name, bound, values.get(name), unscored) for name, bound in bounds.items()]
+    return [_check_bound(name, bound, values.get(name), unscored) for name, bound in bounds.items()]
 
 
-def _bound_check(
+def _check_bound(
     name: str, bound: JsonObject, value: float | None, unscored: Mapping[str, Unscored]
 ) -> MetricOutcome:
     if value is None:

@@ -5,14 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.rules import ArgumentRule
-from evaluation.metrics.trajectory.arguments import Difference, differences, equal, is_plain, within
+from evaluation.metrics.trajectory.arguments import (
+    Difference,
+    are_equal,
+    find_differences,
+    is_plain_rule,
+    is_within_tolerance,
+)
 from tests.evaluation.metrics.trajectory.test_equality import values
 
 objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
 def found(expected, observed, match="exact", **options):
-    return list(differences(expected, observed, ArgumentRule(match=match, **options)))
+    return list(find_differences(expected, observed, ArgumentRule(match=match, **options)))
 
 
 def paths(expected, observed, match="exact", **options):
@@ -21,14 +27,14 @@ def paths(expected, observed, match="exact", **options):
 
 @given(objects, objects)
 def test_arguments_differ_nowhere_exactly_if_they_are_equal(expected, observed):
-    assert (found(expected, observed) == []) is equal(expected, observed)
+    assert (found(expected, observed) == []) is are_equal(expected, observed)
 
 
 @given(objects, objects)
 def test_what_is_a_subset_and_a_superset_is_equal(expected, observed):
     both = not found(expected, observed, "subset") and not found(expected, observed, "superset")
 
-    assert both is equal(expected, observed)
+    assert both is are_equal(expected, observed)
 
 
 @given(objects, objects)
@@ -150,12 +156,12 @@ def test_a_tolerance_is_for_numbers_only(wrong):
     ],
 )
 def test_numbers_are_within_a_tolerance_whatever_their_size(expected, observed, tolerance, close):
-    assert within(expected, observed, tolerance) is close
+    assert is_within_tolerance(expected, observed, tolerance) is close
 
 
 def test_an_integer_beyond_the_floats_is_within_what_is_left_of_the_tolerance():
-    assert within(2**1024, 1.7976931348623157e308, 1e293)
-    assert not within(2**1024, 1.7976931348623157e308, 1e291)
+    assert is_within_tolerance(2**1024, 1.7976931348623157e308, 1e293)
+    assert not is_within_tolerance(2**1024, 1.7976931348623157e308, 1e291)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_an_integer_beyond_the_floats_is_within_what_is_left_of_the_tolerance():
     ],
 )
 def test_a_rule_is_plain_if_it_asks_for_equality_alone(rule, plain):
-    assert is_plain(ArgumentRule(**rule)) is plain
+    assert is_plain_rule(ArgumentRule(**rule)) is plain
 
 
 def test_arguments_a_hundred_levels_deep_are_compared():

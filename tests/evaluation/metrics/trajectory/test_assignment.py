@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.assignment import assign
-from evaluation.metrics.trajectory.comparison import UndecidedError
+from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.match_result import UndecidedError
 
 OBSERVED = 4
 masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=5)
@@ -36,7 +36,7 @@ def best(some, required):
 def test_nobody_finds_more_pairs(some, optional):
     required, others = by_need(some, optional)
 
-    held = assign(some, required, others, OBSERVED)
+    held = assign_actions(some, required, others, OBSERVED)
 
     served = sum(held[step] >= 0 for step in required)
     assert (served, sum(place >= 0 for place in held)) == best(some, required)
@@ -44,7 +44,7 @@ def test_nobody_finds_more_pairs(some, optional):
 
 @given(masks, needs)
 def test_a_step_holds_what_fits_and_nothing_is_held_twice(some, optional):
-    held = assign(some, *by_need(some, optional), OBSERVED)
+    held = assign_actions(some, *by_need(some, optional), OBSERVED)
 
     taken = [place for place in held if place >= 0]
     assert len(taken) == len(set(taken))
@@ -52,41 +52,41 @@ def test_a_step_holds_what_fits_and_nothing_is_held_twice(some, optional):
 
 
 def test_an_action_at_the_same_place_is_preferred():
-    assert assign([0b11, 0b11], [0, 1], [], 2) == [0, 1]
-    assert assign([0b110, 0b111, 0b11], [0, 1, 2], [], 3) == [2, 1, 0]
+    assert assign_actions([0b11, 0b11], [0, 1], [], 2) == [0, 1]
+    assert assign_actions([0b110, 0b111, 0b11], [0, 1, 2], [], 3) == [2, 1, 0]
 
 
 def test_the_first_free_action_is_preferred():
-    assert assign([0b110], [0], [], 3) == [1]
+    assert assign_actions([0b110], [0], [], 3) == [1]
 
 
 def test_a_step_that_nothing_fits_holds_minus_one():
-    assert assign([0b0, 0b1], [0], [1], 1) == [-1, 0]
+    assert assign_actions([0b0, 0b1], [0], [1], 1) == [-1, 0]
 
 
 def test_an_early_choice_moves_where_a_later_step_needs_it():
-    assert assign([0b011, 0b001], [0, 1], [], 2) == [1, 0]
+    assert assign_actions([0b011, 0b001], [0, 1], [], 2) == [1, 0]
 
 
 def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
     size = 5000
 
-    held = assign([(1 << size // 2) - 1] * size, range(size), [], size // 2)
+    held = assign_actions([(1 << size // 2) - 1] * size, range(size), [], size // 2)
 
     assert sum(place >= 0 for place in held) == size // 2
 
 
 def test_what_is_free_stays_free_when_others_move():
-    assert assign([0b0011, 0b0001, 0b1000], [0, 1, 2], [], 4) == [1, 0, 3]
+    assert assign_actions([0b0011, 0b0001, 0b1000], [0, 1, 2], [], 4) == [1, 0, 3]
 
 
 def test_every_candidates_holder_is_asked_to_move():
-    assert assign([0b101, 0b010, 0b011], [0, 1, 2], [], 3) == [2, 1, 0]
+    assert assign_actions([0b101, 0b010, 0b011], [0, 1, 2], [], 3) == [2, 1, 0]
 
 
 def test_a_search_of_too_many_steps_is_undecided():
     chain = [*[0b11 << index for index in range(9)], 0b1]  # each step moves to make room for the last one
 
-    assert assign(chain, range(10), [], 10, most_steps=9) == [*range(1, 10), 0]
+    assert assign_actions(chain, range(10), [], 10, max_search_steps=9) == [*range(1, 10), 0]
     with pytest.raises(UndecidedError, match=r"^the assignment takes too many steps of search$"):
-        assign(chain, range(10), [], 10, most_steps=8)
+        assign_actions(chain, range(10), [], 10, max_search_steps=8)

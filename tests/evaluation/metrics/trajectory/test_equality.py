@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.arguments import equal, key_of, written
+from evaluation.metrics.trajectory.arguments import are_equal, hashable_key, serialize_arguments
 
 numbers = st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5])
 values = st.recursive(
@@ -27,39 +27,39 @@ def slowly_equal(one, other):
 
 @given(values, values)
 def test_equality_is_what_it_says(one, other):
-    assert equal(one, other) is slowly_equal(one, other)
+    assert are_equal(one, other) is slowly_equal(one, other)
 
 
 @given(values, values)
 def test_values_share_a_key_exactly_if_they_are_equal(one, other):
-    assert (key_of(one) == key_of(other)) is slowly_equal(one, other)
+    assert (hashable_key(one) == hashable_key(other)) is slowly_equal(one, other)
 
 
 @given(values, values)
 def test_what_is_written_alike_is_equal(one, other):
-    assert written(one) != written(other) or slowly_equal(one, other)
+    assert serialize_arguments(one) != serialize_arguments(other) or slowly_equal(one, other)
 
 
 @given(values)
 def test_a_value_is_equal_to_itself(value):
-    assert equal(value, value)
+    assert are_equal(value, value)
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [(True, 1), (0, False), ([True], [1]), ({"a": {"b": False}}, {"a": {"b": 0.0}})]
 )
 def test_a_boolean_is_no_number(one, other):
-    assert not equal(one, other)
-    assert key_of(one) != key_of(other)
+    assert not are_equal(one, other)
+    assert hashable_key(one) != hashable_key(other)
 
 
 def test_an_integer_of_many_digits_is_compared_and_written():
     huge = 10**5000
 
-    assert equal({"x": huge}, {"x": 10**5000})
-    assert not equal({"x": huge}, {"x": huge + 1})
-    assert written(huge) == written(10**5000)
+    assert are_equal({"x": huge}, {"x": 10**5000})
+    assert not are_equal({"x": huge}, {"x": huge + 1})
+    assert serialize_arguments(huge) == serialize_arguments(10**5000)
 
 
 def test_a_lone_surrogate_is_written():
-    assert written("\ud800") == written("\ud800")
+    assert serialize_arguments("\ud800") == serialize_arguments("\ud800")

@@ -1,4 +1,4 @@
-"""What the comparison of two trajectories found."""
+"""The result of a trajectory match (verdict, shares, reason), and how it writes the names of actions."""
 
 from __future__ import annotations
 
@@ -8,69 +8,73 @@ from typing import Final, NamedTuple
 
 from evaluation.inputs.rules import MatchMode
 from evaluation.metrics.trajectory.arguments import Problem
+from evaluation.metrics.trajectory.match_modes import MODES_WITHOUT_EXTRAS
 
-_MOST_NAMES: Final = 5
-_MOST_CHARACTERS: Final = 60
-_MOST_OF_A_NAME: Final = 200
+_MAX_NAMES: Final = 5
+_MAX_CHARACTERS: Final = 60
+_MAX_REPORTED: Final = 200
 
 
-def shown(name: str) -> str:
+class UndecidedError(Exception):
+    """The comparison cannot be made; the text says why. ``match_trajectory`` catches it."""
+
+
+def quote_name(name: str) -> str:
     """Return a name of at most 60 characters in quotes, without control characters or lone surrogates."""
-    return ascii(name) if len(name) <= _MOST_CHARACTERS else ascii(name[:_MOST_CHARACTERS]) + "..."
+    return ascii(name) if len(name) <= _MAX_CHARACTERS else ascii(name[:_MAX_CHARACTERS]) + "..."
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Return up to five names, and how many more there are."""
-    more = len(names) - _MOST_NAMES
-    text = ", ".join(map(bounded, names[:_MOST_NAMES]))
+    more = len(names) - _MAX_NAMES
+    text = ", ".join(map(_format_name, names[:_MAX_NAMES]))
     return f"{text} and {more} more" if more > 0 else text
 
 
-def bounded(name: str) -> str:
-    """Return a name as it is where it is short and printable, else as ``shown``."""
-    return name if len(name) <= _MOST_CHARACTERS and name.isprintable() else shown(name)
+def _format_name(name: str) -> str:
+    return name if len(name) <= _MAX_CHARACTERS and name.isprintable() else quote_name(name)
 
 
-def quotable(names: Sequence[str]) -> list[str]:
+def shorten_names(names: Sequence[str]) -> list[str]:
     """Return all names, each cut to 200 characters: a model may call a tool by a whole text."""
-    return [name if len(name) <= _MOST_OF_A_NAME else f"{name[:_MOST_OF_A_NAME]}…" for name in names]
+    return [name if len(name) <= _MAX_REPORTED else f"{name[:_MAX_REPORTED]}…" for name in names]
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentMismatch:
-    """One place in which an action that was seen differs from one of the same name that was missed."""
+    """One difference between an observed action and a missing step of the same name."""
 
     name: str
     expected_index: int
-    """Position among the expected steps as given."""
+    """Position in the expected steps, before any are left out."""
     observed_index: int
-    """Position among the observed actions as given."""
+    """Position in the observed actions, before any are left out."""
     path: str
     """JSON Pointer into the arguments; or ``agent``, ``target`` or ``kind``, without a slash."""
     problem: Problem
-    """``missing`` and ``unexpected`` say that there is no value on one side, ``unreadable`` that the recorded
-    arguments are no JSON object, ``refused`` that the caller's function said no."""
+    """``missing`` and ``unexpected``: one side has no value. ``unreadable``: the recorded arguments are no
+    JSON object. ``refused``: the user's argument function returned false."""
     expected: object
     actual: object
 
 
 class TrajectoryMatch(NamedTuple):
-    """The verdict of one mode, and the partial credit and the diagnosis, which do not depend on it.
+    """The verdict of one mode, and the partial credit and diagnosis, which do not depend on the mode.
 
-    A share whose denominator is 0 is None: of no actions, no share is right. So is every share where
-    ``error`` says why nothing could be compared; the counts of pairs are 0 then.
+    A share with denominator 0 is None: it has no meaning without actions. If ``error`` is set, every share
+    is None and the counts of pairs are 0.
     """
 
     mode: MatchMode
     agrees: bool | None
-    """Whether the trajectory is what the mode asks for; None where ``error`` says why it stays open."""
+    """Whether the trajectory meets the mode; None if ``error`` says why that is undecided."""
     error: str | None = None
     missing_actions: tuple[str, ...] = ()
-    """Required steps that no observed action was left for, whatever the order."""
+    """Required steps that no observed action is assigned to, regardless of order."""
     extra_actions: tuple[str, ...] = ()
-    """Observed actions that no step was left for."""
+    """Observed actions that no step is assigned to."""
     order_violations: tuple[str, ...] = ()
-    """Steps that were seen, but not in their place; only where a mode that asks for order does not agree."""
+    """Steps that occur out of order; set only if an ordered mode does not agree."""
     argument_mismatches: tuple[ArgumentMismatch, ...] = ()
     mismatches_truncated: bool = False
     forbidden_actions: tuple[str, ...] = ()
@@ -90,13 +94,13 @@ class TrajectoryMatch(NamedTuple):
     matched_count: int = 0
     """Pairs of a step and an action."""
     matched_optional_count: int = 0
-    """Those of them with an optional step."""
+    """Pairs with an optional step."""
     common_count: int = 0
     """Length of the longest common subsequence of required steps and observed actions."""
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mode agrees, nothing forbidden was done, and nothing failed that must not fail."""
+        """Whether the mode agrees, no forbidden action occurs, and no call fails that must not."""
         if self.forbidden_actions or (self.failures_count and self.failed_calls):
             return False
         return self.agrees
@@ -108,7 +112,7 @@ class TrajectoryMatch(NamedTuple):
 
     @property
     def recall(self) -> float | None:
-        """Share of the required steps that were seen: matched required / required."""
+        """Share of the required steps that were observed: matched required / required."""
         return self._share(self.matched_count - self.matched_optional_count, self.expected_count)
 
     @property
@@ -121,13 +125,13 @@ class TrajectoryMatch(NamedTuple):
 
     @property
     def alignment(self) -> float | None:
-        """Longest common subsequence over the longer of the two, actions for optional steps left out."""
+        """Longest common subsequence / the longer of the two, without actions matched to optional steps."""
         others = self.actual_count - self.matched_optional_count
         return self._share(self.common_count, max(self.expected_count, others))
 
     @property
     def score(self) -> float | None:
-        """F1 in mode ``precision_recall``; in all others 1 where the mode agrees, else 0."""
+        """F1 in mode ``precision_recall``; in all others 1 if the mode agrees, else 0."""
         if self.mode == "precision_recall":
             return self.f1
         return None if self.agrees is None else float(self.agrees)
@@ -144,17 +148,14 @@ class TrajectoryMatch(NamedTuple):
             )
         return f"The actions do not agree with the expected ones in mode {self.mode}: {self._problems()}."
 
-    def _share(self, part: int, whole: int) -> float | None:
-        return part / whole if whole and self.agrees is not None else None
+    def _share(self, part: int, total: int) -> float | None:
+        return part / total if total and self.agrees is not None else None
 
     def _problems(self) -> str:
-        found: dict[str, Sequence[str]] = {
+        problems: dict[str, Sequence[str]] = {
             "missing": self.missing_actions if self.mode != "subset" else (),
-            "extra": self.extra_actions if self.mode in EXTRAS_MATTER else (),
+            "extra": self.extra_actions if self.mode in MODES_WITHOUT_EXTRAS else (),
             "out of order": self.order_violations,
-            "with other arguments": tuple(dict.fromkeys(each.name for each in self.argument_mismatches)),
+            "with other arguments": list(dict.fromkeys(each.name for each in self.argument_mismatches)),
         }
-        return "; ".join(f"{problem} {listed(names)}" for problem, names in found.items() if names)
-
-
-EXTRAS_MATTER: Final = frozenset({"exact", "subset", "precision_recall"})
+        return "; ".join(f"{problem} {list_names(names)}" for problem, names in problems.items() if names)

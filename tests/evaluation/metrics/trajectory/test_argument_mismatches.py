@@ -3,8 +3,8 @@
 import pytest
 
 from evaluation.metrics.trajectory import ArgumentMismatch
+from evaluation.metrics.trajectory.argument_mismatches import NO_MISMATCHES
 from evaluation.metrics.trajectory.arguments import Difference
-from evaluation.metrics.trajectory.diagnosis import NO_MISMATCHES
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.assignment import common_length, out_of_order
+from evaluation.metrics.trajectory.common_subsequence import find_out_of_order, subsequence_length
 
 OBSERVED = 6
 masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=7)
@@ -20,12 +20,12 @@ def longest(some):
 
 @given(masks)
 def test_the_length_is_that_of_the_table(some):
-    assert common_length(some) == longest(some)
+    assert subsequence_length(some) == longest(some)
 
 
 @given(masks)
 def test_what_is_in_order_is_as_long_as_possible_and_in_order(some):
-    outside = out_of_order(some)
+    outside = find_out_of_order(some)
     inside = [mask for step, mask in enumerate(some) if step not in outside]
 
     assert outside == sorted(set(outside))
@@ -33,14 +33,14 @@ def test_what_is_in_order_is_as_long_as_possible_and_in_order(some):
 
 
 def test_a_sequence_in_order_has_nothing_outside():
-    assert out_of_order([0b001, 0b010, 0b100]) == []
+    assert find_out_of_order([0b001, 0b010, 0b100]) == []
 
 
 def test_one_that_comes_too_early_is_outside():
-    assert out_of_order([0b010, 0b100, 0b001]) == [2]
+    assert find_out_of_order([0b010, 0b100, 0b001]) == [2]
 
 
 def test_nothing_has_no_length():
-    assert common_length([]) == 0
-    assert out_of_order([]) == []
-    assert out_of_order([0]) == [0]
+    assert subsequence_length([]) == 0
+    assert find_out_of_order([]) == []
+    assert find_out_of_order([0]) == [0]

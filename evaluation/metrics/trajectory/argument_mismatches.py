@@ -1,0 +1,109 @@
+"""Explains why an expected action is missing: how the closest extra action of the same name differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from evaluation.metrics.trajectory.action_comparison import ActionComparer, arguments_of
+from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.arguments import Difference, find_differences
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch
+
+MAX_MISMATCHES: Final = 100
+_MAX_PER_PAIR: Final = 20
+_MAX_TRIED: Final = 8
+"""How many observed actions of its name a missing step is compared with, to find the closest."""
+_MAX_PATH: Final = 200
+_PLACES: Final = ("agent", "target", "kind")
+
+
+class Mismatches(NamedTuple):
+    """The listed differences, and whether there are more than are listed."""
+
+    listed: tuple[ArgumentMismatch, ...] = ()
+    truncated: bool = False
+
+
+NO_MISMATCHES: Final = Mismatches()
+
+
+def find_mismatches(
+    missing: Sequence[tuple[int, ExpectedStep]],
+    extra: Sequence[tuple[int, ObservedAction]],
+    comparer: ActionComparer,
+) -> Mismatches:
+    """Compare each missing step with the closest extra action of its name, each action once.
+
+    Args:
+        missing: the missing steps with their positions.
+        extra: the extra actions with their positions.
+        comparer: knows which rule applies to the arguments.
+    """
+    every_mismatch = _every_mismatch(missing, extra, comparer)
+    listed = tuple(islice(every_mismatch, MAX_MISMATCHES))
+    return Mismatches(listed, next(every_mismatch, None) is not None)
+
+
+def _every_mismatch(
+    missing: Sequence[tuple[int, ExpectedStep]],
+    extra: Sequence[tuple[int, ObservedAction]],
+    comparer: ActionComparer,
+) -> Iterator[ArgumentMismatch]:
+    unused: defaultdict[str, list[tuple[int, ObservedAction]]] = defaultdict(list)
+    for index, action in extra:
+        unused[action.name].append((index, action))
+    for expected_index, step in missing:
+        closest = _find_closest(step, unused, comparer)
+        if closest is None:
+            continue
+        observed_index, action, differences = closest
+        unused[action.name].remove((observed_index, action))
+        for difference in differences:
+            yield _describe_mismatch(action.name, expected_index, observed_index, difference)
+
+
+def _find_closest(
+    step: ExpectedStep, unused: dict[str, list[tuple[int, ObservedAction]]], comparer: ActionComparer
+) -> tuple[int, ObservedAction, list[Difference]] | None:
+    tried = [
+        (index, action, list(islice(_find_action_differences(pattern, action, comparer), _MAX_PER_PAIR)))
+        for pattern in step.patterns
+        for index, action in unused.get(pattern.name, ())[:_MAX_TRIED]
+    ]
+    return min(tried, key=lambda candidate: len(candidate[2]), default=None)
+
+
+def _find_action_differences(
+    pattern: ActionPattern, action: ObservedAction, comparer: ActionComparer
+) -> Iterator[Difference]:
+    for place in _PLACES:
+        expected, observed = getattr(pattern, place), getattr(action, place)
+        if expected not in {None, observed}:
+            yield Difference(place, "different", expected, observed)
+    if pattern.args is None:
+        return
+    rule = comparer.argument_rule(pattern)
+    if rule.match != "ignore" and action.args_error is not None:
+        yield Difference("", "unreadable", pattern.args, action.args_error)
+    elif rule.match == "custom":
+        yield Difference("", "refused", pattern.args, arguments_of(action))
+    else:
+        yield from find_differences(pattern.args, arguments_of(action), rule)
+
+
+def _describe_mismatch(
+    name: str, expected_index: int, observed_index: int, difference: Difference
+) -> ArgumentMismatch:
+    path = difference.path
+    return ArgumentMismatch(
+        name,
+        expected_index,
+        observed_index,
+        path if len(path) <= _MAX_PATH else path[:_MAX_PATH] + "...",
+        difference.problem,
+        difference.expected,
+        difference.observed,
+    )

@@ -1,0 +1,135 @@
+"""Matches an observed trajectory to the expected one: ``match_trajectory``, for every match mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from evaluation.inputs.rules import MatchMode, TrajectoryRules
+from evaluation.metrics.trajectory.action_comparison import ActionComparer
+from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.argument_mismatches import NO_MISMATCHES, Mismatches, find_mismatches
+from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.candidate_actions import find_candidates
+from evaluation.metrics.trajectory.common_subsequence import find_out_of_order, subsequence_length
+from evaluation.metrics.trajectory.match_modes import MODE_MATCHERS, ORDERED_MODES, Pairing
+from evaluation.metrics.trajectory.match_result import TrajectoryMatch, UndecidedError
+from evaluation.metrics.trajectory.selection import Selection, select_compared
+from evaluation.plugins import ArgumentFunction
+
+DEFAULT_RULES: Final = TrajectoryRules()
+_NO_FUNCTIONS: Final[Mapping[str, ArgumentFunction]] = MappingProxyType({})
+
+
+def match_trajectory(
+    actual: Sequence[ObservedAction],
+    expected: Sequence[ExpectedStep],
+    mode: MatchMode,
+    rules: TrajectoryRules = DEFAULT_RULES,
+    functions: Mapping[str, ArgumentFunction] = _NO_FUNCTIONS,
+) -> TrajectoryMatch:
+    """Compare the observed actions with the expected steps.
+
+    If the trajectories agree pair by pair, that decides. Otherwise the largest possible set of pairs is
+    assigned (each action once, required steps first); the rest is missing or extra. The arguments are never
+    changed, and equal input gives an equal result.
+
+    Args:
+        actual: the observed actions, in order.
+        expected: the expected steps, in order; empty means that no action should occur.
+        mode: the rule for agreement; see ``docs/trajectory-matching.md``.
+        rules: how arguments are compared, and which tools are ignored, forbidden or may not fail.
+        functions: the functions that argument rules with match ``custom`` name.
+
+    Returns:
+        The result. If it cannot be decided (an argument function is unknown or raises, more than a million
+        comparisons, several steps in mode ``single_tool``), ``agrees`` is None and ``error`` says why.
+    """
+    selection = select_compared(actual, expected, rules)
+    optional_count = selection.optional_count
+    result = TrajectoryMatch(
+        mode,
+        agrees=None,
+        forbidden_actions=selection.forbidden,
+        failed_calls=selection.failed,
+        unreadable_arguments=selection.unreadable,
+        failures_count=rules.failed_calls == "fail",
+        expected_count=len(selection.steps) - optional_count,
+        optional_count=optional_count,
+        actual_count=len(selection.actions),
+    )
+    try:
+        return _decide_match(result, selection, ActionComparer(rules, functions))
+    except UndecidedError as undecided:
+        return result._replace(error=str(undecided))
+
+
+def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: ActionComparer) -> TrajectoryMatch:
+    if result.mode == "single_tool":
+        _check_single_step(selection)
+    if not _agrees_pair_by_pair(selection, comparer):
+        return _match_by_assignment(result, selection, comparer)
+    return result._replace(
+        agrees=True,
+        matched_count=result.actual_count,
+        matched_optional_count=result.optional_count,
+        common_count=result.expected_count,
+    )
+
+
+def _check_single_step(selection: Selection) -> None:
+    if len(selection.steps) != 1 or selection.optional_count:
+        raise UndecidedError(
+            "mode single_tool needs exactly one expected action, which is not optional; "
+            f"{len(selection.steps)} were given"
+        )
+
+
+def _agrees_pair_by_pair(selection: Selection, comparer: ActionComparer) -> bool:
+    steps, actions = selection.steps, selection.actions
+    return len(steps) == len(actions) and all(map(comparer.fits_step, steps, actions))
+
+
+def _match_by_assignment(
+    result: TrajectoryMatch, selection: Selection, comparer: ActionComparer
+) -> TrajectoryMatch:
+    steps, actions, count = selection.steps, selection.actions, result.actual_count
+    masks = find_candidates(steps, actions, comparer)
+    required = [index for index, step in enumerate(steps) if not step.optional]
+    optional = [index for index, step in enumerate(steps) if step.optional]
+    assigned = assign_actions(masks, required, optional, count)
+    missing = [index for index in required if assigned[index] < 0]
+    extra = sorted(set(range(count)).difference(assigned))
+    agrees = MODE_MATCHERS[result.mode](Pairing(masks, steps, count, missing, extra))
+    is_out_of_order = not agrees and result.mode in ORDERED_MODES
+    # In mode in_order an optional step may stand anywhere, so only exact reports its place.
+    ordered = required if result.mode == "in_order" else range(len(steps))
+    violations = _find_violations(ordered, assigned, masks) if is_out_of_order else []
+    mismatches = _diagnose(selection, missing, extra, comparer) if missing and extra else NO_MISMATCHES
+    return result._replace(
+        agrees=agrees,
+        missing_actions=tuple([steps[index].name for index in missing]),
+        extra_actions=tuple([actions[index].name for index in extra]),
+        order_violations=tuple([steps[index].name for index in violations]),
+        argument_mismatches=mismatches.listed,
+        mismatches_truncated=mismatches.truncated,
+        matched_count=count - len(extra),
+        matched_optional_count=len([index for index in optional if assigned[index] >= 0]),
+        common_count=subsequence_length([masks[index] for index in required]),
+    )
+
+
+def _find_violations(ordered: Sequence[int], assigned: Sequence[int], masks: Sequence[int]) -> list[int]:
+    seen = [step for step in ordered if assigned[step] >= 0]
+    return [seen[place] for place in find_out_of_order([masks[step] for step in seen])]
+
+
+def _diagnose(
+    selection: Selection, missing: Sequence[int], extra: Sequence[int], comparer: ActionComparer
+) -> Mismatches:
+    return find_mismatches(
+        [(selection.step_indexes[index], selection.steps[index]) for index in missing],
+        [(selection.action_indexes[index], selection.actions[index]) for index in extra],
+        comparer,
+    )
