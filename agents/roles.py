@@ -1,0 +1,72 @@
+"""Builds the planner, the executor and the monitor from model specifications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+
+from agents.contracts import DEFAULT_MAX_STEPS
+from agents.execution import ExecutionAgent
+from agents.models import load_model
+from agents.monitoring import MonitoringAgent
+from agents.planning import PlanningAgent
+
+_SMALL_PLAN: Final = 3
+"""Maximum number of steps for the embedded model, which repeats itself in longer plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The agents of one orchestrator.
+
+    Attributes:
+        planner: Plans the task.
+        executor: Carries out each step.
+        monitor: Judges each step.
+        supervisor_model: Model of the supervisor; None if the supervisor shares the monitor's model.
+    """
+
+    planner: PlanningAgent
+    executor: ExecutionAgent
+    monitor: MonitoringAgent
+    supervisor_model: BaseChatModel | None
+
+
+def build_roles(
+    model: str = "local",
+    *,
+    planner_model: str | None = None,
+    executor_model: str | None = None,
+    monitor_model: str | None = None,
+    supervisor_model: str | None = None,
+    tools: Sequence[BaseTool | Callable[..., object]] | None = None,
+) -> Roles:
+    """Build the three agents. Each distinct specification is loaded once.
+
+    Args:
+        model: The model specification that ``load_model`` reads.
+        planner_model: Model of the planner. Default: ``model``.
+        executor_model: Model of the executor. Default: ``model``.
+        monitor_model: Model of the monitor. Default: ``model``.
+        supervisor_model: Model of the supervisor. Default: the monitor's.
+        tools: Tools of the executor.
+
+    Raises:
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model's runtime, weights or key are missing; the message says what to do.
+    """
+    planner, executor, monitor = (
+        model if spec is None else spec for spec in (planner_model, executor_model, monitor_model)
+    )
+    supervisor = monitor if supervisor_model is None else supervisor_model
+    llms = {spec: load_model(spec) for spec in dict.fromkeys((planner, executor, monitor, supervisor))}
+    return Roles(
+        PlanningAgent(llms[planner], max_steps=_SMALL_PLAN if planner == "local" else DEFAULT_MAX_STEPS),
+        ExecutionAgent(llms[executor], tools),
+        MonitoringAgent(llms[monitor]),
+        None if supervisor_model is None else llms[supervisor],
+    )
