@@ -1,114 +1,176 @@
-"""Numbers that states give to people, with their checksums from python-stdnum.
+r"""Finds national identity numbers and dates of birth.
 
-A number is found in one of two ways: by a written form that is its own (``123-45-6789``), or, as bare digits,
-behind a word that names it (``"ssn": "123456789"``). A checksum alone is not enough: one in ten order numbers
-has it.
+python-stdnum checks the numbers. A checksum alone is not evidence: one in ten order numbers has a right one.
+So a number counts only in a distinctive written form (``123-45-6789``) or behind a word that names it
+(``"ssn": "123456789"``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
-from evaluation.sensitive import european_numbers, other_numbers
-from evaluation.sensitive.number_form import NumberForm, widened
 from evaluation.sensitive.patterns import Detector, Labelled, Pattern, Subject, apart, trigger
 from evaluation.sensitive.payment import MOST_CHECKED, is_right
 from evaluation.sensitive.spans import Span
 
-_GENERAL: Final = (
+_GENERAL_WORDS: Final = (
     r"national[_ \-]?(?:id|number)|personal[_ \-]?(?:id|number|code)|identity[_ \-]?(?:number|card|no)|fiscal"
     r"|id[_ \-]number|tax[_ \-]?(?:id|number|payer)|citizen|\btin\b|government[_ \-]?id|id[_ ]card"
 )
+_Row = tuple[str, str, str, str]
+# Each row: kind, module of python-stdnum (empty if it has none), usual written form, words that announce it.
+# Forms are in RE2's syntax. They leave exact ranges of digits and letters to python-stdnum: an automaton for
+# many forms stays small only if it need not remember which digits it has read.
+_DISTINCTIVE_FORMS: Final[tuple[_Row, ...]] = (
+    ("us_ssn", "us.ssn", r"\d{3}-\d{2}-\d{4}", r"\bssn|_ssn|social[_ \-]?security"),
+    ("us_itin", "us.itin", r"\d{3}-\d{2}-\d{4}", r"\bitin|taxpayer"),
+    ("gb_nino", "", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"\bnino\b"),
+    ("de_tax_id", "de.idnr", r"\d{2} \d{3} \d{3} \d{3}", r"steuer|identifikationsnummer|\bidnr"),
+    ("fr_nir", "fr.nir", r"\d \d{2} \d{2} \d[\dAB] \d{3} \d{3} \d{2}",
+     r"\bnir\b|s.{1,2}curit.{1,2} sociale|\binsee|num.{1,2}ro de s"),
+    ("es_dni", "es.dni", r"\d{8}-?[A-Z]", r"\bdni\b|\bnif\b|documento"),
+    ("es_nie", "es.nie", r"[XYZ]-?\d{7}-?[A-Z]", r"\bnie\b|\bnif\b"),
+    ("it_fiscal_code", "it.codicefiscale",
+     r"[A-Z]{6} ?[\dA-Z]{2}[A-Z][\dA-Z]{2} ?[A-Z][\dA-Z]{3}[A-Z]", "codice"),
+    ("be_nn", "be.nn", r"\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}",
+     r"rijksregister|registre national|num.{1,2}ro national|\bnn\b|\binsz|\bniss"),
+    ("se_personnummer", "se.personnummer", r"(?:\d{2})?\d{6}(?:-|\+)\d{4}", r"personnummer|\bpnr\b"),
+    ("no_fodselsnummer", "no.fodselsnummer", r"\d{6} \d{5}", "f.{1,2}dselsnummer|fodselsnr|personnummer"),
+    ("dk_cpr", "dk.cpr", r"\d{6}-\d{4}", r"\bcpr"),
+    ("fi_hetu", "fi.hetu", r"\d{6}[\-+A-Z]\d{3}[\dA-Z]", "hetu|henkil"),
+    ("ch_ahv", "ch.ssn", r"\d{3}\.\d{4}\.\d{4}\.\d{2}", r"\bahv|\bavs|sozialversicherung"),
+    ("cz_rc", "cz.rc", r"\d{6}/\d{3,4}", r"rodn.{1,2} ..?slo|rodne|\brc\b"),
+    ("br_cpf", "br.cpf", r"\d{3}\.\d{3}\.\d{3}-\d{2}", r"\bcpf"),
+    ("cl_rut", "cl.rut", r"\d{1,2}\.\d{3}\.\d{3}-[\dKk]", r"\brut\b|\brun\b"),
+    ("ar_cuit", "ar.cuit", r"2[0347]-\d{8}-\d", "cuit|cuil"),
+    ("mx_curp", "mx.curp", r"[A-Z]{4}\d{6}[A-Z]{6}[\dA-Z]\d", "curp"),
+    ("in_aadhaar", "in_.aadhaar", r"\d{4} \d{4} \d{4}", "aadhaar|aadhar|uidai"),
+    ("in_pan", "in_.pan", r"[A-Z]{3}P[A-Z]\d{4}[A-Z]", r"\bpan\b|permanent account"),
+    ("cn_ric", "cn.ric", r"\d{17}[\dXx]", r"\x3f{2,}|resident|shenfen"),
+    ("kr_rrn", "kr.rrn", r"\d{6}-\d{7}", r"resident|\brrn\b"),
+    ("th_pin", "th.pin", r"\d-\d{4}-\d{5}-\d{2}-\d", "thai"),
+    ("pk_cnic", "pk.cnic", r"\d{5}-\d{7}-\d", "cnic"),
+    ("my_nric", "my.nric", r"\d{6}-\d{2}-\d{4}", "nric|mykad"),
+)  # fmt: skip
+_PLAIN_FORMS: Final[tuple[_Row, ...]] = (
+    ("gb_nino", "", r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"national[_ \-]?insurance|\bnino\b|\bni[_ ]"),
+    ("gb_nhs", "gb.nhs", r"\d{3} \d{3} \d{4}", r"\bnhs|_nhs|patient"),
+    ("gb_utr", "gb.utr", r"\d{5} \d{5}", r"\butr\b|taxpayer"),
+    ("fr_nif", "fr.nif", r"\d{2} \d{2} \d{3} \d{3} \d{3}", r"\bnif\b|num.{1,2}ro fiscal|\bspi\b"),
+    ("nl_bsn", "nl.bsn", r"\d{4}\.\d{2}\.\d{3}", r"\bbsn|burgerservice|sofi"),
+    ("is_kennitala", "is_.kennitala", r"\d{6}-\d{4}", "kennitala"),
+    ("pl_pesel", "pl.pesel", r"\d{11}", "pesel"),
+    ("pt_nif", "pt.nif", r"\d{3} \d{3} \d{3}", r"\bnif\b|contribuinte"),
+    ("at_vnr", "at.vnr", r"\d{4} \d{6}", "svnr|sozialversicherung|versicherungsnummer|sv-nummer"),
+    ("ro_cnp", "ro.cnp", r"\d{13}", r"\bcnp\b|cod numeric"),
+    ("bg_egn", "bg.egn", r"\d{10}", r"\begn\b"),
+    ("hr_oib", "hr.oib", r"\d{11}", r"\boib\b"),
+    ("si_emso", "si.emso", r"\d{13}", "emso|jmbg"),
+    ("gr_amka", "gr.amka", r"\d{11}", "amka"),
+    ("ie_pps", "ie.pps", r"\d{7}[A-W][A-IW]?", r"\bppsn?\b"),
+    ("ee_ik", "ee.ik", r"\d{11}", "isikukood"),
+    ("lt_asmens", "lt.asmens", r"\d{11}", "asmens(?: kodas)?"),
+    ("lv_pk", "lv.pvn", r"\d{6}-\d{5}", "personas(?: kods)?"),
+    ("ua_rntrc", "ua.rntrc", r"\d{10}", r"rntrc|rnokpp|\bipn\b"),
+    ("ca_sin", "ca.sin", r"\d{3}-\d{3}-\d{3}", r"\bsin\b|_sin\b|social[_ \-]?insurance"),
+    ("tr_tckn", "tr.tckimlik", r"\d{11}", r"kimlik|tckn|\btc\b"),
+    ("mx_rfc", "mx.rfc", r"[A-Z]{4}-\d{6}-[\dA-Z]{3}", r"\brfc\b"),
+    ("za_id", "za.idnr", r"\d{6} \d{4} \d{3}", r"south african|\brsa id"),
+    ("il_id", "il.idnr", r"\d{7,8}-\d", "teudat(?: zehut)?|israeli"),
+    ("au_tfn", "au.tfn", r"\d{3} \d{3} \d{2,3}", r"\btfn\b|tax file"),
+    ("nz_ird", "nz.ird", r"\d{2,3}-\d{3}-\d{3}", r"\bird\b"),
+    ("ec_ci", "ec.ci", r"\d{9}-\d", "c.{1,2}dula"),
+)  # fmt: skip
+_CLASS_OR_SEPARATOR: Final = re.compile(r"(\[[^\]]*\])|(?: |-|/|\\\.)\??")
+_ANY_SEPARATOR: Final = r"[ ./\-]?"
+
+
+def _loosen(form: str) -> str:
+    """Let any separator, or none, stand for each separator of a form, and small letters for capitals."""
+    loose = _CLASS_OR_SEPARATOR.sub(lambda part: part[1] or _ANY_SEPARATOR, form)
+    return f"(?i:{loose})"
 
 
 class _Number:
-    """A form with its patterns."""
+    """One national number with its compiled patterns."""
 
-    def __init__(self, form: NumberForm) -> None:
-        self.kind, self.module = form.kind, form.module
-        self.form = Pattern(form.form) if form.form else None
-        self.bare = Pattern(form.bare)
-        self.words = Pattern(f"(?i:{form.words}|{_GENERAL})")
+    def __init__(self, kind: str, module: str, form: str, words: str) -> None:
+        self.kind, self.module = kind, module
+        self.written = Pattern(form)
+        self.loose = Pattern(_loosen(form))
+        self.words = Pattern(f"(?i:{words}|{_GENERAL_WORDS})")
+
+    def check(self, data: bytes, start: int, end: int) -> Iterator[Span]:
+        """Yield the span if it stands alone and has the right check digits."""
+        if apart(data, start, end) and is_right(self.module, data[start:end]):
+            yield Span(start, end, self.kind, "personal")
 
 
-_FORMS: Final = (*european_numbers.NUMBERS, *other_numbers.NUMBERS)
-_NUMBERS: Final = tuple(map(_Number, _FORMS))
-_WORDS: Final = "|".join([*dict.fromkeys(one.words for one in _FORMS), _GENERAL])
+_DISTINCTIVE: Final = tuple(_Number(*row) for row in _DISTINCTIVE_FORMS)
+_ALL: Final = (*_DISTINCTIVE, *(_Number(*row) for row in _PLAIN_FORMS))
+_WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _ in _DISTINCTIVE_FORMS))
+_ANY_WRITTEN: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_WRITTEN})", longest=True)
+_ROWS: Final = (*_DISTINCTIVE_FORMS, *_PLAIN_FORMS)
+_ANY_LOOSE: Final = Pattern("|".join(_loosen(form) for _, _, form, _ in _ROWS), longest=True)
+_WORDS: Final = "|".join([*dict.fromkeys(words for *_, words in _ROWS), _GENERAL_WORDS])
 _LABELLED: Final = Labelled(rf"(?:{_WORDS})[a-z]{{0,24}}")
-_OWN_FORMS: Final = "|".join(one.form for one in _FORMS if one.form)
-_ANY_BARE: Final = Pattern("|".join(f"(?:{one.bare})" for one in _FORMS))
-_ANY_NUMBER: Final = Pattern(r"[0-9][0-9 ./\-]{5,18}[0-9][A-Za-z]?")
-_ANY_FORM: Final = Pattern(_OWN_FORMS, longest=True)
-_FORM_STARTS: Final = Pattern(f"(?:^|[^0-9A-Za-z])(?:{widened(_OWN_FORMS)})")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
     r"|naissance|nacimiento|nascita|nascimento|geboorte"
 )
-_BIRTHS: Final = Labelled(_BIRTH_WORDS)
+_BIRTH_LABEL: Final = Labelled(_BIRTH_WORDS)
 _MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_BIRTHDAY: Final = Pattern(
+_DATE: Final = Pattern(
     r"(?i)(?:19|20)[0-9]{2}[\-/.][0-9]{1,2}[\-/.][0-9]{1,2}"
     r"|[0-9]{1,2}[\-/. ]{1,2}[0-9]{1,2}[\-/. ]{1,2}(?:19|20)?[0-9]{2}"
     rf"|(?:[0-9]{{1,2}}\.? )?(?:{_MONTHS})[a-z]*\.? (?:[0-9]{{1,2}},? )?(?:19|20)[0-9]{{2}}"
 )
 
 
-def _nationals(subject: Subject) -> Iterator[Span]:
+def _find_numbers(subject: Subject) -> Iterator[Span]:
     data = subject.data
-    formed = (span for span in _forms(subject) if apart(data, *span))
-    for turn, (start, end) in enumerate(formed):
-        yield from _formed(data, start, end, turn)
-    labelled = (place for place in _LABELLED.places(subject) if _ANY_BARE.end_at(data, place[1]) > 0)
+    written = (bounds for bounds in subject.spans(_ANY_WRITTEN) if apart(data, *bounds))
+    for turn, (start, end) in enumerate(written):
+        yield from _first_valid(_check_written(data, start, end), start, end, turn)
+    labelled = (place for place in _LABELLED.places(subject) if _ANY_LOOSE.end_at(data, place[1]) > 0)
     for turn, (label, start) in enumerate(labelled):
-        yield from _behind(data, label, start, turn)
+        end = _ANY_LOOSE.end_at(data, start)
+        yield from _first_valid(_check_labelled(data, label, start), start, end, turn)
 
 
-def _forms(subject: Subject) -> Iterator[tuple[int, int]]:
-    """Yield where a form of any country stands; asked only where one may start, see ``widened``."""
-    data, place = subject.data, 0
-    while (found := _FORM_STARTS.first(data, place)) >= 0:
-        subject.turns.take()
-        start = found + (not data[found : found + 1].isalnum())
-        end = _ANY_FORM.end_at(data, start)
-        if end > 0:
-            yield start, end
-        place = max(end, start + 1)
+def _check_written(data: bytes, start: int, end: int) -> Iterator[Span]:
+    for number in _DISTINCTIVE:
+        if number.written.end_at(data, start) == end:
+            yield from number.check(data, start, end)
 
 
-def _formed(data: bytes, start: int, end: int, turn: int) -> Iterator[Span]:
+def _check_labelled(data: bytes, label: int, start: int) -> Iterator[Span]:
+    for number in _ALL:
+        end = number.loose.end_at(data, start)
+        if end > 0 and number.words.occurs(data[label:start]):
+            yield from number.check(data, start, end)
+
+
+def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iterator[Span]:
+    """Yield the first of ``spans``; after ``MOST_CHECKED`` candidates the form alone is enough."""
     if turn >= MOST_CHECKED:
         yield Span(start, end, "national_number", "personal")
-        return
-    for one in _NUMBERS:
-        if one.form and one.form.end_at(data, start) == end and is_right(one.module, data[start:end]):
-            yield Span(start, end, one.kind, "personal")
-            return
+    else:
+        yield from islice(spans, 1)
 
 
-def _behind(data: bytes, label: int, start: int, turn: int) -> Iterator[Span]:
-    """Find the number that a word announces; the first whose check digits are right."""
-    if turn >= MOST_CHECKED:
-        end = _ANY_NUMBER.end_at(data, start)
-        yield from [Span(start, end, "national_number", "personal")] if end > 0 else ()
-        return
-    for one in _NUMBERS:
-        end = one.bare.end_at(data, start)
-        named = end > 0 and apart(data, start, end) and one.words.occurs(data[label:start])
-        if named and is_right(one.module, data[start:end]):
-            yield Span(start, end, one.kind, "personal")
-            return
-
-
-def _births(subject: Subject) -> Iterator[Span]:
-    for _, start in _BIRTHS.places(subject):
-        end = _BIRTHDAY.end_at(subject.data, start)
+def _find_births(subject: Subject) -> Iterator[Span]:
+    for _, start in _BIRTH_LABEL.places(subject):
+        end = _DATE.end_at(subject.data, start)
         if end > 0 and apart(subject.data, start, end):
             yield Span(start, end, "date_of_birth", "personal")
 
 
 DETECTORS: Final = (
-    Detector(f"{widened(_OWN_FORMS)}|{trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _nationals),
-    Detector(trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _births),
+    Detector(f"{_WRITTEN}|{trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_numbers),
+    Detector(trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
 )
