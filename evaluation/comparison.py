@@ -9,14 +9,14 @@ from typing import Final, TypeAlias
 from pydantic import BaseModel
 
 from evaluation.errors import ContractError
-from evaluation.metrics.drift.baseline import measurements
+from evaluation.metrics.drift.baseline import read_measurements
 from evaluation.metrics.registry import DIRECTIONS, is_metric
 from evaluation.results.findings import OutcomeStatus, Unscored, missing_data, unscored_error
 from evaluation.results.report import ReportModel
 from evaluation.statistics.bootstrap import Difference, mean, mean_difference
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.sequential import Verdict, sequential_test
-from evaluation.statistics.two_sample import TwoSample, adjusted, two_sample
+from evaluation.statistics.two_sample import TwoSampleTest, adjust_p_values, two_sample_test
 from evaluation.values import JsonObject
 
 
@@ -97,7 +97,7 @@ Column: TypeAlias = Sequence[float | None]
 @dataclass(frozen=True, slots=True)
 class _Tested:
     difference: Difference
-    test: TwoSample
+    test: TwoSampleTest
 
 
 def compare(
@@ -150,7 +150,9 @@ def _read(runs: Iterable[Run], side: str, wanted: Sequence[str]) -> list[Mapping
     def known(name: str) -> bool:
         return is_metric(name) or name in wanted
 
-    return [measurements(_object(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)]
+    return [
+        read_measurements(_object(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)
+    ]
 
 
 def _object(run: Run, place: str) -> JsonObject:
@@ -176,7 +178,7 @@ def _by_metric(
 ) -> dict[str, MetricComparison]:
     found = {name: _tested(*sides, alpha, seed) for name, sides in columns.items()}
     tested = {name: one for name, one in found.items() if isinstance(one, _Tested)}
-    p_values = dict(zip(tested, adjusted([one.test.p_value for one in tested.values()]), strict=True))
+    p_values = dict(zip(tested, adjust_p_values([one.test.p_value for one in tested.values()]), strict=True))
     return {
         name: _told(name, columns[name], one, p_values[name], alpha)
         if isinstance(one, _Tested)
@@ -199,7 +201,7 @@ def _tested(control: Column, treatment: Column, alpha: float, seed: int) -> _Tes
         difference = mean_difference(before, after, confidence=1.0 - alpha, seed=seed)
     except OverflowError:
         return unscored_error("the values are too large to be averaged")
-    return _Tested(difference, two_sample(before, after, confidence=1.0 - alpha))
+    return _Tested(difference, two_sample_test(before, after, confidence=1.0 - alpha))
 
 
 def _told(

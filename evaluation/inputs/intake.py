@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.run import MEASURES
-from evaluation.sensitive.json_values import json_text
+from evaluation.sensitive.json_values import encode_json
 from evaluation.values import JsonObject, as_object
 
 
@@ -151,7 +151,7 @@ def _rewritten(value: object) -> _Copy | None:
         plain: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
     except (TypeError, ValueError, RecursionError):
         return None
-    return _Copy(plain, json_text(plain)) if _depth(plain) <= MAX_DEPTH else None
+    return _Copy(plain, encode_json(plain)) if _depth(plain) <= MAX_DEPTH else None
 
 
 def _as_object(value: object) -> dict[object, object]:

@@ -8,11 +8,11 @@ from typing import cast
 
 from evaluation.inputs.rules import AuditRules, Reaction
 from evaluation.metrics.audit.exposure import exposure_findings
-from evaluation.metrics.audit.rules import Audited, rule_findings
+from evaluation.metrics.audit.rules import AuditedRun, rule_findings
 from evaluation.plugins import Plugins
 from evaluation.results.findings import AuditFinding
 from evaluation.results.state import EvaluationState
-from evaluation.sensitive.recognizers import searching
+from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject
 
@@ -32,9 +32,9 @@ def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationSt
     }
 
 
-def _audited(state: EvaluationState, plugins: Plugins) -> Audited:
+def _audited(state: EvaluationState, plugins: Plugins) -> AuditedRun:
     output, run = state["actual_output"], state["agent_run"]
-    return Audited(
+    return AuditedRun(
         output=output if output or run.get("final_output") is not None else None,
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
@@ -59,7 +59,7 @@ def _exposed(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> lis
         "personal": audit.get("personal_data", _DEFAULT.personal_data),
     }
     failures: dict[str, str] = {}
-    search = searching(plugins.recognizers, failures)
+    search = build_search(plugins.recognizers, failures)
     found = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
     return [*found, *(_failed(name, cause) for name, cause in failures.items())]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.baseline import measurements
-from evaluation.metrics.drift.compare import drift
+from evaluation.metrics.drift.baseline import read_measurements
+from evaluation.metrics.drift.compare import compare_with_baseline
 from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import Alert, alert, policy_alert
@@ -32,12 +32,12 @@ def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -
 def _drift(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
     baseline = state["baseline_metrics"]
     if baseline is None:
-        return drift({}, None, _DEFAULT, DIRECTIONS)
+        return compare_with_baseline({}, None, _DEFAULT, DIRECTIONS)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
     run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
-    current = measurements(run, is_metric).values
+    current = read_measurements(run, is_metric).values
     resources: dict[str, Direction] = {name: "lower" for name in current if not is_metric(name)}
-    return drift(current, baseline, rules, {**DIRECTIONS, **resources})
+    return compare_with_baseline(current, baseline, rules, {**DIRECTIONS, **resources})
 
 
 _DEFAULT = DriftRules()

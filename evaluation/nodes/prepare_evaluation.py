@@ -15,7 +15,7 @@ from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.findings import build_outcome
 from evaluation.results.state import Action, EvaluationState
-from evaluation.sensitive.scanner import may_hold
+from evaluation.sensitive.scanner import may_contain_sensitive
 from evaluation.values import JsonObject, as_list, as_object
 
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
@@ -90,7 +90,7 @@ def _laid_out(taken: AcceptedCase) -> EvaluationState:
         if case.baseline_metrics is not None
         else None,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
-        "may_be_sensitive": may_hold(taken.text),
+        "may_be_sensitive": may_contain_sensitive(taken.text),
     }
 
 

@@ -15,12 +15,12 @@ from evaluation.results.findings import OUTCOME_STATUSES, AuditFinding, FindingK
 from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
-from evaluation.sensitive.json_values import MOST_LEAVES, Find, found_at, found_in, json_text
+from evaluation.sensitive.json_values import MAX_SCALARS, Search, encode_json, find_at_places, find_in_json
 from evaluation.sensitive.literals import Literals
-from evaluation.sensitive.patterns import MOST_CANDIDATES
-from evaluation.sensitive.recognizers import searching
-from evaluation.sensitive.scanner import find
-from evaluation.sensitive.spans import MOST_FOUND, Recognizer, Span
+from evaluation.sensitive.patterns import MAX_CANDIDATES
+from evaluation.sensitive.recognizers import build_search
+from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span
 from evaluation.values import JsonObject
 
 _DIGITS_OF_HASH: Final = 16
@@ -42,11 +42,11 @@ _OWN_WORDS: Final = "\n".join((
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """What a report says of itself: a run whose password is "failed" must not make it unreadable."""
-_NONE: Final = Literals.of((), "")
+_NONE: Final = Literals.from_values((), "")
 UNSEARCHED: Final = (
     "the run was not searched to its end for sensitive data, and the report withholds what it could quote: "
-    f"there are more than {MOST_FOUND} such values, {MOST_CANDIDATES} places that look like one, or "
-    f"{MOST_LEAVES} scalars"
+    f"there are more than {MAX_VALUES} such values, {MAX_CANDIDATES} places that look like one, or "
+    f"{MAX_SCALARS} scalars"
 )
 WITHHELD_ACTION: Final = "Evaluate the run in smaller parts, or have a person look through it."
 _WITHHELD: Final = "[withheld]"
@@ -69,7 +69,7 @@ T = TypeVar("T")
 _Telling: TypeAlias = Callable[[str], str]
 
 
-def redact(text: str, search: Find = find) -> str:
+def redact(text: str, search: Search = find_sensitive) -> str:
     """Put ``[kind]`` in place of every credential and every piece of personal data in ``text``."""
     pieces, end = [], 0
     for span in search(text):
@@ -83,7 +83,7 @@ def find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
     return ()
 
 
-def build_excerpt(value: object, limit: int = 80, search: Find = find) -> JsonObject:
+def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
     """Quote a JSON value so that it can be recognised and does not tell what it should not.
 
     Returns:
@@ -92,7 +92,7 @@ def build_excerpt(value: object, limit: int = 80, search: Find = find) -> JsonOb
         boolean or null; ``length``: of that text, in bytes of UTF-8; ``excerpt``: the beginning, redacted, of
         at most ``limit`` characters.
     """
-    text = value if isinstance(value, str) else json_text(value).decode("utf-8", "replace")
+    text = value if isinstance(value, str) else encode_json(value).decode("utf-8", "replace")
     data = text.encode("utf-8", "surrogatepass")
     shown = redact(text[: limit + _MARGIN], search)
     return {
@@ -116,7 +116,7 @@ def _type_of(value: object) -> str:
 
 
 def _holds_any(report: object) -> bool:
-    return next(found_in(report), None) is not None
+    return next(find_in_json(report), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Redactor:
     literals: Literals
     needed: bool
     """Whether anything was found."""
-    search: Find = find
+    search: Search = find_sensitive
     told: frozenset[str] | None = None
     """Of values that were not searched to their end: the only texts that a report may hold."""
 
@@ -146,13 +146,13 @@ class Redactor:
         """Collect what is sensitive in JSON values.
 
         A recogniser that fails is left out here; the audit reports it. Of values that hold too much of it
-        (see ``found_in``) nothing is told but the package's own words and those that are ``known``.
+        (see ``find_in_json``) nothing is told but the package's own words and those that are ``known``.
         """
-        search = searching(recognizers, {})
-        found = [one for _, one in found_at((("", value) for value in values), search)]
+        search = build_search(recognizers, {})
+        found = [one for _, one in find_at_places((("", value) for value in values), search)]
         if any(one.category == "unsearched" for one in found):
             return cls(_NONE, True, search, _PLAIN_WORDS | {*known})
-        return cls(Literals.of(found, _OWN_WORDS) if found else _NONE, bool(found), search)
+        return cls(Literals.from_values(found, _OWN_WORDS) if found else _NONE, bool(found), search)
 
     def clean(self, report: T) -> T:
         """Give a JSON value without what is sensitive, in strings, in names and in whole numbers.
@@ -164,14 +164,18 @@ class Redactor:
             return report
         if self.withholds:
             return cast("T", self._cleaned(report, self.clean_text))
-        held = self.literals.occur(json_text(report)) or self.search is not find or _holds_any(report)
+        held = (
+            self.literals.may_occur_in(encode_json(report))
+            or self.search is not find_sensitive
+            or _holds_any(report)
+        )
         return cast("T", self._cleaned(report, cache(self.clean_text))) if held else report
 
     def clean_text(self, text: str) -> str:
         """Give a text without what is sensitive, as for a log or an exception."""
         if self.told is not None:
             return text if text in self.told else _WITHHELD
-        return redact(self.literals.replaced(text), self.search) if self.needed else text
+        return redact(self.literals.redact(text), self.search) if self.needed else text
 
     def _cleaned(self, value: object, told: _Telling) -> object:
         if isinstance(value, str):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.patterns import Detector, Pattern, Subject
+from evaluation.sensitive.patterns import Detector, Pattern, SearchedText
 from evaluation.sensitive.spans import Span
 
 _WORDS: Final = (
@@ -79,29 +79,33 @@ _SHORTEST: Final = 8
 _SHORTEST_PASSWORD: Final = 3
 
 
-def _assigned(subject: Subject) -> Iterator[Span]:
-    for start, end in subject.spans(_LENIENT):
+def _assigned(subject: SearchedText) -> Iterator[Span]:
+    for start, end in subject.find_spans(_LENIENT):
         yield from _password(subject, start, end)
-    for start, end in subject.spans(_STRICT):
+    for start, end in subject.find_spans(_STRICT):
         yield from _secret(subject, start, end)
 
 
-def _said(subject: Subject) -> Iterator[Span]:
-    for start, end in subject.spans(_SAID):
-        if _odd(subject.cut(start, end).rstrip(".,;:!?)")):
+def _said(subject: SearchedText) -> Iterator[Span]:
+    for start, end in subject.find_spans(_SAID):
+        if _odd(subject.decode(start, end).rstrip(".,;:!?)")):
             yield from _password(subject, start, end)
 
 
-def _elsewhere(subject: Subject) -> Iterator[Span]:
+def _elsewhere(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
     for pattern in _CERTAIN:
-        yield from (_span(one, "password") for one in subject.spans(pattern) if _is_value(data[slice(*one)]))
+        yield from (
+            _span(one, "password") for one in subject.find_spans(pattern) if _is_value(data[slice(*one)])
+        )
     for kind, pattern in _LIKELY:
-        for start, end in subject.spans(pattern):
-            if _is_value(data[start:end]) and _odd(subject.cut(start, end)):
+        for start, end in subject.find_spans(pattern):
+            if _is_value(data[start:end]) and _odd(subject.decode(start, end)):
                 yield _span((start, end), kind)
     yield from (
-        _span(one, "authorization") for one in subject.spans(_BASIC) if b":" in _decoded(data[slice(*one)])
+        _span(one, "authorization")
+        for one in subject.find_spans(_BASIC)
+        if b":" in _decoded(data[slice(*one)])
     )
 
 
@@ -109,22 +113,22 @@ def _span(bounds: tuple[int, int], kind: str) -> Span:
     return Span(*bounds, kind, "credential")
 
 
-def _in_addresses(subject: Subject) -> Iterator[Span]:
-    for start, end in subject.spans(_IN_ADDRESS):
-        if _is_value(subject.data[start:end]) and _PORT.end_at(subject.data, start) < 0:
+def _in_addresses(subject: SearchedText) -> Iterator[Span]:
+    for start, end in subject.find_spans(_IN_ADDRESS):
+        if _is_value(subject.data[start:end]) and _PORT.match_end(subject.data, start) < 0:
             yield Span(start, end, "url_password", "credential")
 
 
-def _password(subject: Subject, start: int, end: int) -> Iterator[Span]:
+def _password(subject: SearchedText, start: int, end: int) -> Iterator[Span]:
     end = _value_end(subject.data, start, end)
     if end - start >= 4 and _is_value(subject.data[start:end]) and not _called(subject.data, end):  # noqa: PLR2004
         yield Span(start, end, "password", "credential")
 
 
-def _secret(subject: Subject, start: int, end: int) -> Iterator[Span]:
+def _secret(subject: SearchedText, start: int, end: int) -> Iterator[Span]:
     end = _value_end(subject.data, start, end)
     if (
-        looks_random(subject.cut(start, end))
+        looks_random(subject.decode(start, end))
         and _is_value(subject.data[start:end])
         and not _called(subject.data, end)
     ):
@@ -136,7 +140,7 @@ def _value_end(data: bytes, start: int, end: int) -> int:
     end = min(end, start + _LONGEST)
     if data[start - 1 : start] in {b'"', b"'", b"`"}:
         return end
-    parameter = next(_NEXT_PARAMETER.spans(data[start:end]), None)
+    parameter = next(_NEXT_PARAMETER.find_spans(data[start:end]), None)
     value = data[start : start + parameter[0]] if parameter else data[start:end]
     return start + len(value.rstrip(b".,;:)]}\\"))
 
@@ -147,7 +151,9 @@ def _called(data: bytes, end: int) -> bool:
 
 
 def _is_value(value: bytes) -> bool:
-    return _NO_VALUE.end_at(value[:_LONGEST], 0) < 0 and b"(" not in value[:_LONGEST].partition(b" ")[0][-2:]
+    return (
+        _NO_VALUE.match_end(value[:_LONGEST], 0) < 0 and b"(" not in value[:_LONGEST].partition(b" ")[0][-2:]
+    )
 
 
 def _odd(value: str) -> bool:
@@ -184,17 +190,17 @@ def _decoded(value: bytes) -> bytes:
 
 def name_kind(name: str) -> str | None:
     """Say what stands under such a name: a ``password``, a ``secret``, or neither."""
-    data = Subject(name).data
-    if _LENIENT_NAME.end_at(data, 0) >= 0:
+    data = SearchedText(name).data
+    if _LENIENT_NAME.match_end(data, 0) >= 0:
         return "password"
-    return "secret" if _STRICT_NAME.end_at(data, 0) >= 0 else None
+    return "secret" if _STRICT_NAME.match_end(data, 0) >= 0 else None
 
 
 def is_credential(kind: str, value: str) -> bool:
     """Say whether a value under a name of that kind is one, and no placeholder or plain word."""
     if kind == "secret":
-        return looks_random(value) and _is_value(Subject(value[:_LONGEST]).data)
-    return len(value) >= _SHORTEST_PASSWORD and _is_value(Subject(value[:_LONGEST]).data)
+        return looks_random(value) and _is_value(SearchedText(value[:_LONGEST]).data)
+    return len(value) >= _SHORTEST_PASSWORD and _is_value(SearchedText(value[:_LONGEST]).data)
 
 
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_WORDS})[\w.\-]{{0,12}}","value":)'

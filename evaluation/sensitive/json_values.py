@@ -17,9 +17,9 @@ from typing import Final
 from pydantic_core import PydanticSerializationError, to_json
 
 from evaluation.sensitive.assignments import is_credential, name_kind
-from evaluation.sensitive.patterns import MOST_CANDIDATES, TooManyError, Turns
-from evaluation.sensitive.scanner import find, may_hold
-from evaluation.sensitive.spans import MOST_FOUND, Category, Span
+from evaluation.sensitive.patterns import MAX_CANDIDATES, Quota, TooManyCandidatesError
+from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
+from evaluation.sensitive.spans import MAX_VALUES, Category, Span
 
 _LONGEST_NAME: Final = 100
 _HARMLESS_NAME: Final = 15
@@ -30,14 +30,14 @@ _BETWEEN: Final = "\n\0\n"
 """What no pattern reaches across."""
 _DEEPEST_TEXT: Final = 3
 """How often a text in JSON may again be JSON."""
-MOST_LEAVES: Final = 1_000_000
+MAX_SCALARS: Final = 1_000_000
 """Scalars that are searched; each takes some microseconds."""
 
-Find = Callable[[str], tuple[Span, ...]]
+Search = Callable[[str], tuple[Span, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SensitiveValue:
     """One sensitive value as it was written, with what it is."""
 
     literal: str
@@ -45,7 +45,7 @@ class Found:
     category: Category
 
 
-_UNSEARCHED: Final = ("", Found("", "unsearched", "unsearched"))
+_UNSEARCHED: Final = ("", SensitiveValue("", "unsearched", "unsearched"))
 """Stands for all that was not searched."""
 
 
@@ -55,7 +55,7 @@ class _Leaf:
     value: object
 
 
-def json_text(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     """Write a JSON value as UTF-8; what no JSON text can hold (half a surrogate pair) is written as "?"."""
     try:
         return to_json(value)
@@ -63,66 +63,70 @@ def json_text(value: object) -> bytes:
         return b"\n".join(_written(leaf) for leaf in _leaves(value))
 
 
-def found_in(value: object, search: Find = find) -> Iterator[Found]:
+def find_in_json(value: object, search: Search = find_sensitive) -> Iterator[SensitiveValue]:
     """Yield what is sensitive in a JSON value; the same as often as it stands there.
 
     One pass over the JSON text settles it for a value that holds nothing like it. Otherwise all names and
-    scalars are searched as one text, each on lines of its own. Of more than ``MOST_FOUND`` values, the last
+    scalars are searched as one text, each on lines of its own. Of more than ``MAX_VALUES`` values, the last
     one that is given is ``unsearched``, and stands for all that was not.
     """
-    yield from (found for _, found in found_at([("", value)], search))
+    yield from (found for _, found in find_at_places([("", value)], search))
 
 
-def found_at(values: Iterable[tuple[str, object]], search: Find = find) -> Iterator[tuple[str, Found]]:
+def find_at_places(
+    values: Iterable[tuple[str, object]], search: Search = find_sensitive
+) -> Iterator[tuple[str, SensitiveValue]]:
     """Yield what is sensitive in several JSON values, each found with the place that came with its value."""
     found = _found_at(values, search)
-    yield from islice(found, MOST_FOUND)
+    yield from islice(found, MAX_VALUES)
     if next(found, None) is not None:
         yield _UNSEARCHED
 
 
-def _found_at(values: Iterable[tuple[str, object]], search: Find) -> Iterator[tuple[str, Found]]:
+def _found_at(values: Iterable[tuple[str, object]], search: Search) -> Iterator[tuple[str, SensitiveValue]]:
     texts: list[str] = []
     places: list[str] = []
     complete = True
     try:
         for place, name, text, kind in _named(values, search):
             if kind is not None and is_credential(kind, text):
-                yield place, Found(text, kind, "credential")
+                yield place, SensitiveValue(text, kind, "credential")
             else:
                 texts.append(f"{name}: {text}" if name else text)
                 places.append(place)
-    except TooManyError:
+    except TooManyCandidatesError:
         complete = False
     yield from _searched(texts, places, search)
     yield from () if complete else [_UNSEARCHED]
 
 
-def _named(values: Iterable[tuple[str, object]], search: Find) -> Iterator[tuple[str, str, str, str | None]]:
+def _named(
+    values: Iterable[tuple[str, object]], search: Search
+) -> Iterator[tuple[str, str, str, str | None]]:
     """Yield place, name and text of every scalar, with what stands under such a name.
 
     Raises:
         TooManyError: There are too many scalars, too many names, or too many under a telling name.
     """
-    leaves, looks = Turns(MOST_LEAVES), Turns(MOST_CANDIDATES)
+    leaves, looks = Quota(MAX_SCALARS), Quota(MAX_CANDIDATES)
 
     @cache
     def kind_of(name: str) -> str | None:
-        looks.take()
+        looks.use_one()
         return name_kind(name)
 
     for place, value in values:
-        if search is find and not may_hold(json_text(value)):
+        if search is find_sensitive and not may_contain_sensitive(encode_json(value)):
             continue
         for name, text in _texts(value, 0, looks):
-            leaves.take()
+            leaves.use_one()
             kind = kind_of(name)
             if kind is not None:
-                looks.take()
+                looks.use_one()
             yield place, name, text, kind
 
 
-def _searched(texts: list[str], places: list[str], search: Find) -> Iterator[tuple[str, Found]]:
+def _searched(texts: list[str], places: list[str], search: Search) -> Iterator[tuple[str, SensitiveValue]]:
     text = _BETWEEN.join(texts)
     ends = [*accumulate(len(one) + len(_BETWEEN) for one in texts)]
     for span in search(text):
@@ -131,18 +135,18 @@ def _searched(texts: list[str], places: list[str], search: Find) -> Iterator[tup
             continue
         first = bisect_right(ends, span.start)
         for place, part in zip(places[first:], text[span.start : span.end].split(_BETWEEN), strict=False):
-            yield place, Found(part.strip(), span.kind, span.category)
+            yield place, SensitiveValue(part.strip(), span.kind, span.category)
 
 
-def _texts(value: object, depth: int, looks: Turns) -> Iterator[tuple[str, str]]:
+def _texts(value: object, depth: int, looks: Quota) -> Iterator[tuple[str, str]]:
     """Yield every scalar as text, with its name; and those of a text that is itself JSON."""
     for leaf in _leaves(value):
         text = _text(leaf.value)
         if text:
             yield leaf.name, text
         if depth < _DEEPEST_TEXT and text[:1] in {"{", "["}:
-            looks.take()
-            if may_hold(text.encode("utf-8", "replace")):
+            looks.use_one()
+            if may_contain_sensitive(text.encode("utf-8", "replace")):
                 yield from _texts(_read(text), depth + 1, looks)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
-from evaluation.sensitive.json_values import Found
+from evaluation.sensitive.json_values import SensitiveValue
 from evaluation.sensitive.patterns import Pattern
 
 _HEAD: Final = 6
@@ -48,7 +48,7 @@ class Literals:
     heads: Pattern | None
 
     @classmethod
-    def of(cls, found: Iterable[Found], words: str) -> Self:
+    def from_values(cls, found: Iterable[SensitiveValue], words: str) -> Self:
         """Take the values in all their spellings, but none that is a part of ``words``, the reader's own."""
         kinds = {
             spelling: one.kind
@@ -64,13 +64,13 @@ class Literals:
         heads = Pattern("|".join(map(_quoted, sizes))) if sizes and len(sizes) <= _MOST_HEADS else None
         return cls(kinds, sorted(kinds), sizes, heads)
 
-    def occur(self, json_text: bytes) -> bool:
+    def may_occur_in(self, json_text: bytes) -> bool:
         """Say whether a value may begin anywhere in the strings of a JSON text; False is certain."""
         data = json_text.lower()
         texts = (data, data.replace(b"\\\\", b"\\")) if b"\\\\" in data else (data,)
         return any(place >= 0 for text in texts for place in self._places(text, 0))
 
-    def replaced(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Put ``[kind]`` in place of every value."""
         data = text.encode("utf-8", "surrogatepass")
         pieces, end = [], 0
@@ -100,10 +100,10 @@ class Literals:
                 if any(data[place : place + size] in known for size in range(_SHORTEST, _HEAD + 1))
             )
             return
-        place = self.heads.first(data, start)
+        place = self.heads.find_start(data, start)
         while place >= 0:
             yield place
-            place = self.heads.first(data, place + 1)
+            place = self.heads.find_start(data, place + 1)
 
     def _at(self, data: bytes, start: int) -> tuple[int, str] | None:
         for head in range(_HEAD, _SHORTEST - 1, -1):
@@ -130,7 +130,7 @@ def _shared(first: bytes, second: bytes) -> int:
     return next((place for place in range(size) if first[place] != second[place]), size)
 
 
-def _spellings(found: Found) -> Iterator[str]:
+def _spellings(found: SensitiveValue) -> Iterator[str]:
     """Yield the value as a report may quote it: normalised, escaped, without its marks, in its long parts."""
     literal = found.literal[:_LONGEST]
     yield from (literal, literal.strip(_EDGE))

@@ -12,8 +12,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from evaluation.sensitive.patterns import Detector, Labelled, Pattern, Subject, apart, trigger
-from evaluation.sensitive.payment import MOST_CHECKED, is_right
+from evaluation.sensitive.patterns import (
+    Detector,
+    LabelPattern,
+    Pattern,
+    SearchedText,
+    label_trigger,
+    stands_alone,
+)
+from evaluation.sensitive.payment import MAX_CHECKED, has_valid_checksum
 from evaluation.sensitive.spans import Span
 
 _GENERAL_WORDS: Final = (
@@ -105,7 +112,7 @@ class _Number:
 
     def check(self, data: bytes, start: int, end: int) -> Iterator[Span]:
         """Yield the span if it stands alone and has the right check digits."""
-        if apart(data, start, end) and is_right(self.module, data[start:end]):
+        if stands_alone(data, start, end) and has_valid_checksum(self.module, data[start:end]):
             yield Span(start, end, self.kind, "personal")
 
 
@@ -116,13 +123,13 @@ _ANY_WRITTEN: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_WRITTEN})", longest=True)
 _ROWS: Final = (*_DISTINCTIVE_FORMS, *_PLAIN_FORMS)
 _ANY_LOOSE: Final = Pattern("|".join(_loosen(form) for _, _, form, _ in _ROWS), longest=True)
 _WORDS: Final = "|".join([*dict.fromkeys(words for *_, words in _ROWS), _GENERAL_WORDS])
-_LABELLED: Final = Labelled(rf"(?:{_WORDS})[a-z]{{0,24}}")
+_LABELLED: Final = LabelPattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
     r"|naissance|nacimiento|nascita|nascimento|geboorte"
 )
-_BIRTH_LABEL: Final = Labelled(_BIRTH_WORDS)
+_BIRTH_LABEL: Final = LabelPattern(_BIRTH_WORDS)
 _MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE: Final = Pattern(
     r"(?i)(?:19|20)[0-9]{2}[\-/.][0-9]{1,2}[\-/.][0-9]{1,2}"
@@ -131,46 +138,46 @@ _DATE: Final = Pattern(
 )
 
 
-def _find_numbers(subject: Subject) -> Iterator[Span]:
+def _find_numbers(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
-    written = (bounds for bounds in subject.spans(_ANY_WRITTEN) if apart(data, *bounds))
+    written = (bounds for bounds in subject.find_spans(_ANY_WRITTEN) if stands_alone(data, *bounds))
     for turn, (start, end) in enumerate(written):
         yield from _first_valid(_check_written(data, start, end), start, end, turn)
-    labelled = (place for place in _LABELLED.places(subject) if _ANY_LOOSE.end_at(data, place[1]) > 0)
+    labelled = (place for place in _LABELLED.find_places(subject) if _ANY_LOOSE.match_end(data, place[1]) > 0)
     for turn, (label, start) in enumerate(labelled):
-        end = _ANY_LOOSE.end_at(data, start)
+        end = _ANY_LOOSE.match_end(data, start)
         yield from _first_valid(_check_labelled(data, label, start), start, end, turn)
 
 
 def _check_written(data: bytes, start: int, end: int) -> Iterator[Span]:
     for number in _DISTINCTIVE:
-        if number.written.end_at(data, start) == end:
+        if number.written.match_end(data, start) == end:
             yield from number.check(data, start, end)
 
 
 def _check_labelled(data: bytes, label: int, start: int) -> Iterator[Span]:
     for number in _ALL:
-        end = number.loose.end_at(data, start)
-        if end > 0 and number.words.occurs(data[label:start]):
+        end = number.loose.match_end(data, start)
+        if end > 0 and number.words.occurs_in(data[label:start]):
             yield from number.check(data, start, end)
 
 
 def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iterator[Span]:
     """Yield the first of ``spans``; after ``MOST_CHECKED`` candidates the form alone is enough."""
-    if turn >= MOST_CHECKED:
+    if turn >= MAX_CHECKED:
         yield Span(start, end, "national_number", "personal")
     else:
         yield from islice(spans, 1)
 
 
-def _find_births(subject: Subject) -> Iterator[Span]:
-    for _, start in _BIRTH_LABEL.places(subject):
-        end = _DATE.end_at(subject.data, start)
-        if end > 0 and apart(subject.data, start, end):
+def _find_births(subject: SearchedText) -> Iterator[Span]:
+    for _, start in _BIRTH_LABEL.find_places(subject):
+        end = _DATE.match_end(subject.data, start)
+        if end > 0 and stands_alone(subject.data, start, end):
             yield Span(start, end, "date_of_birth", "personal")
 
 
 DETECTORS: Final = (
-    Detector(f"{_WRITTEN}|{trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_numbers),
-    Detector(trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
+    Detector(f"{_WRITTEN}|{label_trigger(_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_numbers),
+    Detector(label_trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
 )

@@ -18,7 +18,7 @@ _BETWEEN = (
 )
 
 
-class Labelled:
+class LabelPattern:
     """A word of ``words``, what may stand between, and the place where a value may begin."""
 
     __slots__ = ("_pattern",)
@@ -26,17 +26,17 @@ class Labelled:
     def __init__(self, words: str) -> None:
         self._pattern = Pattern(rf"(?i)(?:{words}){_BETWEEN}")
 
-    def places(self, subject: Subject) -> Iterator[tuple[int, int]]:
+    def find_places(self, subject: SearchedText) -> Iterator[tuple[int, int]]:
         """Yield where the word begins, and where the value may begin."""
-        return subject.spans(self._pattern)
+        return subject.find_spans(self._pattern)
 
 
-def trigger(words: str, value: str = "[0-9+(]") -> str:
+def label_trigger(words: str, value: str = "[0-9+(]") -> str:
     """Make the trigger of a labelled value."""
     return rf"(?i:{words})(?:[^0-9A-Za-z]{{0,16}}(?i:[a-z]{{1,7}}\b)?){{0,3}}[^0-9A-Za-z]{{0,16}}{value}"
 
 
-MOST_CANDIDATES: Final = 100_000
+MAX_CANDIDATES: Final = 100_000
 """Places in one text that are looked at for whether they are sensitive: some microseconds each."""
 _MEMORY: Final = 64 << 20
 """Bytes that one automaton may use before it starts afresh; 8 MB made hostile digits ten times slower."""
@@ -89,21 +89,21 @@ class Pattern:
         options.longest_match = self._longest
         return cast("_Program", re2.compile(self._source.encode("latin-1"), options))
 
-    def occurs(self, data: bytes) -> bool:
+    def occurs_in(self, data: bytes) -> bool:
         """Say whether it matches anywhere."""
         return self._program.search(data) is not None
 
-    def first(self, data: bytes, start: int) -> int:
+    def find_start(self, data: bytes, start: int) -> int:
         """Give where the first match from ``start`` on begins; -1 where there is none."""
         found = self._program.search(data, start)
         return -1 if found is None else found.span()[0]
 
-    def end_at(self, data: bytes, start: int) -> int:
+    def match_end(self, data: bytes, start: int) -> int:
         """Give where a match that begins at ``start`` ends; -1 where there is none."""
         found = self._program.match(data, start)
         return -1 if found is None else found.span()[1]
 
-    def spans(self, data: bytes) -> Iterator[tuple[int, int]]:
+    def find_spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Yield the bounds of each match: of its group that took part, or of the whole."""
         groups = range(1, self._program.groups + 1)
         for found in self._program.finditer(data):
@@ -111,11 +111,11 @@ class Pattern:
             yield next((part for part in parts if part[0] >= 0), found.span())
 
 
-class TooManyError(Exception):
+class TooManyCandidatesError(Exception):
     """There is more than is looked at; what was given has not been searched to its end."""
 
 
-class Turns:
+class Quota:
     """How much may still be looked at."""
 
     __slots__ = ("_left",)
@@ -123,47 +123,47 @@ class Turns:
     def __init__(self, most: int) -> None:
         self._left = iter(range(most))
 
-    def take(self) -> None:
+    def use_one(self) -> None:
         """Look at one thing more.
 
         Raises:
             TooManyError: It is one too many.
         """
         if next(self._left, None) is None:
-            raise TooManyError
+            raise TooManyCandidatesError
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SearchedText:
     """A text that is searched, with its bytes: as many as the text has characters."""
 
     text: str
     data: bytes = field(init=False)
-    turns: Turns = field(init=False, repr=False, compare=False)
-    """One a place that any pattern matches, ``MOST_CANDIDATES`` in all."""
+    turns: Quota = field(init=False, repr=False, compare=False)
+    """One a place that any pattern matches, ``MAX_CANDIDATES`` in all."""
 
     def __post_init__(self) -> None:
         """Encode the text once for all detectors."""
         plain = self.text if self.text.isascii() else self.text.translate(_LOOKALIKES)
         object.__setattr__(self, "data", plain.encode("latin-1", "replace"))
-        object.__setattr__(self, "turns", Turns(MOST_CANDIDATES))
+        object.__setattr__(self, "turns", Quota(MAX_CANDIDATES))
 
-    def spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
+    def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
         """Yield what ``Pattern.spans`` does.
 
         Raises:
             TooManyError: All patterns together match in too many places.
         """
-        for bounds in pattern.spans(self.data):
-            self.turns.take()
+        for bounds in pattern.find_spans(self.data):
+            self.turns.use_one()
             yield bounds
 
-    def cut(self, start: int, end: int) -> str:
+    def decode(self, start: int, end: int) -> str:
         """Give a stretch as ASCII and Latin-1 characters."""
         return self.data[start:end].decode("latin-1")
 
 
-def apart(data: bytes, start: int, end: int) -> bool:
+def stands_alone(data: bytes, start: int, end: int) -> bool:
     """Say whether a number stands alone: no letter or digit beside it, no digit behind a joining mark."""
     before, after = data[max(0, start - 2) : start], data[end : end + 2]
     return not (before[-1:].isalnum() or after[:1].isalnum() or _joined(before) or _joined(after[::-1]))
@@ -183,4 +183,4 @@ class Detector:
     """
 
     trigger: str
-    find: Callable[[Subject], Iterator[Span]]
+    find: Callable[[SearchedText], Iterator[Span]]

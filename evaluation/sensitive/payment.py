@@ -7,18 +7,25 @@ from functools import cache
 from importlib import import_module
 from typing import Final, cast
 
-from evaluation.sensitive.patterns import Detector, Labelled, Pattern, Subject, apart, trigger
+from evaluation.sensitive.patterns import (
+    Detector,
+    LabelPattern,
+    Pattern,
+    SearchedText,
+    label_trigger,
+    stands_alone,
+)
 from evaluation.sensitive.spans import Span
 
 Check = Callable[[str], bool]
-MOST_CHECKED: Final = 5_000
+MAX_CHECKED: Final = 5_000
 """Candidates of one sort in one text that are checked; a check takes some 50 µs.
 
 Beyond, the form is enough: a text that is made of numbers is redacted rather than let through.
 """
 
 
-def is_right(module: str, number: bytes) -> bool:
+def has_valid_checksum(module: str, number: bytes) -> bool:
     """Say whether a number has the right check digits, by its module in ``stdnum``; "" has none."""
     try:
         return not module or _check_of(module)(number.decode("latin-1"))
@@ -54,33 +61,33 @@ _CODE_WORDS: Final = (
 )
 _PIN_WORDS: Final = r"\bpin\b|_pin\b"
 _CODES: Final = (
-    ("card_security_code", Labelled(_CODE_WORDS), Pattern("[0-9]{3,4}")),
-    ("pin", Labelled(_PIN_WORDS), Pattern("[0-9]{4}")),
+    ("card_security_code", LabelPattern(_CODE_WORDS), Pattern("[0-9]{3,4}")),
+    ("pin", LabelPattern(_PIN_WORDS), Pattern("[0-9]{4}")),
 )
 
 
-def _cards(subject: Subject) -> Iterator[Span]:
+def _cards(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(subject.spans(_CARD)):
+    for turn, (start, end) in enumerate(subject.find_spans(_CARD)):
         digits = data[start:end].translate(None, b" -")
-        issued = apart(data, start, end) and _ISSUERS.end_at(digits, 0) >= 0
-        if issued and (turn >= MOST_CHECKED or is_right("luhn", digits)):
+        issued = stands_alone(data, start, end) and _ISSUERS.match_end(digits, 0) >= 0
+        if issued and (turn >= MAX_CHECKED or has_valid_checksum("luhn", digits)):
             yield Span(start, end, "payment_card", "personal")
 
 
-def _codes(subject: Subject) -> Iterator[Span]:
+def _codes(subject: SearchedText) -> Iterator[Span]:
     for kind, labelled, code in _CODES:
-        for _, start in labelled.places(subject):
-            end = code.end_at(subject.data, start)
-            if end > 0 and apart(subject.data, start, end):
+        for _, start in labelled.find_places(subject):
+            end = code.match_end(subject.data, start)
+            if end > 0 and stands_alone(subject.data, start, end):
                 yield Span(start, end, kind, "credential")
 
 
-def _accounts(subject: Subject) -> Iterator[Span]:
+def _accounts(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
-    for turn, (start, end) in enumerate(subject.spans(_IBAN)):
+    for turn, (start, end) in enumerate(subject.find_spans(_IBAN)):
         if not data[max(0, start - 1) : start].isalnum():
-            length = _account_length(subject.cut(start, end)) if turn < MOST_CHECKED else end - start
+            length = _account_length(subject.decode(start, end)) if turn < MAX_CHECKED else end - start
             if length and not data[start + length : start + length + 1].isalnum():
                 yield Span(start, start + length, "iban", "personal")
 
@@ -112,6 +119,6 @@ def _has_structure(number: str) -> bool:
 
 DETECTORS: Final = (
     Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _cards),
-    Detector(trigger(f"{_CODE_WORDS}|{_PIN_WORDS}", "[0-9]{3}"), _codes),
+    Detector(label_trigger(f"{_CODE_WORDS}|{_PIN_WORDS}", "[0-9]{3}"), _codes),
     Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _accounts),
 )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.sensitive.json_values import Find
-from evaluation.sensitive.scanner import find
-from evaluation.sensitive.spans import Recognizer, Span, without_overlaps
+from evaluation.sensitive.json_values import Search
+from evaluation.sensitive.scanner import find_sensitive
+from evaluation.sensitive.spans import Recognizer, Span, merge_spans
 
 
-def searching(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Find:
+def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:
     """Give one search for all; why a recogniser failed is put into ``failures`` under its type's name."""
     if not recognizers:
-        return find
+        return find_sensitive
 
     def search(text: str) -> tuple[Span, ...]:
         asked = (span for one in recognizers for span in _asked(one, text, failures))
-        return without_overlaps([*find(text), *asked])
+        return merge_spans([*find_sensitive(text), *asked])
 
     return search
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.patterns import Detector, Pattern, Subject
+from evaluation.sensitive.patterns import Detector, Pattern, SearchedText
 from evaluation.sensitive.spans import Span
 
 _FORMS: Final[tuple[tuple[str, str, str], ...]] = (
@@ -85,8 +85,8 @@ _WHOLE: Final = tuple((kind, Pattern(f"(?:{_either(prefixes)}){rest}")) for kind
 _CANDIDATES: Final = Pattern(rf"{_APART}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,]+)")
 
 
-def _prefixed(subject: Subject) -> Iterator[Span]:
-    for start, end in subject.spans(_CANDIDATES):
+def _prefixed(subject: SearchedText) -> Iterator[Span]:
+    for start, end in subject.find_spans(_CANDIDATES):
         token = subject.data[start : min(end, start + _LONGEST)]
         kind, length = _form_of(token)
         if length:
@@ -96,7 +96,7 @@ def _prefixed(subject: Subject) -> Iterator[Span]:
 def _form_of(token: bytes) -> tuple[str, int]:
     """Give the kind and the length of the token at the start, 0 for none."""
     for kind, form in _WHOLE:
-        length = form.end_at(token, 0)
+        length = form.match_end(token, 0)
         if length > 0 and not token[length : length + 1].isalnum() and _random(token[:length]):
             return kind, length
     return "", 0
@@ -125,14 +125,14 @@ _KEY_BLOCK: Final = Pattern(
 )
 
 
-def _formed(subject: Subject) -> Iterator[Span]:
+def _formed(subject: SearchedText) -> Iterator[Span]:
     for kind, pattern in _TOKENS:
-        for start, end in subject.spans(pattern):
+        for start, end in subject.find_spans(pattern):
             yield Span(start, end, kind, "credential")
 
 
-def _private_keys(subject: Subject) -> Iterator[Span]:
-    for start, end in subject.spans(_KEY_BLOCK):
+def _private_keys(subject: SearchedText) -> Iterator[Span]:
+    for start, end in subject.find_spans(_KEY_BLOCK):
         yield Span(start, end, "private_key", "credential")
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 Category = Literal["credential", "personal", "unsearched"]
 """What a stretch holds; ``unsearched`` may hold anything."""
-MOST_FOUND: Final = 20_000
+MAX_VALUES: Final = 20_000
 """Values that one search gives; what lies beyond is not searched."""
 
 
@@ -33,12 +33,12 @@ class Recognizer(Protocol):
         ...
 
 
-def unsearched(size: int) -> Span:
+def unsearched_span(size: int) -> Span:
     """Cover a text of ``size`` characters that was not searched to its end."""
     return Span(0, size, "unsearched", "unsearched")
 
 
-def without_overlaps(found: Iterable[Span]) -> tuple[Span, ...]:
+def merge_spans(found: Iterable[Span]) -> tuple[Span, ...]:
     """Join spans that overlap, in the order of the text; the kind is that of the first and longest.
 
     A credential goes before what is none, of which what lies outside is left; but behind a credential stands

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scipy_extra import numpy, scipy_stats
+from evaluation.statistics.scipy_extra import import_numpy, import_scipy_stats
 
 Method = Literal["BCa", "percentile"]
 RESAMPLES: Final = 9_999
@@ -82,11 +82,11 @@ def _interval(
     method: Method,
     resamples: int,
 ) -> Interval | None:
-    np = numpy()
+    np = import_numpy()
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # degenerate data is answered by the value
         found = (
-            scipy_stats()
+            import_scipy_stats()
             .bootstrap(
                 [np.asarray(side, dtype=float) for side in sides],
                 lambda before, after, axis: after.mean(axis=axis) - before.mean(axis=axis),

@@ -16,7 +16,7 @@ MEAN_AD_TO_SIGMA: Final = math.sqrt(2.0 / math.pi)
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class CenterSpread:
     """Where values lie, and by how much they vary (in the scale of a standard deviation)."""
 
     center: float
@@ -24,7 +24,7 @@ class Usual:
     """0 where all values are equal: then no distance from the centre has a score."""
 
 
-def usual(values: Sequence[float], method: Literal["mad", "zscore"]) -> Usual:
+def center_and_spread(values: Sequence[float], method: Literal["mad", "zscore"]) -> CenterSpread:
     """Give the centre and the spread of at least two values.
 
     ``zscore``: mean and sample standard deviation. ``mad``: median and MAD / 0.6745, so that
@@ -41,23 +41,23 @@ def usual(values: Sequence[float], method: Literal["mad", "zscore"]) -> Usual:
     if len(values) < 2:  # noqa: PLR2004 - one value has no spread
         raise ContractError(f"a spread needs two values, not {len(values)}")
     if min(values) == max(values):
-        return Usual(values[0], 0.0)
+        return CenterSpread(values[0], 0.0)
     return _standard(values) if method == "zscore" else _robust(values)
 
 
-def _standard(values: Sequence[float]) -> Usual:
+def _standard(values: Sequence[float]) -> CenterSpread:
     center = math.fsum(values) / len(values)
     squares = math.fsum((value - center) ** 2 for value in values)
-    return Usual(center, math.sqrt(squares / (len(values) - 1)))
+    return CenterSpread(center, math.sqrt(squares / (len(values) - 1)))
 
 
-def _robust(values: Sequence[float]) -> Usual:
+def _robust(values: Sequence[float]) -> CenterSpread:
     center = median(values)
     distances = [abs(value - center) for value in values]
     deviation = median(distances)
     if deviation > 0.0:
-        return Usual(center, deviation / MAD_TO_SIGMA)
-    return Usual(center, math.fsum(distances) / len(distances) / MEAN_AD_TO_SIGMA)
+        return CenterSpread(center, deviation / MAD_TO_SIGMA)
+    return CenterSpread(center, math.fsum(distances) / len(distances) / MEAN_AD_TO_SIGMA)
 
 
 def median(values: Sequence[float]) -> float:

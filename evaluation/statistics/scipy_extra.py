@@ -8,7 +8,7 @@ from types import ModuleType
 from evaluation.errors import MissingExtraError
 
 
-def numpy() -> ModuleType:
+def import_numpy() -> ModuleType:
     """Import NumPy.
 
     Raises:
@@ -17,7 +17,7 @@ def numpy() -> ModuleType:
     return _imported("numpy")
 
 
-def scipy_stats() -> ModuleType:
+def import_scipy_stats() -> ModuleType:
     """Import ``scipy.stats``; the first call in a process takes about a second.
 
     Raises:

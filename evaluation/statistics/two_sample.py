@@ -10,18 +10,20 @@ from typing import Final
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scipy_extra import scipy_stats
+from evaluation.statistics.scipy_extra import import_scipy_stats
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSample:
+class TwoSampleTest:
     """A p-value never comes without the size of the effect."""
 
     p_value: float
     effect: Effect
 
 
-def two_sample(control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95) -> TwoSample:
+def two_sample_test(
+    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
+) -> TwoSampleTest:
     """Test two independent samples by Mann and Whitney's U, two-sided.
 
     U and Cliff's delta are one quantity in two scales (delta = 2U / nm - 1), so the p-value and the effect
@@ -40,11 +42,11 @@ def two_sample(control: Sequence[float], treatment: Sequence[float], confidence:
         MissingExtraError: SciPy is not installed.
     """
     effect = cliffs_delta(control, treatment, confidence)
-    test = scipy_stats().mannwhitneyu(control, treatment, alternative="two-sided")
-    return TwoSample(float(test.pvalue), effect)
+    test = import_scipy_stats().mannwhitneyu(control, treatment, alternative="two-sided")
+    return TwoSampleTest(float(test.pvalue), effect)
 
 
-LEAST: Final = 2
+MIN_VALUES: Final = 2
 """Values that each side needs for an interval."""
 
 
@@ -70,8 +72,8 @@ def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidenc
         ContractError: A side has fewer than two values, or ``confidence`` is not between 0 and 1.
     """
     fewest = min(len(control), len(treatment))
-    if fewest < LEAST:
-        raise ContractError(f"an effect size needs {LEAST} values on each side, not {fewest}")
+    if fewest < MIN_VALUES:
+        raise ContractError(f"an effect size needs {MIN_VALUES} values on each side, not {fewest}")
     z = two_sided_quantile(confidence)
     by_treatment = _dominance(treatment, sorted(control))
     delta = math.fsum(by_treatment) / len(by_treatment)
@@ -111,7 +113,7 @@ def _bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float
     return max(-1.0, (delta * rest - half) / scale), min(1.0, (delta * rest + half) / scale)
 
 
-def adjusted(p_values: Sequence[float]) -> list[float]:
+def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values so that, of those at most alpha, a share of alpha is expected to be false.
 
     Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57; by
@@ -125,4 +127,4 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     """
     if not p_values:
         return []
-    return [float(value) for value in scipy_stats().false_discovery_control(p_values)]
+    return [float(value) for value in import_scipy_stats().false_discovery_control(p_values)]

@@ -9,8 +9,8 @@ from typing import Final, Literal
 from evaluation.inputs.rules import Reaction, Severity
 from evaluation.results.findings import AuditFinding
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
-from evaluation.sensitive.json_values import Find, found_at, json_text
-from evaluation.sensitive.scanner import find, may_hold
+from evaluation.sensitive.json_values import Search, encode_json, find_at_places
+from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, as_list
 
@@ -49,7 +49,7 @@ _SORTS: Final[Mapping[Category, _Sort]] = {
 
 
 def exposure_findings(
-    run: JsonObject, reactions: Mapping[Category, Reaction], search: Find = find
+    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
 ) -> list[AuditFinding]:
     """List what is sensitive in outputs, tool payloads and messages: one finding a kind and place.
 
@@ -59,7 +59,7 @@ def exposure_findings(
     """
     if not any(_severity(reaction) for reaction in reactions.values()):
         return []
-    if search is find and not may_hold(json_text(run)):
+    if search is find_sensitive and not may_contain_sensitive(encode_json(run)):
         return []
     values = dict(_places(run))
     seen = _seen(values, search)
@@ -137,9 +137,9 @@ def _is_given(message: object) -> bool:
     return isinstance(message, Mapping) and message.get("role") in _GIVEN_ROLES
 
 
-def _seen(values: Mapping[str, object], search: Find) -> list[_Seen]:
+def _seen(values: Mapping[str, object], search: Search) -> list[_Seen]:
     literals: dict[tuple[str, Category, str], set[str]] = {}
-    for place, one in found_at(values.items(), search):
+    for place, one in find_at_places(values.items(), search):
         literals.setdefault((place, one.category, one.kind), set()).add(one.literal)
     seen = [
         _Seen(sort, kind, len(found), place, values.get(place))

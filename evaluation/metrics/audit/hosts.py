@@ -19,19 +19,19 @@ _FULL_STOP: Final = "\u3002"
 _AFTER: Final = ".,;:!)]}"
 
 
-def hosts_in(text: str) -> Iterator[str]:
+def find_hosts(text: str) -> Iterator[str]:
     """Yield the host of each address in ``text``: lower case, normalised, without user and port."""
     if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
         return
     data = text.encode("utf-8", "replace")
-    for start, end in _ADDRESS.spans(data):
+    for start, end in _ADDRESS.find_spans(data):
         bare = data[start - len(_WEB) : start].lower() == _WEB.encode()
-        host = host_of(data[start:end].decode())
+        host = parse_host(data[start:end].decode())
         if host:
             yield f"{_WEB}{host}" if bare else host
 
 
-def host_of(authority: str) -> str:
+def parse_host(authority: str) -> str:
     """Give the host of ``user:password@host:port``."""
     plain = normalize("NFKC", unquote(authority)).replace(_FULL_STOP, ".")
     named = plain.rpartition("@")[2].rstrip(_AFTER).lower()

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from evaluation.inputs.rules import AuditRule, ContentRule, Severity
-from evaluation.metrics.audit.hosts import hosts_in, is_within
+from evaluation.metrics.audit.hosts import find_hosts, is_within
 from evaluation.metrics.response.content import Said, described, found_in
 from evaluation.results.findings import AuditFinding, FindingKind
 from evaluation.results.redaction import build_excerpt
@@ -31,16 +31,16 @@ def retention_problem(metadata: JsonObject, days: float, now: datetime) -> Answe
     Returns:
         What is wrong (kept too long, or not known), and a sentence that says it.
     """
-    made, until = moment_of(metadata.get("timestamp")), metadata.get("retain_until")
+    made, until = parse_time(metadata.get("timestamp")), metadata.get("retain_until")
     if made is None:
         return (
             "missing_data",
             "metadata.timestamp is no ISO 8601 time, so that the age of the run is not known",
         )
-    if until is not None and moment_of(until) is None:
+    if until is not None and parse_time(until) is None:
         return "missing_data", "metadata.retain_until is no ISO 8601 time"
     end = _after(made, days)
-    if end < (moment_of(until) or made):
+    if end < (parse_time(until) or made):
         return "kept", f"the text is to be kept until {_day(until)}; {days:g} days end on {_day(end)}"
     if end < now:
         return (
@@ -50,7 +50,7 @@ def retention_problem(metadata: JsonObject, days: float, now: datetime) -> Answe
     return None
 
 
-def moment_of(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """Read a time; None for what is no ISO 8601."""
     if not isinstance(value, str):
         return None
@@ -69,7 +69,7 @@ def _after(made: datetime, days: float) -> datetime:
 
 
 def _day(moment: object) -> str:
-    read = moment if isinstance(moment, datetime) else moment_of(moment)
+    read = moment if isinstance(moment, datetime) else parse_time(moment)
     return read.date().isoformat() if read else ""
 
 
@@ -80,7 +80,7 @@ _DEEPEST: Final = 200
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditedRun:
     """What rules are held against."""
 
     output: str | None
@@ -108,7 +108,7 @@ class _Breach:
     kind: FindingKind = "policy"
 
 
-def rule_findings(rules: Iterable[object], audited: Audited) -> list[AuditFinding]:
+def rule_findings(rules: Iterable[object], audited: AuditedRun) -> list[AuditFinding]:
     """Hold every rule against a run.
 
     A rule that cannot be read or applied is a finding of kind ``metric_error``, one that lacks what it needs
@@ -117,7 +117,7 @@ def rule_findings(rules: Iterable[object], audited: Audited) -> list[AuditFindin
     return [finding for index, given in enumerate(rules) for finding in _findings(index, given, audited)]
 
 
-def _findings(index: int, given: object, audited: Audited) -> Iterator[AuditFinding]:
+def _findings(index: int, given: object, audited: AuditedRun) -> Iterator[AuditFinding]:
     try:
         rule = AuditRule.model_validate(given)
     except ValidationError as error:
@@ -130,7 +130,7 @@ def _findings(index: int, given: object, audited: Audited) -> Iterator[AuditFind
         yield _finding(rule, breach)
 
 
-def _breaches(rule: AuditRule, audited: Audited) -> Iterator[_Breach]:
+def _breaches(rule: AuditRule, audited: AuditedRun) -> Iterator[_Breach]:
     if rule.forbidden is not None:
         yield from _content(rule.forbidden, audited.said, "forbidden")
     elif rule.required is not None:
@@ -157,7 +157,7 @@ def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "requir
         yield _Breach(reason, where, texts.texts[-1])
 
 
-def _retention(days: float, audited: Audited) -> Iterator[_Breach]:
+def _retention(days: float, audited: AuditedRun) -> Iterator[_Breach]:
     if audited.now is None:
         yield _Breach("the clock gives no time with a zone", "clock", None, "metric_error")
         return
@@ -194,17 +194,17 @@ def _permitted(rule: AuditRule, tool: str) -> bool:
     return rule.allowed_tools is None or tool in rule.allowed_tools
 
 
-def _domains(allowed: Sequence[str], audited: Audited) -> Iterator[_Breach]:
+def _domains(allowed: Sequence[str], audited: AuditedRun) -> Iterator[_Breach]:
     """Find addresses outside the allowed domains: one breach a place, with the first hosts."""
     for where, value in _addressed(audited):
-        hosts = dict.fromkeys(host for text in _texts(value) for host in hosts_in(text))
+        hosts = dict.fromkeys(host for text in _texts(value) for host in find_hosts(text))
         outside = [host for host in hosts if not any(is_within(host, domain) for domain in allowed)]
         if outside:
             named = ", ".join(_short(host) for host in outside[:_SHOWN_HOSTS])
             yield _Breach(f"addresses outside the allowed domains ({len(outside)}): {named}", where, value)
 
 
-def _addressed(audited: Audited) -> Iterator[tuple[str, object]]:
+def _addressed(audited: AuditedRun) -> Iterator[tuple[str, object]]:
     yield _OUTPUT, audited.output or ""
     for index, action in enumerate(audited.actions or ()):
         yield f"agent_run.tool_calls[{index}].args", action["args"]

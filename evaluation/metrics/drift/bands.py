@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from evaluation.inputs.rules import DriftRules, Tolerance
 from evaluation.metrics.drift.baseline import Measurements
 from evaluation.results.findings import Unscored, missing_data, unscored_error
-from evaluation.statistics.outliers import usual
+from evaluation.statistics.outliers import center_and_spread
 
 DEFAULT_TOLERANCE: Final = Tolerance(relative=0.1)
 """For metrics that the rules say nothing of."""
@@ -31,7 +31,7 @@ def tolerance_of(metric: str, rules: DriftRules) -> Tolerance:
     return rules.tolerances.get(metric) or rules.default or DEFAULT_TOLERANCE
 
 
-def steady(current: Mapping[str, float], values: Mapping[str, float], rules: DriftRules) -> list[str]:
+def steady_metrics(current: Mapping[str, float], values: Mapping[str, float], rules: DriftRules) -> list[str]:
     """Name the metrics without a tolerance of their own that are within the default one.
 
     They would be found within their bands as well; most metrics of most runs are, and need none.
@@ -90,7 +90,7 @@ def _band(metric: str, values: Sequence[float], runs: int, rules: DriftRules) ->
     if len(values) < rules.min_runs:
         return missing_data(f"{len(values)} of {runs} earlier runs have a value; {rules.min_runs} are needed")
     try:
-        found = usual(values, rules.method)
+        found = center_and_spread(values, rules.method)
     except OverflowError:
         return unscored_error("the values of the earlier runs are too large to be averaged")
     if found.spread == 0.0:

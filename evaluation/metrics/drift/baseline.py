@@ -25,7 +25,7 @@ class Measurements(NamedTuple):
     faults: Mapping[str, str]
 
 
-def measurements(source: JsonObject, known: Known) -> Measurements:
+def read_measurements(source: JsonObject, known: Known) -> Measurements:
     """Read the numbers of one run; True counts as 1, False as 0.
 
     Args:
@@ -125,11 +125,11 @@ class Baseline:
 def read_baseline(given: JsonObject, known: Known) -> Baseline:
     """Take a baseline apart; what cannot be used is said in ``faults``."""
     if KEYS.isdisjoint(given):
-        return Baseline(measurements(given, known))
+        return Baseline(read_measurements(given, known))
     single = {name: value for name, value in given.items() if name not in KEYS}
     runs = given.get("runs")
     return Baseline(
-        measurements(single, known) if single else _NOTHING,
+        read_measurements(single, known) if single else _NOTHING,
         runs=None if runs is None else _runs(runs, known),
         recent=_runs(given.get("recent"), known),
         samples=_object(given.get("samples")),
@@ -140,7 +140,7 @@ def read_baseline(given: JsonObject, known: Known) -> Baseline:
 
 def _runs(value: object, known: Known) -> list[Measurements]:
     entries = value if isinstance(value, list) else []
-    return [measurements(entry, known) if isinstance(entry, Mapping) else _NOTHING for entry in entries]
+    return [read_measurements(entry, known) if isinstance(entry, Mapping) else _NOTHING for entry in entries]
 
 
 def _object(value: object) -> JsonObject | None:

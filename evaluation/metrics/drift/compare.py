@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Severity
-from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one, steady
+from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one, steady_metrics
 from evaluation.metrics.drift.baseline import Baseline, read_baseline
-from evaluation.metrics.drift.samples import sample_drift
-from evaluation.metrics.drift.signals import Directions, Signal, departure, movement
+from evaluation.metrics.drift.samples import compare_samples
+from evaluation.metrics.drift.signals import Directions, Signal, departure_signal, movement_signal
 from evaluation.results.findings import (
     OUTCOME_STATUSES,
     FindingKind,
@@ -29,7 +29,7 @@ class _Compared(NamedTuple):
     unscored: Mapping[str, Unscored]
 
 
-def drift(
+def compare_with_baseline(
     current: Mapping[str, float], baseline: JsonObject | None, rules: DriftRules, directions: Directions
 ) -> tuple[JsonObject, list[MetricOutcome]]:
     """Compare one run with what came before.
@@ -66,7 +66,7 @@ def drift(
 def _by_bands(
     current: Mapping[str, float], read: Baseline, rules: DriftRules, directions: Directions
 ) -> _Compared:
-    compared = steady(current, read.single.values, rules)
+    compared = steady_metrics(current, read.single.values, rules)
     bands, unscored = _bands(read, compared, rules)
     signals: list[Signal] = []
     for band in bands:
@@ -76,7 +76,7 @@ def _by_bands(
             continue
         compared.append(band.metric)
         if not band.low <= observed <= band.high:
-            signal = departure(band, observed, read.recent, rules, directions)
+            signal = departure_signal(band, observed, read.recent, rules, directions)
             signals += [] if signal is None else [signal]
     return _Compared(compared, signals, unscored)
 
@@ -98,8 +98,10 @@ def _bands(
 def _by_samples(
     before: JsonObject, after: JsonObject, rules: DriftRules, directions: Directions
 ) -> tuple[_Compared, JsonObject]:
-    tests, unscored = sample_drift(before, after, rules)
-    signals = [movement(test, rules, directions) for test in tests if test.adjusted_p_value <= rules.alpha]
+    tests, unscored = compare_samples(before, after, rules)
+    signals = [
+        movement_signal(test, rules, directions) for test in tests if test.adjusted_p_value <= rules.alpha
+    ]
     compared = _Compared([test.metric for test in tests], signals, unscored)
     return compared, {test.metric: test.as_json() for test in tests}
 

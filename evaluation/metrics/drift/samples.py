@@ -10,18 +10,18 @@ from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import read_number
 from evaluation.results.findings import Unscored, missing_data, unscored_error
 from evaluation.statistics.outliers import median
-from evaluation.statistics.two_sample import TwoSample, adjusted, two_sample
+from evaluation.statistics.two_sample import TwoSampleTest, adjust_p_values, two_sample_test
 from evaluation.values import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class SampleTest:
     """Two samples of one metric, tested."""
 
     metric: str
     before: list[float]
     after: list[float]
-    test: TwoSample
+    test: TwoSampleTest
     adjusted_p_value: float
 
     @property
@@ -43,9 +43,9 @@ class Moved:
         }
 
 
-def sample_drift(
+def compare_samples(
     before: JsonObject, after: JsonObject, rules: DriftRules
-) -> tuple[list[Moved], dict[str, Unscored]]:
+) -> tuple[list[SampleTest], dict[str, Unscored]]:
     """Test every metric of either side, and adjust over all that were tested.
 
     Args:
@@ -65,11 +65,11 @@ def sample_drift(
         return [], {**unusable, **dict.fromkeys(usable, unscored_error(str(error)))}
 
 
-def _tested(sides: Mapping[str, tuple[list[float], list[float]]], rules: DriftRules) -> list[Moved]:
-    tests = {metric: two_sample(*pair, confidence=1.0 - rules.alpha) for metric, pair in sides.items()}
-    p_values = adjusted([test.p_value for test in tests.values()])
+def _tested(sides: Mapping[str, tuple[list[float], list[float]]], rules: DriftRules) -> list[SampleTest]:
+    tests = {metric: two_sample_test(*pair, confidence=1.0 - rules.alpha) for metric, pair in sides.items()}
+    p_values = adjust_p_values([test.p_value for test in tests.values()])
     return [
-        Moved(metric, *sides[metric], tests[metric], p_value)
+        SampleTest(metric, *sides[metric], tests[metric], p_value)
         for metric, p_value in zip(tests, p_values, strict=True)
     ]
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from evaluation.inputs.rules import DriftRules, Severity
 from evaluation.metrics.drift.bands import Band, tolerance_of
 from evaluation.metrics.drift.baseline import Measurements
-from evaluation.metrics.drift.samples import Moved
+from evaluation.metrics.drift.samples import SampleTest
 from evaluation.results.findings import FindingKind
 
 Direction = Literal["higher", "lower"]
@@ -53,7 +53,7 @@ class Signal(NamedTuple):
         }
 
 
-def departure(
+def departure_signal(
     band: Band, observed: float, recent: Sequence[Measurements], rules: DriftRules, directions: Directions
 ) -> Signal | None:
     """Say what a value outside its band is; None where only rounding took it there.
@@ -82,7 +82,7 @@ def departure(
     )
 
 
-def movement(moved: Moved, rules: DriftRules, directions: Directions) -> Signal:
+def movement_signal(moved: SampleTest, rules: DriftRules, directions: Directions) -> Signal:
     """Say what two samples that differ mean; a test over many runs is neither single nor sustained."""
     effect, (before, after) = moved.test.effect, moved.medians
     direction = _direction(moved.metric, rules, directions)

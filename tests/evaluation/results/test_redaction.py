@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, redact
 from evaluation.runner import evaluate
-from evaluation.sensitive.spans import MOST_FOUND, Span
+from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
@@ -297,7 +297,7 @@ def test_an_excerpt_of_half_a_surrogate_pair_is_given():
     assert build_excerpt("a\ud800")["length"] == 4
 
 
-MANY = "".join(f"u{place}@example.org " for place in range(MOST_FOUND + 1))
+MANY = "".join(f"u{place}@example.org " for place in range(MAX_VALUES + 1))
 FOREIGN = "Fremdwort"
 """Stands in a run beside more sensitive values than are searched for."""
 
@@ -321,7 +321,7 @@ def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld)
     report = withheld.model_dump(mode="json")
     measured = evaluate(case_full_of(FOREIGN)).model_dump(mode="json")
 
-    assert report["metrics"]["response"]["words"] > MOST_FOUND
+    assert report["metrics"]["response"]["words"] > MAX_VALUES
     assert [alert["metric"] for alert in report["alerts"] if alert["kind"] == "operational"]
     for name in ("response", "operational", "trajectory"):
         own = {key for key in measured["metrics"][name] if FOREIGN not in key}
@@ -329,15 +329,15 @@ def test_a_report_that_withholds_something_keeps_its_figures_and_names(withheld)
 
 
 def test_a_run_that_was_not_searched_to_its_end_never_passes():
-    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * MOST_FOUND}})
+    report = evaluate({"agent_run": {"final_output": MANY}, "thresholds": {"words": 10 * MAX_VALUES}})
 
     assert report.status == "needs_review"
     assert [one["kind"] for one in report.audit_findings] == ["metric_error"]
 
 
 def test_a_credential_found_before_the_bound_fails_the_run():
-    text = "".join(f"password=s{place}x " for place in range(MOST_FOUND + 1))
-    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * MOST_FOUND}})
+    text = "".join(f"password=s{place}x " for place in range(MAX_VALUES + 1))
+    report = evaluate({"agent_run": {"final_output": text}, "thresholds": {"words": 10 * MAX_VALUES}})
 
     assert report.status == "failed"
 

@@ -2,15 +2,15 @@ import json
 
 import pytest
 
-from evaluation.sensitive.json_values import MOST_LEAVES, found_in, json_text
-from evaluation.sensitive.patterns import MOST_CANDIDATES
-from evaluation.sensitive.spans import MOST_FOUND, Span
+from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_in_json
+from evaluation.sensitive.patterns import MAX_CANDIDATES
+from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
 
 def literals(value):
-    return {one.literal for one in found_in(value)}
+    return {one.literal for one in find_in_json(value)}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_every_labelled_value_is_found_among_others_in_one_object(samples):
 
 
 def test_a_recogniser_is_asked_about_texts_that_the_prefilter_would_let_pass():
-    found = found_in({"a": "Ada Lovelace"}, lambda text: (Span(3, 6, "name", "personal"),))
+    found = find_in_json({"a": "Ada Lovelace"}, lambda text: (Span(3, 6, "name", "personal"),))
 
     assert [one.literal for one in found] == ["Ada"]
 
@@ -96,7 +96,7 @@ def test_a_recogniser_is_asked_about_texts_that_the_prefilter_would_let_pass():
     "value", ["\ud800", ["a\ud800", {"k\udfff": 1}], 10**5000], ids=["text", "list", "number"]
 )
 def test_what_no_json_text_can_hold_is_written_all_the_same(value):
-    assert isinstance(json_text(value), bytes)
+    assert isinstance(encode_json(value), bytes)
 
 
 def test_a_value_beside_half_a_surrogate_pair_is_found():
@@ -112,19 +112,17 @@ def test_a_value_nested_deeper_than_json_is_written_is_found():
 
 
 def too_many(value):
-    return "unsearched" in {one.category for one in found_in(value)}
+    return "unsearched" in {one.category for one in find_in_json(value)}
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        pytest.param({"password": [f"s{n}x" for n in range(MOST_FOUND + 1)]}, id="values"),
-        pytest.param({"password": ["null"] * (MOST_CANDIDATES + 1)}, id="telling names"),
-        pytest.param(["[1]"] * (MOST_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
-        pytest.param(
-            {f"n{n}": "a" for n in range(MOST_CANDIDATES + 1)} | {"x": "me@example.org"}, id="names"
-        ),
-        pytest.param([0] * (MOST_LEAVES + 1) + ["me@example.org"], id="scalars"),
+        pytest.param({"password": [f"s{n}x" for n in range(MAX_VALUES + 1)]}, id="values"),
+        pytest.param({"password": ["null"] * (MAX_CANDIDATES + 1)}, id="telling names"),
+        pytest.param(["[1]"] * (MAX_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
+        pytest.param({f"n{n}": "a" for n in range(MAX_CANDIDATES + 1)} | {"x": "me@example.org"}, id="names"),
+        pytest.param([0] * (MAX_SCALARS + 1) + ["me@example.org"], id="scalars"),
     ],
 )
 def test_what_is_beyond_the_bounds_of_a_search_is_said_to_be_unsearched(value):
@@ -132,10 +130,10 @@ def test_what_is_beyond_the_bounds_of_a_search_is_said_to_be_unsearched(value):
 
 
 def test_a_large_value_without_anything_sensitive_is_searched_to_its_end():
-    assert not too_many([0] * (MOST_LEAVES + 1))
+    assert not too_many([0] * (MAX_SCALARS + 1))
 
 
 def test_what_was_found_before_a_bound_is_given_all_the_same():
-    found = {one.literal for one in found_in(["me@example.org", *["[1]"] * (MOST_CANDIDATES + 1)])}
+    found = {one.literal for one in find_in_json(["me@example.org", *["[1]"] * (MAX_CANDIDATES + 1)])}
 
     assert found == {"me@example.org", ""}

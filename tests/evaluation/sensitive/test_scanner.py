@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from evaluation.sensitive.contact import MOST_CHECKED as MOST_PHONES
-from evaluation.sensitive.patterns import MOST_CANDIDATES
-from evaluation.sensitive.payment import MOST_CHECKED
-from evaluation.sensitive.scanner import find, may_hold
-from evaluation.sensitive.spans import MOST_FOUND, Span, without_overlaps
+from evaluation.sensitive.contact import MAX_CHECKED as MOST_PHONES
+from evaluation.sensitive.patterns import MAX_CANDIDATES
+from evaluation.sensitive.payment import MAX_CHECKED
+from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
+from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
@@ -19,11 +19,11 @@ LOOKS_LIKE_DATA = st.text(
 
 
 def searched(text):
-    return [(span.start, span.end, span.category) for span in find(text)]
+    return [(span.start, span.end, span.category) for span in find_sensitive(text)]
 
 
 def found(text):
-    return [(text[span.start : span.end], span.kind) for span in find(text)]
+    return [(text[span.start : span.end], span.kind) for span in find_sensitive(text)]
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,18 @@ def test_recall_and_precision_on_the_labelled_set_hold(category, positives, othe
 
 @pytest.mark.parametrize("sample", [*TOKENS, *KEYS, *URLS, *PASSWORDS[:4]], ids=lambda one: one.kind)
 def test_a_credential_is_named_by_its_kind(sample):
-    assert {span.kind for span in find(sample.text)} == {sample.kind}
+    assert {span.kind for span in find_sensitive(sample.text)} == {sample.kind}
 
 
 @pytest.mark.parametrize("lead", ["", "\n", "\t", "é", "王", '"'])
 def test_the_prefilter_lets_no_labelled_value_pass_in_any_json_text(lead):
     texts = [lead + sample.text for sample in [*CREDENTIALS, *PERSONAL]]
 
-    assert [text for text in texts if not may_hold(to_json({"field": text}))] == []
+    assert [text for text in texts if not may_contain_sensitive(to_json({"field": text}))] == []
 
 
 def test_the_prefilter_settles_most_clean_texts():
-    hits = [sample.text for sample in NEGATIVES if may_hold(to_json([sample.text]))]
+    hits = [sample.text for sample in NEGATIVES if may_contain_sensitive(to_json([sample.text]))]
 
     assert len(hits) < len(NEGATIVES) / 2
 
@@ -59,15 +59,15 @@ def test_the_prefilter_settles_most_clean_texts():
 @given(LOOKS_LIKE_DATA)
 def test_spans_lie_in_the_text_in_order_and_apart(text):
     end = 0
-    for span in find(text):
+    for span in find_sensitive(text):
         assert end <= span.start < span.end <= len(text)
         end = span.end
 
 
 @given(LOOKS_LIKE_DATA)
 def test_what_is_found_in_a_text_passes_the_prefilter_in_its_json(text):
-    if find(text):
-        assert may_hold(to_json([text.encode("utf-8", "replace").decode()]))
+    if find_sensitive(text):
+        assert may_contain_sensitive(to_json([text.encode("utf-8", "replace").decode()]))
 
 
 @pytest.mark.parametrize(
@@ -125,22 +125,22 @@ def test_what_has_only_the_look_of_a_number_is_none(text):
 @pytest.mark.parametrize(
     ("text", "most", "kind"),
     [
-        ("123-45-6789 ", MOST_CHECKED, "national_number"),
-        ("ssn 123456789 ", MOST_CHECKED, "national_number"),
-        ("4111 1111 1111 1112 ", MOST_CHECKED, "payment_card"),
-        ("DE89 3704 0044 0532 0130 01, ", MOST_CHECKED, "iban"),
+        ("123-45-6789 ", MAX_CHECKED, "national_number"),
+        ("ssn 123456789 ", MAX_CHECKED, "national_number"),
+        ("4111 1111 1111 1112 ", MAX_CHECKED, "payment_card"),
+        ("DE89 3704 0044 0532 0130 01, ", MAX_CHECKED, "iban"),
         ("+1 23456789, ", MOST_PHONES, "phone"),
         ("0999 9999999, ", MOST_PHONES, "phone"),
     ],
 )
 def test_beyond_a_number_of_checks_the_form_is_enough(text, most, kind):
-    last = find(text * (most + 2))[-1:]
+    last = find_sensitive(text * (most + 2))[-1:]
 
     assert [span.kind for span in last] == [kind]
 
 
 def test_a_text_of_nothing_but_candidates_takes_time_in_proportion():
-    assert len(find("joe@example.com " * 20_000)) == 20_000
+    assert len(find_sensitive("joe@example.com " * 20_000)) == 20_000
 
 
 def test_personal_data_is_left_on_both_sides_of_a_credential_within():
@@ -150,7 +150,7 @@ def test_personal_data_is_left_on_both_sides_of_a_credential_within():
         Span(8, 12, "iban", "personal"),
     ]
 
-    assert without_overlaps(spans) == (
+    assert merge_spans(spans) == (
         Span(0, 4, "phone", "personal"),
         Span(4, 6, "pin", "credential"),
         Span(6, 12, "phone", "personal"),
@@ -158,25 +158,25 @@ def test_personal_data_is_left_on_both_sides_of_a_credential_within():
 
 
 def test_a_span_says_what_it_is():
-    assert find("mail joe@example.com") == (Span(5, 20, "email", "personal"),)
+    assert find_sensitive("mail joe@example.com") == (Span(5, 20, "email", "personal"),)
 
 
 def test_a_text_with_too_many_values_is_unsearched_where_no_credential_stands():
-    text = "".join(f"password=s{place:05}x " for place in range(MOST_FOUND + 1))
+    text = "".join(f"password=s{place:05}x " for place in range(MAX_VALUES + 1))
 
-    found = find(text)
+    found = find_sensitive(text)
 
     assert {span.category for span in found} == {"credential", "unsearched"}
     assert sum(span.end - span.start for span in found) == len(text)
 
 
 def test_as_many_values_as_are_given_are_searched():
-    text = "me@example.org " * MOST_FOUND
+    text = "me@example.org " * MAX_VALUES
 
-    assert {span.kind for span in find(text)} == {"email"}
+    assert {span.kind for span in find_sensitive(text)} == {"email"}
 
 
 def test_a_text_with_too_many_places_that_look_like_a_value_is_unsearched():
-    text = "password=null " * (MOST_CANDIDATES + 1)
+    text = "password=null " * (MAX_CANDIDATES + 1)
 
-    assert find(text) == (Span(0, len(text), "unsearched", "unsearched"),)
+    assert find_sensitive(text) == (Span(0, len(text), "unsearched", "unsearched"),)

@@ -10,39 +10,39 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.errors import ContractError
-from evaluation.statistics.outliers import usual
+from evaluation.statistics.outliers import center_and_spread
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
 
 @given(VALUES)
 def test_a_standard_score_is_over_mean_and_sample_standard_deviation(values):
-    found = usual(values, "zscore")
+    found = center_and_spread(values, "zscore")
     assert found.center == pytest.approx(statistics.fmean(values), abs=1e-9)
     assert found.spread == pytest.approx(statistics.stdev(values), abs=1e-6)
 
 
 @given(VALUES.filter(lambda values: stats.median_abs_deviation(values) > 0))
 def test_a_modified_score_is_over_median_and_mad(values):
-    found = usual(values, "mad")
+    found = center_and_spread(values, "mad")
     assert found.center == pytest.approx(statistics.median(values))
     assert found.spread == pytest.approx(stats.median_abs_deviation(values) / 0.6745)
 
 
 def test_one_far_value_hides_nothing_from_the_median():
-    assert usual([100.0, 101.0, 102.0, 103.0, 9000.0], "mad").spread == pytest.approx(1 / 0.6745)
+    assert center_and_spread([100.0, 101.0, 102.0, 103.0, 9000.0], "mad").spread == pytest.approx(1 / 0.6745)
 
 
 def test_where_most_values_are_equal_the_mean_deviation_gives_the_spread():
-    assert usual([1.0] * 7 + [0.0] * 3, "mad").spread == pytest.approx(0.3 * 1.2533141)
+    assert center_and_spread([1.0] * 7 + [0.0] * 3, "mad").spread == pytest.approx(0.3 * 1.2533141)
 
 
 @pytest.mark.parametrize("method", ["mad", "zscore"])
 def test_equal_values_have_no_spread(method):
-    found = usual([4.0] * 5, method)
+    found = center_and_spread([4.0] * 5, method)
     assert (found.center, found.spread) == (4.0, 0.0)
 
 
 def test_one_value_is_no_history():
     with pytest.raises(ContractError, match="not 1"):
-        usual([1.0], "mad")
+        center_and_spread([1.0], "mad")

@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
-from evaluation.metrics.audit.hosts import host_of, hosts_in, is_within
-from evaluation.metrics.audit.rules import Audited, moment_of, retention_problem, rule_findings
+from evaluation.metrics.audit.hosts import find_hosts, is_within, parse_host
+from evaluation.metrics.audit.rules import AuditedRun, parse_time, retention_problem, rule_findings
 from tests.evaluation.actions import observed
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -16,7 +16,7 @@ def action(name="search", args=None, kind="tool"):
 
 
 def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=None, messages=None):
-    audited = Audited(output, messages, [*actions], metadata or {}, NOW)
+    audited = AuditedRun(output, messages, [*actions], metadata or {}, NOW)
     return rule_findings([{"id": "rule", **rule}], audited)
 
 
@@ -43,7 +43,7 @@ def test_content_is_demanded_or_forbidden_and_a_rule_without_meaning_is_a_findin
 
 
 def test_a_rule_that_is_no_object_is_a_finding():
-    (one,) = rule_findings(["no rule"], Audited("x", None, [], {}, NOW))
+    (one,) = rule_findings(["no rule"], AuditedRun("x", None, [], {}, NOW))
 
     assert (one["id"], one["kind"], one["severity"]) == ("audit.rules[0]", "metric_error", "warning")
 
@@ -185,7 +185,7 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
     ],
 )
 def test_hosts_are_read_as_a_browser_reads_them(text, hosts):
-    assert [*hosts_in(text)] == hosts
+    assert [*find_hosts(text)] == hosts
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_subdomain_is_within_its_domain(host, domain, within):
 
 
 def test_the_authority_without_a_host_names_none():
-    assert host_of("user@") == ""
+    assert parse_host("user@") == ""
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_the_reason_names_the_days():
 
 
 def test_a_time_without_an_offset_is_utc():
-    assert moment_of("2024-06-01") == NOW
+    assert parse_time("2024-06-01") == NOW
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():

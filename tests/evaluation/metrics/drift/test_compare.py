@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.inputs.rules import DriftRules
-from evaluation.metrics.drift.compare import drift
+from evaluation.metrics.drift.compare import compare_with_baseline
 
 DIRECTIONS = {"latency_ms": "lower", "token_f1": "higher", "exact_match": "higher"}
 EARLIER = [{"latency_ms": 100.0 + step} for step in (-4, -2, -1, 0, 1, 2, 4)]
 
 
 def compare(current, baseline, **rules):
-    return drift(current, baseline, DriftRules.model_validate(rules), DIRECTIONS)
+    return compare_with_baseline(current, baseline, DriftRules.model_validate(rules), DIRECTIONS)
 
 
 def signals(current, baseline, **rules):
