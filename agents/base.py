@@ -11,7 +11,7 @@ from agents import prompts
 from agents.calls.conversation import Conversation, Model, ModelCall, adrive, asked, drive, reply_text
 from agents.contracts import JsonSchema
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.replies import without_thoughts
+from agents.parsing.objects import remove_thoughts
 
 DEFAULT_RETRY: Final = TransportRetry()
 
@@ -62,7 +62,7 @@ class BaseAgent:
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         call = ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
         text = reply_text((yield from asked(call)))
-        return text if schema else without_thoughts(text)
+        return text if schema else remove_thoughts(text)
 
     def _messages(self, user_input: str) -> list[BaseMessage]:
         return [SystemMessage(self.system_prompt), HumanMessage(user_input)]

@@ -15,7 +15,7 @@ from agents.calls.conversation import Conversation, Model, ModelCall, adrive, dr
 from agents.calls.tools import ToolCalls, awaits, identified, tool_runner
 from agents.errors import ModelSetupError, ToolLoopError
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.replies import without_thoughts
+from agents.parsing.objects import remove_thoughts
 from agents.sync import run_sync
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ class ExecutionAgent(BaseAgent):
         while True:
             [reply] = yield ModelCall(self._model, messages, self.transport_retry)
             if self._runner is None or not (isinstance(reply, AIMessage) and _wants_tools(reply)):
-                return without_thoughts(reply_text(reply))
+                return remove_thoughts(reply_text(reply))
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             asked = identified(reply)

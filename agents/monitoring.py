@@ -10,8 +10,9 @@ from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, adrive, drive
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.loose_json import containers
-from agents.parsing.replies import read_verdict
+from agents.parsing.loose_json import find_containers
+from agents.parsing.objects import is_quoted
+from agents.parsing.verdicts import read_verdict
 
 _log: Final = logging.getLogger(__name__)
 
@@ -70,7 +71,8 @@ class MonitoringAgent(BaseAgent):
 
 
 def _quotes(reply: str, *texts: str) -> bool:
-    """Whether a JSON object in a reply with other words around it stands in one of the texts, too."""
+    """Checks whether a JSON object in a reply, with other words around it, comes from one of the texts."""
     reply = reply.strip()
-    spans = [reply[slice(*span)] for span in containers(reply) if span]
-    return any(span != reply and span in text for span in spans for text in texts)
+    written = [reply[slice(*span)] for span in find_containers(reply) if span]
+    # A reply that is nothing but the object is an answer, even if the output contains the same.
+    return any(item != reply and is_quoted(item, texts) for item in written)

@@ -10,7 +10,8 @@ from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, adrive, drive
 from agents.contracts import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.replies import read_plan, without_thoughts
+from agents.parsing.objects import remove_thoughts
+from agents.parsing.plans import read_plan
 
 _log: Final = logging.getLogger(__name__)
 
@@ -63,6 +64,6 @@ class PlanningAgent(BaseAgent):
         steps = read_plan(reply)
         if not isinstance(steps, Unreadable):
             return steps
-        text = without_thoughts(reply)
+        text = remove_thoughts(reply)
         _log.warning("the plan is no list; taking the reply as one step: %.200r", text)
         return [text] if text else []

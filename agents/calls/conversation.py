@@ -20,7 +20,7 @@ from agents.contracts import JsonSchema
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
 from agents.models.ollama import check_ended, explain
 from agents.models.transport_retry import TransportRetry, is_transient, is_undecodable, status_of
-from agents.parsing.well_formed import sendable, well_formed
+from agents.parsing.surrogates import make_sendable, replace_surrogates
 
 T = TypeVar("T")
 
@@ -104,13 +104,13 @@ class ModelCall:
             ModelUnavailableError: The fault did not pass within the retries.
             ModelRefusedError: The server refused for good.
         """
-        structured, messages = constrained(self.model, self.schema), sendable(self.messages)
+        structured, messages = constrained(self.model, self.schema), make_sendable(self.messages)
         with _explained(self.model):
             return self.retry.sync()(self._ask, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
         """Call the model; returns and raises as ``run`` does."""
-        structured, messages = constrained(self.model, self.schema), sendable(self.messages)
+        structured, messages = constrained(self.model, self.schema), make_sendable(self.messages)
         with _explained(self.model):
             return await self.retry.asynchronous()(self._aask, structured, messages)
 
@@ -152,7 +152,7 @@ def reply_text(message: BaseMessage) -> str:
     text: str = message.text
     if not text and isinstance(message, AIMessage) and message.tool_calls:
         text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
-    return well_formed(text)
+    return replace_surrogates(text)
 
 
 def _invoke_structured(model: StructuredModel, messages: list[BaseMessage]) -> list[BaseMessage]:

@@ -17,7 +17,7 @@ from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_base, wait_random_exponential
 
-from agents.parsing.loose_json import containers
+from agents.parsing.loose_json import find_containers
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def _is_cut_off(error: BaseException) -> bool:
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"
     if isinstance(error, json.JSONDecodeError):
-        return not error.doc.strip() or None in containers(error.doc)
+        return not error.doc.strip() or None in find_containers(error.doc)
     if isinstance(error, ValueError):
         return str(error).startswith(_NO_REPLY)
     # Ollama's client has no status to report where the server fails once the reply has begun.

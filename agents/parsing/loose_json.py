@@ -1,7 +1,7 @@
-"""JSON as models write it: finding it in a text, and reading it without guessing.
+"""Finds JSON in a model's text and reads it, also if it is not quite JSON.
 
-Two ways of reading what is no JSON are kept apart: ``respelled`` writes a complete document the way JSON is
-written and invents nothing; ``load_repaired`` guesses, and may well guess wrong.
+``respell_json`` rewrites a complete document in JSON's spelling and invents nothing. ``repair_json`` guesses,
+and its guess may be wrong: never take an approval from it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Final
 import json_repair
 
 REPAIR_LIMIT: Final = 4_000
-"""Characters up to which a broken document is guessed at: the time it takes grows with their square."""
+"""Maximum length of a document to repair, in characters: the time grows with the square of the length."""
 
 CONTAINER_LIMIT: Final = 1_000
-"""Objects and lists of one text that are looked at."""
+"""Maximum number of objects and lists that are read from one text."""
 
 _STRINGS: Final = r""" "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^'\\]*+(?:\\.[^'\\]*+)*+' """
+# A bracket opens a list only before a JSON value: prose has brackets, too.
 _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|null)\b ))""", re.VERBOSE)
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
 _TOKEN: Final = re.compile(
@@ -33,17 +34,17 @@ _LITERALS: Final = {"true": "true", "false": "false", "null": "null", "none": "n
 _CLOSING: Final = {"{": "}", "[": "]"}
 
 
-def containers(text: str) -> Iterator[tuple[int, int] | None]:
-    """Where the outermost objects and lists of a text start and end, in linear time.
+def find_containers(text: str) -> Iterator[tuple[int, int] | None]:
+    """Finds the start and the end of each outermost object and list, in linear time.
 
-    The last one is None where it does not end, or ends with the wrong bracket, or where there are more
-    than ``CONTAINER_LIMIT``. A square bracket counts where a JSON value follows it.
+    The last item is None if a container is cut off or closed with the wrong bracket, or if there are more
+    than ``CONTAINER_LIMIT``.
     """
     opening = _OPENING.search(text)
     for _ in range(CONTAINER_LIMIT):
         if opening is None:
             return
-        end = _end_of_container(text, opening.start())
+        end = _find_end(text, opening.start())
         if end is None:
             break
         yield opening.start(), end
@@ -51,7 +52,7 @@ def containers(text: str) -> Iterator[tuple[int, int] | None]:
     yield None
 
 
-def _end_of_container(text: str, start: int) -> int | None:
+def _find_end(text: str, start: int) -> int | None:
     expected: list[str] = []
     for token in _MARK.finditer(text, start):
         mark = token.group()
@@ -64,33 +65,46 @@ def _end_of_container(text: str, start: int) -> int | None:
     return None
 
 
-def load(text: str) -> object:
-    """A JSON document; None where it is none."""
+def load_json(text: str) -> object:
+    """Reads a JSON document. Returns None if it is not JSON."""
     try:
+        # Models write line breaks within strings as they are, which strict JSON forbids.
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
 
 
 def load_unambiguous(text: str) -> object:
-    """Like ``load``; a key that an object names twice has no value, where decoders keep the last one.
+    """Reads a complete document, in JSON's spelling or another. Returns None if it cannot be read.
 
-    Keys come without outer space and in lower case, since models vary both.
+    Keys lose outer spaces and become lower case, since models vary both. A key that an object has twice gets
+    the value None: a decoder would keep the last one.
     """
+    value = _load_without_duplicates(text)
+    return _load_without_duplicates(respell_json(text)) if value is None else value
+
+
+def _load_without_duplicates(text: str) -> object:
     try:
-        return json.loads(text, strict=False, object_pairs_hook=_unambiguous)
+        return json.loads(text, strict=False, object_pairs_hook=_merge_pairs)
     except (ValueError, RecursionError):
         return None
 
 
-def respelled(text: str) -> str:
-    """A complete document as JSON spells it, from single quotes, bare keys, Python's literals and the like.
+def _merge_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    normalized = [(key.strip().lower(), value) for key, value in pairs]
+    counts = Counter(key for key, _ in normalized)
+    return {key: value if counts[key] == 1 else None for key, value in normalized}
 
-    Comments and trailing commas go. What has no counterpart stays, and makes it no JSON.
+
+def respell_json(text: str) -> str:
+    """Rewrites a document in JSON's spelling: single quotes, bare keys and Python's literals are replaced.
+
+    Comments and trailing commas are dropped. Anything else stays as it is.
     """
     pieces: list[str] = []
     for token in _TOKEN.finditer(text):
-        piece = _piece(token)
+        piece = _respell_token(token)
         if piece in ("}", "]") and pieces[-1:] == [","]:
             pieces.pop()
         if piece:
@@ -98,32 +112,41 @@ def respelled(text: str) -> str:
     return " ".join(pieces)
 
 
-def load_repaired(text: str) -> object:
-    """A guess at what a broken document was to say; None where there is none, or it is too long."""
-    if len(text) > REPAIR_LIMIT:
-        return None
-    try:
-        return json_repair.loads(text)
-    except Exception:  # noqa: BLE001 - the guesser's own faults, such as failed assertions, are no reading
-        return None
-
-
-def _unambiguous(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    named = [(key.strip().lower(), value) for key, value in pairs]
-    counts = Counter(key for key, _ in named)
-    return {key: value if counts[key] == 1 else None for key, value in named}
-
-
-def _piece(token: re.Match[str]) -> str:
+def _respell_token(token: re.Match[str]) -> str:
     text = token.group().strip()
     if token["comment"]:
         return ""
     if token["string"]:
-        return text if text[0] == '"' else f'"{_ESCAPE_OR_QUOTE.sub(_requoted, text[1:-1])}"'
+        return text if text[0] == '"' else f'"{_ESCAPE_OR_QUOTE.sub(_swap_quotes, text[1:-1])}"'
     if token["word"]:
         return _LITERALS.get(text.lower()) or (text if _NUMBER.fullmatch(text) else json.dumps(text))
     return text
 
 
-def _requoted(found: re.Match[str]) -> str:
-    return {"\\'": "'", '"': '\\"'}.get(found.group(), found.group())
+def _swap_quotes(match: re.Match[str]) -> str:
+    return {"\\'": "'", '"': '\\"'}.get(match.group(), match.group())
+
+
+def repair_json(text: str, *, strict: bool = False) -> object:
+    """Guesses the value of a broken document.
+
+    Args:
+        text: At most ``REPAIR_LIMIT`` characters are repaired.
+        strict: Refuse a document with duplicate keys or several values, of which the guess drops some.
+
+    Returns:
+        The value; None if there is none or the document is too long.
+    """
+    if len(text) > REPAIR_LIMIT:
+        return None
+    try:
+        return json_repair.loads(text, strict=strict)
+    except Exception:  # noqa: BLE001 - json_repair also fails with its own assertions
+        return None
+
+
+def read_boolean(value: object) -> bool | None:
+    """Reads a boolean, or the word "true" or "false". Returns None for anything else."""
+    if isinstance(value, str):
+        return {"true": True, "false": False}.get(value.strip().lower())
+    return value if isinstance(value, bool) else None

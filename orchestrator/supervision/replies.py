@@ -13,7 +13,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from agents.contracts import Unreadable
-from agents.parsing.well_formed import well_formed
+from agents.parsing.loose_json import read_boolean
+from agents.parsing.surrogates import replace_surrogates
 from orchestrator.state.records import (
     CommitKind,
     Commitment,
@@ -25,7 +26,6 @@ from orchestrator.supervision.reconcile import TRIGGER_TEXT_LIMIT, bounded
 from orchestrator.supervision.statements import (
     ENTRY_LIMIT,
     Statement,
-    boolean_of,
     entries_at,
     excerpt,
     read_all,
@@ -150,7 +150,7 @@ def _commitment(occasion: Occasion, said: Statement) -> Commitment | Unreadable:
 
 
 def _no_commitment(occasion: Occasion, found: Unreadable) -> Commitment:
-    raw = excerpt(well_formed(found.raw), RAW_LIMIT)
+    raw = excerpt(replace_surrogates(found.raw), RAW_LIMIT)
     return _committed(occasion, {"interpretation": raw}, [], readable=False)
 
 
@@ -172,7 +172,7 @@ def _committed(occasion: Occasion, said: Statement, assumptions: list[str], *, r
 
 
 def _assessment(execution: Execution, said: Statement) -> SelfAssessment | Unreadable:
-    words = [boolean_of(said[name]) for name in ("met", "met_commitment") if name in said]
+    words = [read_boolean(said[name]) for name in ("met", "met_commitment") if name in said]
     met = words[0] if words and len(set(words)) == 1 else None
     if met is None:
         return Unreadable("", "no single boolean says whether the commitment was met")
@@ -184,7 +184,7 @@ def _assessment(execution: Execution, said: Statement) -> SelfAssessment | Unrea
 
 
 def _no_assessment(execution: Execution, found: Unreadable) -> SelfAssessment:
-    raw = excerpt(well_formed(found.raw), RAW_LIMIT)
+    raw = excerpt(replace_surrogates(found.raw), RAW_LIMIT)
     concern = f"the self-assessment cannot be read ({found.reason}): {raw}"
     return _assessed(execution, {"concerns": [concern]}, met=False, readable=False)
 
@@ -207,7 +207,7 @@ def _assessed(
 
 def _reconciliation(said: Statement) -> Reconciliation | Unreadable:
     triggers = entries_at(said, "triggers")
-    escalate = boolean_of(said.get("escalate"))
+    escalate = read_boolean(said.get("escalate"))
     if triggers is None or escalate is None:
         return Unreadable("", "it has no triggers or no boolean that says whether to escalate")
     shown = [excerpt(trigger, TRIGGER_TEXT_LIMIT) for trigger in triggers]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from agents.contracts import Unreadable
-from agents.parsing.loose_json import containers, load_unambiguous, respelled
-from agents.parsing.replies import cut_within_object, unquoted, without_thoughts
-from agents.parsing.well_formed import well_formed
+from agents.parsing.loose_json import load_unambiguous
+from agents.parsing.objects import ReplyObjects, find_objects, is_quoted
+from agents.parsing.surrogates import replace_surrogates
 
 TEXT_LIMIT: Final = 1_000
 """Characters of one text that are kept."""
@@ -37,57 +36,16 @@ _DOUBT: Final = re.compile(
     | \b(?:halt|reorient|ask.?human|false|reject|refus|fail|wrong|incorrect|claim|quot|exampl|pretend)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SPELLING: Final = re.compile(r"""[\s"'\\]+""")
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The objects of a reply that speak of the matter, as decoded and as written, and what is beside them."""
-
-    objects: Sequence[Statement]
-    written: Sequence[str]
-    beside: str
-
-
-def stated(text: str, sign: re.Pattern[str]) -> Stated | Unreadable:
-    """Find the objects of a reply in which ``sign`` is found.
-
-    Args:
-        text: A model's reply, with or without its thoughts.
-        sign: What an object that speaks of the matter holds.
-
-    Returns:
-        At least one object; or why there is none, or one of them cannot be read as it stands.
-    """
-    answer = without_thoughts(text)
-    if cut_within_object(text, answer):
-        return Unreadable(text, "a JSON object is cut in two")
-    document = unquoted(answer)
-    written, beside, at = [], "", 0
-    for span in containers(document):
-        if span is None:
-            return Unreadable(text, "a JSON object is cut off")
-        if sign.search(document, *span):
-            written.append(document[slice(*span)])
-            beside += document[at : span[0]]
-            at = span[1]
-    return _decoded(text, written, beside + document[at:])
-
-
-def _decoded(text: str, written: Sequence[str], beside: str) -> Stated | Unreadable:
-    if not written:
+def _decode(text: str, objects: ReplyObjects) -> list[Statement] | Unreadable:
+    if not objects.written:
         return Unreadable(text, "it holds no JSON object with an answer")
-    objects = [found for each in written if (found := _object(each)) is not None]
-    if len(objects) < len(written):
+    values = [load_unambiguous(written) for written in objects.written]
+    statements: list[Statement] = [value for value in values if isinstance(value, dict)]
+    if len(statements) < len(values):
         return Unreadable(text, "a JSON object in it is broken")
-    return Stated(objects, written, beside)
-
-
-def _object(written: str) -> Statement | None:
-    value = load_unambiguous(written)
-    if value is None:
-        value = load_unambiguous(respelled(written))
-    return value if isinstance(value, dict) else None
+    return statements
 
 
 def read_all(
@@ -109,16 +67,19 @@ def read_all(
     Returns:
         At least one answer, or why one of them, or the reply, is none.
     """
-    found = stated(text, sign)
-    if isinstance(found, Unreadable):
-        return found
-    if _quoted(found, shown):
+    objects = find_objects(text, sign)
+    if isinstance(objects, Unreadable):
+        return objects
+    statements = _decode(text, objects)
+    if isinstance(statements, Unreadable):
+        return statements
+    if any(is_quoted(written, shown) for written in objects.written):
         return Unreadable(text, "the answer is quoted from what was to be judged")
-    values = [read(statement) for statement in found.objects]
+    values = [read(statement) for statement in statements]
     answers = [value for value in values if not isinstance(value, Unreadable)]
     if faults := [value for value in values if isinstance(value, Unreadable)]:
         return Unreadable(text, faults[0].reason)
-    if doubtful(found.beside) and any(approves(answer) for answer in answers):
+    if doubtful(objects.rest) and any(approves(answer) for answer in answers):
         return Unreadable(text, "the text beside the answer contradicts it")
     return answers
 
@@ -145,20 +106,8 @@ def statement_of(value: object) -> Statement | None:
         encoded = json.dumps(dict(value), default=str)
     except Exception:  # noqa: BLE001 - a foreign mapping's own code: what cannot be read states nothing
         return None
-    return _object(encoded)
-
-
-def _quoted(found: Stated, shown: Sequence[str]) -> bool:
-    """Whether an object of a reply stands in a text that was shown, however it is spaced or quoted."""
-    texts = [_spelled(text) for text in shown]
-    return any(_spelled(each) in text for each in found.written for text in texts)
-
-
-def boolean_of(value: object) -> bool | None:
-    """A boolean, or the word for one; None for anything else."""
-    if isinstance(value, str):
-        return {"true": True, "false": False}.get(value.strip().lower())
-    return value if isinstance(value, bool) else None
+    statement = load_unambiguous(encoded)
+    return statement if isinstance(statement, dict) else None
 
 
 def text_at(statement: Statement, *names: str) -> str:
@@ -185,7 +134,7 @@ def entries_at(statement: Statement, name: str) -> list[str] | None:
 def wording(value: object) -> str:
     """A decoded value as bounded text; empty for what says nothing, such as null, false or "none"."""
     text = value if isinstance(value, str) else encoded(value)
-    text = well_formed(text).strip()
+    text = replace_surrogates(text).strip()
     return "" if _NOTHING.fullmatch(text) else excerpt(text, TEXT_LIMIT)
 
 
@@ -202,7 +151,3 @@ def encoded(value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     except RecursionError:
         return TOO_DEEP
-
-
-def _spelled(text: str) -> str:
-    return _SPELLING.sub("", text).casefold()

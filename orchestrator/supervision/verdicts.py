@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from agents.contracts import Unreadable
-from agents.parsing.well_formed import well_formed
+from agents.parsing.surrogates import replace_surrogates
 from orchestrator.state.records import SupervisorVerdict, VerdictWord
 from orchestrator.supervision.statements import (
     Statement,
@@ -119,7 +119,7 @@ def _contradicted(said: Statement) -> bool:
 
 
 def _question(found: Unreadable) -> SupervisorVerdict:
-    raw = excerpt(" ".join(well_formed(found.raw).split()), RAW_LIMIT)
+    raw = excerpt(" ".join(replace_surrogates(found.raw).split()), RAW_LIMIT)
     reason = f"{UNREADABLE_REPLY}: {found.reason}"
     question = f"How is this step to go on? It is for you to say, since {reason}. It reads: {raw}".rstrip()
     return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json_repair
 import pytest
 
-from agents.parsing.loose_json import containers, load_repaired
+from agents.parsing.loose_json import find_containers, repair_json
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,12 @@ from agents.parsing.loose_json import containers, load_repaired
     ],
 )
 def test_the_outermost_containers_are_found(text, spans):
-    assert list(containers(text)) == spans
+    assert list(find_containers(text)) == spans
 
 
 @pytest.mark.parametrize("pattern", ["{", '["', '{"', '["a"', '"'])
 def test_guessing_is_given_up_for_long_documents(pattern):
-    assert load_repaired(pattern * 20_000) is None
+    assert repair_json(pattern * 20_000) is None
 
 
 def test_a_document_on_which_the_guesser_itself_fails_is_not_read():
@@ -40,4 +40,4 @@ def test_a_document_on_which_the_guesser_itself_fails_is_not_read():
     with pytest.raises(AssertionError):
         json_repair.loads(failing)
 
-    assert load_repaired(failing) is None
+    assert repair_json(failing) is None

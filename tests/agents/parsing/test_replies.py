@@ -7,7 +7,9 @@ import json
 import pytest
 from hypothesis import given
 
-from agents.parsing.replies import read_plan, read_verdict, without_thoughts
+from agents.parsing.objects import remove_thoughts
+from agents.parsing.plans import read_plan
+from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import FENCE, MEGABYTE, is_well_formed, json_values, plan_of, slow, verdict_of
 
 
@@ -33,7 +35,7 @@ from tests.fakes.model_text import FENCE, MEGABYTE, is_well_formed, json_values,
     ],
 )
 def test_thoughts_are_dropped(text, answer):
-    assert without_thoughts(text) == answer
+    assert remove_thoughts(text) == answer
 
 
 @given(json_values)

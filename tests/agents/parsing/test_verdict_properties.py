@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.contracts import Unreadable
-from agents.parsing.replies import read_verdict
+from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import (
     FENCE,
     any_text,

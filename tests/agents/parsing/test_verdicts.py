@@ -10,7 +10,7 @@ import pytest
 
 from agents.contracts import UNREADABLE_PREFIX, Unreadable
 from agents.parsing.loose_json import CONTAINER_LIMIT
-from agents.parsing.replies import read_verdict
+from agents.parsing.verdicts import read_verdict
 from tests.fakes.model_text import BOM, FENCE, MEGABYTE, verdict_of
 
 UNREADABLE = "unreadable"

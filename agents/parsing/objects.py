@@ -1,0 +1,84 @@
+"""Finds the JSON objects of a model's reply, and checks whether they are the model's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agents.contracts import Unreadable
+from agents.parsing.loose_json import find_containers, load_json
+
+_THOUGHT_START: Final = re.compile(r"\s*<think(?:ing)?\b", re.IGNORECASE)
+_THOUGHT_END: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_SPELLING: Final = re.compile(r"""[\s"'\\]+""")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyObjects:
+    """The objects of a reply that matter to the reader.
+
+    Attributes:
+        written: The text of each object or list, in order.
+        rest: The text around them.
+    """
+
+    written: Sequence[str]
+    rest: str
+
+
+def find_objects(text: str, sign: re.Pattern[str]) -> ReplyObjects | Unreadable:
+    """Finds the outermost objects and lists in which ``sign`` matches.
+
+    Returns:
+        The objects and the text around them; or the reason if an object is cut off.
+    """
+    answer = remove_thoughts(text)
+    if _is_cut_in_object(text, answer):
+        return Unreadable(text, "a JSON object is cut in two")
+    document = unquote_json(answer)
+    written, rest, position = [], [], 0
+    for span in find_containers(document):
+        if span is None:
+            return Unreadable(text, "a JSON object is cut off")
+        if sign.search(document, *span):
+            written.append(document[slice(*span)])
+            rest.append(document[position : span[0]])
+            position = span[1]
+    return ReplyObjects(written, "\n".join([*rest, document[position:]]))
+
+
+def remove_thoughts(text: str) -> str:
+    """Removes the thoughts that a reasoning model writes before its answer; everything if they never end."""
+    closing = list(_THOUGHT_END.finditer(text))
+    if _THOUGHT_START.match(text):
+        return text[closing[0].end() :].strip() if closing else ""
+    if not closing or text.lstrip()[:1] in ("{", "[", "`", '"'):
+        return text.strip()
+    # Some servers strip the opening tag, so the thoughts begin without one.
+    thoughts = text[: closing[-1].start()]
+    return text.strip() if "<think" in thoughts.lower() else text[closing[-1].end() :].strip()
+
+
+def _is_cut_in_object(text: str, answer: str) -> bool:
+    """Checks whether a lone closing tag is inside an object, where it ends no thoughts."""
+    if _THOUGHT_START.match(text) or len(answer) == len(text.strip()):
+        return False
+    return None in find_containers(text.rstrip().removesuffix(answer))
+
+
+def unquote_json(text: str) -> str:
+    """Unwraps a JSON document that was sent as a JSON string."""
+    value = load_json(text) if text[:1] == '"' else None
+    return value if isinstance(value, str) else text
+
+
+def is_quoted(written: str, texts: Sequence[str]) -> bool:
+    """Checks whether one of the texts contains ``written``, ignoring spaces, quotes and case."""
+    spelled = _normalize(written)
+    return any(spelled in _normalize(text) for text in texts)
+
+
+def _normalize(text: str) -> str:
+    return _SPELLING.sub("", text).casefold()

@@ -1,0 +1,130 @@
+"""Reads a plan from a model's reply. Never raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from agents.contracts import Unreadable
+from agents.parsing.loose_json import find_containers, load_json, repair_json, respell_json
+from agents.parsing.objects import remove_thoughts, unquote_json
+from agents.parsing.surrogates import replace_surrogates
+
+_JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
+_PLAN_SIGN: Final = re.compile(r"plan|steps|\\u", re.IGNORECASE)
+_PLAN_KEYS: Final = ("plan", "steps")
+_STEP_KEYS: Final = (
+    "description", "step", "task", "title", "objective", "action", "name", "instruction", "details"
+)  # fmt: skip
+_LABEL: Final = re.compile(r"[\W\d_]*+(?:step[\W\d_]*+)?+", re.IGNORECASE)
+"""A text that only numbers a step, such as "1" or "Step 1:"."""
+_NUMBERED: Final = re.compile(
+    r"""^[ \t]*(?P<heading>\#{1,6}[ \t]+)?(?P<bold>\*\*|__)?
+    (?:step[ \t]+)?\(?\d{1,4}(?P=bold)?[.):](?P=bold)?[ \t]+(?=\S)""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_BULLETED: Final = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
+
+
+def read_plan(text: str) -> list[str] | Unreadable:
+    """Reads a plan from ``{"plan": [...]}``, ``{"steps": [...]}``, a bare list or a list in plain text.
+
+    Args:
+        text: A model's reply.
+
+    Returns:
+        The steps in order, each stripped and not empty (an empty list if the plan is empty); or the reason
+        if the reply contains no list.
+    """
+    document = unquote_json(remove_thoughts(text))
+    steps = _read_json_steps(document)
+    if steps is None:
+        steps = read_plain_list(document)
+    return Unreadable(text, "no list of steps") if steps is None else steps
+
+
+def _read_json_steps(text: str) -> list[str] | None:
+    readings = (_read_steps(value) for value in _iter_json_values(text))
+    return next((steps for steps in readings if steps is not None), None)
+
+
+def _iter_json_values(text: str) -> Iterator[object]:
+    """The JSON values that the text may contain, the likeliest first and a guess last."""
+    if (document := load_json(text)) is not None:
+        yield document
+        return
+    spans = [text[slice(*span)] for span in find_containers(text) if span]
+    plans = [span for span in spans if span[0] == "{" and _PLAN_SIGN.search(span)]
+    for span in [*plans, *(span for span in spans if span[0] == "[")]:
+        yield load_json(span)
+        yield load_json(respell_json(span))
+    if start := _JSON_START.search(text):
+        yield repair_json(text[start.start() :])
+
+
+def _read_steps(value: object) -> list[str] | None:
+    """Reads the steps of a decoded reply. Returns None if it is no plan."""
+    if isinstance(value, dict):
+        return next((_read_plan_value(value[key]) for key in _PLAN_KEYS if key in value), None)
+    return _read_items(value) if isinstance(value, list) else None
+
+
+def _read_plan_value(value: object) -> list[str] | None:
+    """Reads the value of the plan's key: a list; or, from weaker models, a text or numbered entries."""
+    if isinstance(value, str):
+        decoded = load_json(value)
+        return _read_items(decoded if isinstance(decoded, list) else read_plain_list(value) or [value])
+    if isinstance(value, dict):
+        nested = next((value[key] for key in _PLAN_KEYS if isinstance(value.get(key), list)), None)
+        return _read_items(nested if isinstance(nested, list) else list(value.values()))
+    return _read_items(value) if isinstance(value, list) else None
+
+
+def _read_items(values: Sequence[object]) -> list[str] | None:
+    steps = [step for value in values if (step := _read_step(value)) is not None]
+    return [step for step in steps if step] if len(steps) == len(values) else None
+
+
+def _read_step(item: object) -> str | None:
+    """Reads one step. Returns None if the item cannot be a step."""
+    if isinstance(item, dict):
+        item = _choose_description([item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)])
+    return replace_surrogates(item).strip() if isinstance(item, str) else None
+
+
+def _choose_description(texts: Sequence[str]) -> str | None:
+    """Returns the first text that is more than a label, or else the first empty one."""
+    description = next((text for text in texts if not _LABEL.fullmatch(text)), None)
+    return next((text for text in texts if not text.strip()), None) if description is None else description
+
+
+def read_plain_list(text: str) -> list[str] | None:
+    """Reads a numbered list, or else a bulleted one. Returns None if there is none.
+
+    Each entry is one line with its continuation lines joined.
+    """
+    marks = _outermost(list(_NUMBERED.finditer(text))) or list(_BULLETED.finditer(text))
+    if not marks:
+        return None
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    entries = [_read_entry(mark, text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+    return [entry for entry in entries if entry] or None
+
+
+def _outermost(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """Keeps the marks written like the first: below a heading or a bold number, plain numbers are details."""
+    return [mark for mark in marks if _is_marked_up(mark) == _is_marked_up(marks[0])]
+
+
+def _is_marked_up(mark: re.Match[str]) -> bool:
+    groups = mark.groupdict()
+    return bool(groups.get("heading") or groups.get("bold"))
+
+
+def _read_entry(mark: re.Match[str], text: str) -> str:
+    entry = " ".join(text.split("\n\n", 1)[0].split())
+    bold = mark.groupdict().get("bold")
+    if bold and mark.group().count(bold) == 1:  # the bold text ends within the entry
+        return entry.replace(bold, "", 1).strip()
+    return entry
