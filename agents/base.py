@@ -8,7 +8,15 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from agents import prompts
-from agents.calls.conversation import Conversation, Model, ModelCall, adrive, asked, drive, reply_text
+from agents.calls.conversation import (
+    Conversation,
+    Model,
+    ModelCall,
+    arun_conversation,
+    ask_model,
+    reply_text,
+    run_conversation,
+)
 from agents.contracts import JsonSchema
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
@@ -53,15 +61,15 @@ class BaseAgent:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._ask(user_input))
+        return run_conversation(self._ask(user_input))
 
     async def ainvoke(self, user_input: str) -> str:
         """Like ``invoke``, without blocking the event loop."""
-        return await adrive(self._ask(user_input))
+        return await arun_conversation(self._ask(user_input))
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         call = ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
-        text = reply_text((yield from asked(call)))
+        text = reply_text((yield from ask_model(call)))
         return text if schema else remove_thoughts(text)
 
     def _messages(self, user_input: str) -> list[BaseMessage]:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, adrive, drive
+from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.models.transport_retry import TransportRetry
 
 _BLOCK_START: Final = re.compile(r"(?m)^(?=Step \d+:)")
@@ -77,11 +77,11 @@ class SummarizingCompressor(BaseAgent):
 
     def compress(self, text: str, task: str = "") -> str:
         """Shorten ``text``, keeping what matters for ``task``."""
-        return drive(self._summarize(text, task))
+        return run_conversation(self._summarize(text, task))
 
     async def acompress(self, text: str, task: str = "") -> str:
         """Like ``compress``, without blocking the event loop."""
-        return await adrive(self._summarize(text, task))
+        return await arun_conversation(self._summarize(text, task))
 
     def _summarize(self, text: str, task: str) -> Conversation[str]:
         if len(text) <= self._cut.max_length:

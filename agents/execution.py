@@ -11,8 +11,15 @@ from langchain_core.tools import BaseTool, tool
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, ModelCall, adrive, drive, reply_text
-from agents.calls.tools import ToolCalls, awaits, identified, tool_runner
+from agents.calls.conversation import (
+    Conversation,
+    Model,
+    ModelCall,
+    arun_conversation,
+    reply_text,
+    run_conversation,
+)
+from agents.calls.tools import ToolCalls, add_call_ids, build_tool_runner, has_async_only_tool
 from agents.errors import ModelSetupError, ToolLoopError
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
@@ -53,7 +60,7 @@ class ExecutionAgent(BaseAgent):
         self.tools = [item if isinstance(item, BaseTool) else tool(item) for item in tools or ()]
         self.max_tool_rounds = max_tool_rounds
         self._model = _with_tools(llm, self.tools)
-        self._runner = tool_runner(self.tools) if self.tools else None
+        self._runner = build_tool_runner(self.tools) if self.tools else None
 
     def execute_step(self, step_description: str, context: str = "") -> str:
         """Carry out a step.
@@ -74,7 +81,7 @@ class ExecutionAgent(BaseAgent):
 
     async def aexecute_step(self, step_description: str, context: str = "") -> str:
         """Like ``execute_step``, without blocking the event loop."""
-        return await adrive(self._work(prompts.step_request(step_description, context)))
+        return await arun_conversation(self._work(prompts.step_request(step_description, context)))
 
     def correct_step(
         self, step_description: str, previous_output: str, feedback: str, context: str = ""
@@ -91,14 +98,14 @@ class ExecutionAgent(BaseAgent):
         self, step_description: str, previous_output: str, feedback: str, context: str = ""
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
-        return await adrive(
+        return await arun_conversation(
             self._work(prompts.correction_request(step_description, previous_output, feedback, context))
         )
 
     def _drive(self, conversation: Conversation[T]) -> T:
-        if awaits(self.tools):
-            return run_sync(lambda: adrive(conversation))
-        return drive(conversation)
+        if has_async_only_tool(self.tools):
+            return run_sync(lambda: arun_conversation(conversation))
+        return run_conversation(conversation)
 
     def _work(self, prompt: str) -> Conversation[str]:
         messages: list[BaseMessage] = self._messages(prompt)
@@ -109,7 +116,7 @@ class ExecutionAgent(BaseAgent):
                 return remove_thoughts(reply_text(reply))
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
-            asked = identified(reply)
+            asked = add_call_ids(reply)
             answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), asked)
             messages = [*messages, asked, *answers]
             rounds += 1

@@ -7,7 +7,7 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, adrive, drive
+from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
@@ -53,11 +53,11 @@ class MonitoringAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._judge(objective, result))
+        return run_conversation(self._judge(objective, result))
 
     async def aevaluate(self, objective: str, result: str) -> Verdict:
         """Like ``evaluate``, without blocking the event loop."""
-        return await adrive(self._judge(objective, result))
+        return await arun_conversation(self._judge(objective, result))
 
     def _judge(self, objective: str, result: str) -> Conversation[Verdict]:
         reply = yield from self._ask(prompts.verdict_request(objective, result), self._schema)

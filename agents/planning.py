@@ -7,7 +7,7 @@ from typing import Final
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, adrive, drive
+from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
@@ -53,11 +53,11 @@ class PlanningAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._plan(task))
+        return run_conversation(self._plan(task))
 
     async def agenerate_plan(self, task: str) -> list[str]:
         """Like ``generate_plan``, without blocking the event loop."""
-        return await adrive(self._plan(task))
+        return await arun_conversation(self._plan(task))
 
     def _plan(self, task: str) -> Conversation[list[str]]:
         reply = yield from self._ask(prompts.plan_request(task), self._schema)

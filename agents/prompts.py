@@ -8,7 +8,7 @@ from itertools import count
 from typing import Final
 
 
-def boundary_for(*texts: str) -> str:
+def find_boundary(*texts: str) -> str:
     """Return a line that occurs in none of ``texts``.
 
     It is derived from the texts, so the same input gives the same prompt, and cannot be written
@@ -20,7 +20,7 @@ def boundary_for(*texts: str) -> str:
     return next(mark for mark in marks if not any(mark in text for text in texts))
 
 
-def fenced(label: str, text: str, mark: str) -> str:
+def fence_text(label: str, text: str, mark: str) -> str:
     """Put ``text`` between two lines that carry its label and ``mark``."""
     return f"{mark} {label}\n{text}\n{mark} end of {label}"
 
@@ -66,9 +66,9 @@ def plan_request(task: str) -> str:
 
 def verdict_request(objective: str, result: str) -> str:
     """Ask for a verdict, with both texts fenced off as data."""
-    mark = boundary_for(objective, result)
+    mark = find_boundary(objective, result)
     return (
-        f"{fenced('objective', objective, mark)}\n\n{fenced('output', result, mark)}\n\n"
+        f"{fence_text('objective', objective, mark)}\n\n{fence_text('output', result, mark)}\n\n"
         "Does the output meet the objective? "
         'Reply with JSON only: "success" is true or false, "feedback" is one sentence of yours.'
     )
@@ -76,25 +76,25 @@ def verdict_request(objective: str, result: str) -> str:
 
 def step_request(step: str, context: str) -> str:
     """Ask for a step; earlier results are fenced off as data."""
-    return _step_request(step, context, boundary_for(context, step))
+    return _format_step(step, context, find_boundary(context, step))
 
 
 def correction_request(step: str, previous_output: str, feedback: str, context: str) -> str:
     """Ask for a step again after an output that was refused."""
-    mark = boundary_for(previous_output, feedback, step, context)
+    mark = find_boundary(previous_output, feedback, step, context)
     return (
-        f"{_step_request(step, context, mark)}\n\n{fenced('your last output', previous_output, mark)}\n\n"
-        f"{fenced('why it was refused', feedback, mark)}\n\nDo the step again and mend that."
+        f"{_format_step(step, context, mark)}\n\n{fence_text('your last output', previous_output, mark)}\n\n"
+        f"{fence_text('why it was refused', feedback, mark)}\n\nDo the step again and mend that."
     )
 
 
-def _step_request(step: str, context: str, mark: str) -> str:
-    return f"{fenced('results so far', context, mark)}\n\nYour step now: {step}" if context else step
+def _format_step(step: str, context: str, mark: str) -> str:
+    return f"{fence_text('results so far', context, mark)}\n\nYour step now: {step}" if context else step
 
 
 def summary_request(text: str, task: str, max_length: int) -> str:
     """Ask for a shorter context."""
     return (
-        f"{fenced('notes', text, boundary_for(text, task))}\n\nThe task they serve: {task or 'not stated'}\n"
+        f"{fence_text('notes', text, find_boundary(text, task))}\n\nThe task they serve: {task or 'not stated'}\n"
         f"Shorten the notes to at most {max_length} characters."
     )

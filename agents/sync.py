@@ -41,7 +41,7 @@ class _Pool:
 _pool = _Pool()
 
 
-def in_daemon_thread(job: Job) -> None:
+def run_in_daemon_thread(job: Job) -> None:
     """Run ``job``, which must not raise, in a thread that is idle, or else in a new one."""
     _pool.run(job)
 
@@ -52,14 +52,14 @@ class DaemonExecutor(ThreadPoolExecutor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``fn`` in a daemon thread."""
         future: Future[T] = Future()
-        in_daemon_thread(partial(fulfil, future, partial(fn, *args, **kwargs)))
+        run_in_daemon_thread(partial(resolve_future, future, partial(fn, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave what is running behind."""
 
 
-def fulfil(future: Future[T], call: Callable[[], T]) -> None:
+def resolve_future(future: Future[T], call: Callable[[], T]) -> None:
     """Settle a future with what ``call`` returns or raises, unless it was cancelled before."""
     if not future.set_running_or_notify_cancel():
         return
@@ -100,7 +100,7 @@ def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return run_loop(start)
-    return _run_beside(start)
+    return _run_in_thread(start)
 
 
 def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
@@ -119,10 +119,10 @@ def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
     try:
         return runner.run(main())
     finally:
-        _end(runner.get_loop())
+        _close_loop(runner.get_loop())
 
 
-def _run_beside(start: Callable[[], Coroutine[object, object, T]]) -> T:
+def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
     """Run it in another thread; an exception that ends the wait for it (Ctrl-C) cancels it."""
     started: Future[Callable[[], None]] = Future()
 
@@ -132,15 +132,17 @@ def _run_beside(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
     outcome: Future[T] = Future()
     try:
-        in_daemon_thread(partial(fulfil, outcome, partial(contextvars.copy_context().run, run_loop, main)))
-        return _awaited(outcome)
+        run_in_daemon_thread(
+            partial(resolve_future, outcome, partial(contextvars.copy_context().run, run_loop, main))
+        )
+        return _wait_for(outcome)
     finally:
         if not (outcome.done() or outcome.cancel()):
             started.add_done_callback(lambda cancel: cancel.result()())
             wait((outcome,), _GRACE_S)
 
 
-def _awaited(outcome: Future[T]) -> T:
+def _wait_for(outcome: Future[T]) -> T:
     # A wait without an end may sleep through Ctrl-C: on Windows, or where it comes as the wait begins.
     while not wait((outcome,), _HEED_S).done:
         pass
@@ -157,37 +159,37 @@ def _cancel_of_current_task() -> Callable[[], None]:
     return cancel
 
 
-def _end(loop: asyncio.AbstractEventLoop) -> None:
-    loop.set_exception_handler(_report)
+def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
+    loop.set_exception_handler(_report_unless_left)
     try:
-        if left := loop.run_until_complete(_wind_up()):
-            names = ", ".join(sorted(_name(task) for task in left))
+        if left := loop.run_until_complete(_cancel_leftovers()):
+            names = ", ".join(sorted(_describe_task(task) for task in left))
             _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
     finally:
         loop.close()
 
 
-async def _wind_up() -> set[asyncio.Task[object]]:
+async def _cancel_leftovers() -> set[asyncio.Task[object]]:
     """Cancel what still runs and close generators that are open; what goes on all the same is returned."""
     loop = asyncio.get_running_loop()
-    stubborn = await _cancel(_others())
+    stubborn = await _cancel_tasks(_other_tasks())
     closing = loop.create_task(loop.shutdown_asyncgens())
     await asyncio.wait((closing,), timeout=_GRACE_S)
-    return stubborn | await _cancel(_others() - stubborn)
+    return stubborn | await _cancel_tasks(_other_tasks() - stubborn)
 
 
-async def _cancel(tasks: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
+async def _cancel_tasks(tasks: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
     """Those that did not end by it."""
     for task in tasks:
         task.cancel()
     return (await asyncio.wait(tasks, timeout=_GRACE_S))[1] if tasks else set()
 
 
-def _others() -> set[asyncio.Task[object]]:
+def _other_tasks() -> set[asyncio.Task[object]]:
     return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
 
 
-def _name(task: asyncio.Task[object]) -> str:
+def _describe_task(task: asyncio.Task[object]) -> str:
     """What it runs, down to what it waits for."""
     names, coroutine = list[str](), cast("object", task.get_coro())
     while isinstance(name := getattr(coroutine, "__qualname__", None), str):
@@ -196,7 +198,7 @@ def _name(task: asyncio.Task[object]) -> str:
     return " > ".join(names) or task.get_name()
 
 
-def _report(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+def _report_unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
     """What a loop says at its end, but for tasks that are left behind, and the generators they are in."""
     if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
         loop.default_exception_handler(context)

@@ -14,12 +14,12 @@ from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
-from agents.calls.redaction import redacted, secrets_of
-from agents.calls.structured_output import refuses_schema, remember_refusal, takes_schema
+from agents.calls.redaction import mask_keys, read_secrets
+from agents.calls.structured_output import accepts_schema, is_schema_refusal, remember_schema_refusal
 from agents.contracts import JsonSchema
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
-from agents.models.ollama import check_ended, explain
-from agents.models.transport_retry import TransportRetry, is_transient, is_undecodable, status_of
+from agents.models.ollama import explain_error, require_complete
+from agents.models.transport_retry import TransportRetry, http_status, is_transient, is_undecodable
 from agents.parsing.surrogates import make_sendable, replace_surrogates
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Request(Protocol):
 Conversation = Generator[Request, list[BaseMessage], T]
 
 
-def drive(conversation: Conversation[T]) -> T:
+def run_conversation(conversation: Conversation[T]) -> T:
     """Run a conversation to its end with blocking calls."""
     request = _first(conversation)
     while isinstance(request, _Asked):
@@ -51,7 +51,7 @@ def drive(conversation: Conversation[T]) -> T:
     return request
 
 
-async def adrive(conversation: Conversation[T]) -> T:
+async def arun_conversation(conversation: Conversation[T]) -> T:
     """Run a conversation to its end with awaited calls."""
     request = _first(conversation)
     while isinstance(request, _Asked):
@@ -104,41 +104,41 @@ class ModelCall:
             ModelUnavailableError: The fault did not pass within the retries.
             ModelRefusedError: The server refused for good.
         """
-        structured, messages = constrained(self.model, self.schema), make_sendable(self.messages)
+        structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
         with _explained(self.model):
             return self.retry.sync()(self._ask, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
         """Call the model; returns and raises as ``run`` does."""
-        structured, messages = constrained(self.model, self.schema), make_sendable(self.messages)
+        structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
         with _explained(self.model):
             return await self.retry.asynchronous()(self._aask, structured, messages)
 
     def _ask(self, structured: StructuredModel | None, messages: list[BaseMessage]) -> list[BaseMessage]:
         if structured is None:
-            return check_ended(self.model, [self.model.invoke(messages)])
-        return check_ended(self.model, _invoke_structured(structured, messages))
+            return require_complete(self.model, [self.model.invoke(messages)])
+        return require_complete(self.model, _invoke_structured(structured, messages))
 
     async def _aask(
         self, structured: StructuredModel | None, messages: list[BaseMessage]
     ) -> list[BaseMessage]:
         if structured is None:
-            return check_ended(self.model, [await self.model.ainvoke(messages)])
-        return check_ended(self.model, await _ainvoke_structured(structured, messages))
+            return require_complete(self.model, [await self.model.ainvoke(messages)])
+        return require_complete(self.model, await _ainvoke_structured(structured, messages))
 
 
-def asked(call: ModelCall) -> Conversation[BaseMessage]:
+def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
     """Make a call; without the schema, then and from then on, where the model's server takes none."""
     replies = yield call
     if not replies:
         replies = yield replace(call, schema=None)
-        remember_refusal(call.model)
+        remember_schema_refusal(call.model)
     return replies[0]
 
 
-def constrained(model: Model, schema: JsonSchema | None) -> StructuredModel | None:
+def bind_schema(model: Model, schema: JsonSchema | None) -> StructuredModel | None:
     """The model with its replies held to ``schema``; None where that is not wanted or not supported."""
-    if schema is None or not isinstance(model, BaseChatModel) or not takes_schema(model):
+    if schema is None or not isinstance(model, BaseChatModel) or not accepts_schema(model):
         return None
     try:
         bound = model.with_structured_output(schema, method="json_schema", include_raw=True)
@@ -177,7 +177,7 @@ def _in_place_of(error: Exception) -> list[BaseMessage] | None:
     """What a structured call gives instead of an error; None where the error is to be raised."""
     if isinstance(error, _cut_off_errors()):
         return [_partial(error)]
-    return [] if refuses_schema(error) else None
+    return [] if is_schema_refusal(error) else None
 
 
 def _raw(reply: dict[str, object]) -> BaseMessage:
@@ -210,11 +210,13 @@ def _explained(model: Model) -> Iterator[None]:
 
 
 def _known(model: Model, error: Exception) -> AgentError | None:
-    status, passing, undecodable = status_of(error), is_transient(error), is_undecodable(error)
+    status, passing, undecodable = http_status(error), is_transient(error), is_undecodable(error)
     if status is None and not passing and not undecodable:
         return None
     # Below 400 nothing was refused: at this address answers something else than a model.
     answered = (status or 0) < HTTPStatus.BAD_REQUEST
     kind = ModelUnavailableError if passing or answered else ModelRefusedError
-    detail = " ".join(redacted(str(error), secrets_of(model)).split())[:300] or type(error).__name__
-    return kind(explain(model, error) or f"the model's server failed ({type(error).__name__}): {detail}")
+    detail = " ".join(mask_keys(str(error), read_secrets(model)).split())[:300] or type(error).__name__
+    return kind(
+        explain_error(model, error) or f"the model's server failed ({type(error).__name__}): {detail}"
+    )

@@ -13,7 +13,7 @@ _KEY: Final = re.compile(r"(?i)\bbearer\s+[^\s\"',}]+|\b(?:sk|pk|gsk|xai|hf|key)
 _SHORTEST: Final = 4
 
 
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
     """The text with ``secrets``, and whatever looks like a key, masked."""
     for secret in secrets:
         if len(secret) >= _SHORTEST:
@@ -21,7 +21,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     return _KEY.sub(_MASK, text)
 
 
-def secrets_of(model: object) -> list[str]:
+def read_secrets(model: object) -> list[str]:
     """The secret settings of a model."""
     values = getattr(model, "__dict__", {}).values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
-from agents.models.transport_retry import chain, status_of
+from agents.models.transport_retry import http_status, iter_causes
 
 _log: Final = logging.getLogger(__name__)
 
@@ -27,22 +27,22 @@ _ABOUT_SCHEMAS: Final = re.compile(
 _plain: dict[int, weakref.ref[BaseChatModel]] = {}
 
 
-def refuses_schema(error: BaseException) -> bool:
+def is_schema_refusal(error: BaseException) -> bool:
     """Whether a server's answer to a constrained request may mean that it takes no schema.
 
     It may mean something else: the same request without the schema tells.
     """
-    statuses = (found for cause in chain(error) if (found := status_of(cause)) is not None)
+    statuses = (found for cause in iter_causes(error) if (found := http_status(cause)) is not None)
     return next(statuses, None) in _REFUSING and _ABOUT_SCHEMAS.search(str(error)) is not None
 
 
-def takes_schema(model: BaseChatModel) -> bool:
+def accepts_schema(model: BaseChatModel) -> bool:
     """Whether the model may be asked with a schema, as far as is known."""
     known = _plain.get(id(model))
     return known is None or known() is not model
 
 
-def remember_refusal(model: object) -> None:
+def remember_schema_refusal(model: object) -> None:
     """Note that the model's server takes no schema, for as long as the model lives."""
     if not isinstance(model, BaseChatModel):
         return

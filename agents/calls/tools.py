@@ -24,7 +24,7 @@ _NOBODY: Final = "The tool wanted to ask a human, and none can be asked here. Go
 _SILENT: Final = "The tool ended without an answer. Go on without it."
 
 
-def tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
+def build_tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
     """A runnable that answers each tool call of the last message, failures included.
 
     It keeps no checkpoints of its own, whatever graph it is called from.
@@ -40,12 +40,12 @@ def tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
     return cast("ToolRunner", graph.compile(checkpointer=False))
 
 
-def awaits(tools: Sequence[BaseTool]) -> bool:
+def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
     """Whether one of the tools can only be awaited, as those from MCP servers."""
     return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
 
 
-def identified(reply: AIMessage) -> AIMessage:
+def add_call_ids(reply: AIMessage) -> AIMessage:
     """The reply with an id for each of its tool calls; some servers give none, and answers need one."""
     if all(call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)):
         return reply

@@ -8,7 +8,7 @@ from agents.models.embedded import build_embedded
 from agents.models.ollama import build_ollama
 from agents.models.openai import build_openai
 from agents.models.spec import parse_spec
-from agents.models.weights import weights_at
+from agents.models.weights import check_weights
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -43,7 +43,7 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
         case "local":
             return build_embedded(None, options)
         case "gguf":
-            return build_embedded(weights_at(parsed.name, named_by="the specification"), options)
+            return build_embedded(check_weights(parsed.name, named_by="the specification"), options)
         case "ollama":
             return build_ollama(parsed.name, options)
         case "openai":

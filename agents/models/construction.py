@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Chat = TypeVar("Chat", bound="BaseChatModel")
 
 
-def construct(
+def build_chat_model(
     model_class: type[Chat],
     *,
     fixed: Mapping[str, object],

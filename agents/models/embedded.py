@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models.construction import construct
+from agents.models.construction import build_chat_model
 from agents.models.llama_process import Settings
 from agents.models.weights import Weights, locate_weights
 
@@ -114,7 +114,7 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
 
     settings = dict(options)
     endpoint = embedded_endpoint(weights, _checked_n_ctx(settings.pop("n_ctx", None)))
-    return construct(
+    return build_chat_model(
         ChatOpenAI,
         fixed={
             "model": endpoint.model,

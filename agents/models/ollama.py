@@ -12,9 +12,9 @@ import httpx
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableBinding
 
-from agents.models.construction import construct
+from agents.models.construction import build_chat_model
 from agents.models.context_guard import ContextGuard
-from agents.models.transport_retry import chain
+from agents.models.transport_retry import iter_causes
 
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama
@@ -45,7 +45,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     """
     from langchain_ollama import ChatOllama  # noqa: PLC0415 - heavy; only for who uses it
 
-    model = construct(
+    model = build_chat_model(
         ChatOllama,
         fixed={"model": name},
         defaults={
@@ -61,7 +61,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     return model
 
 
-def explain(llm: object | None, error: BaseException) -> str | None:
+def explain_error(llm: object | None, error: BaseException) -> str | None:
     """One sentence with the command that mends it, for a missing Ollama server or model.
 
     Args:
@@ -71,7 +71,7 @@ def explain(llm: object | None, error: BaseException) -> str | None:
     Returns:
         The sentence; None where the error is another one, or not Ollama's.
     """
-    for cause in chain(error):
+    for cause in iter_causes(error):
         address = _unreachable(llm, cause)
         if address is not None:
             return (
@@ -84,7 +84,7 @@ def explain(llm: object | None, error: BaseException) -> str | None:
     return None
 
 
-def check_ended(llm: object, replies: Sequence[BaseMessage]) -> list[BaseMessage]:
+def require_complete(llm: object, replies: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The replies, unless an Ollama server's stream ended before it said that it was done.
 
     Where a connection is closed in good order in the middle of a stream, its client takes that for the end.
@@ -101,7 +101,7 @@ def check_ended(llm: object, replies: Sequence[BaseMessage]) -> list[BaseMessage
     return list(replies)
 
 
-def server_address(given: str | None = None) -> str:
+def format_address(given: str | None = None) -> str:
     """Scheme, host and port that Ollama's client asks, without the password that an address may carry.
 
     Args:
@@ -178,7 +178,7 @@ def _is_ollama(llm: object | None) -> bool:
 
 def _host(llm: object | None) -> str:
     given = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST")
-    return server_address(None if given is None else str(given))
+    return format_address(None if given is None else str(given))
 
 
 def _shown(url: httpx.URL) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSetupError
-from agents.models.construction import construct
+from agents.models.construction import build_chat_model
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
@@ -39,7 +39,7 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
             f"openai:{name} needs a key, and OPENAI_API_KEY is not set; run `export OPENAI_API_KEY=...`, "
             "or set OPENAI_BASE_URL to an endpoint that needs none"
         )
-    return construct(
+    return build_chat_model(
         ChatOpenAI,
         fixed={"model": name},
         defaults={

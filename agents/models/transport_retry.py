@@ -42,9 +42,9 @@ def is_transient(error: BaseException) -> bool:
 
 def _passes(error: BaseException, above: frozenset[int]) -> bool:
     """``above``: the groups that the error was found in, by identity; it may have been caused by one."""
-    causes = [cause for cause in chain(error) if id(cause) not in above]
+    causes = [cause for cause in iter_causes(error) if id(cause) not in above]
     for cause in causes:
-        status = status_of(cause)
+        status = http_status(cause)
         if status is not None and status >= HTTPStatus.BAD_REQUEST:
             return status in TRANSIENT_STATUS
         if isinstance(cause, BaseExceptionGroup):
@@ -56,7 +56,7 @@ def _passes(error: BaseException, above: frozenset[int]) -> bool:
 
 def is_undecodable(error: BaseException) -> bool:
     """Whether what answered was no JSON, such as a web page: no model's server says that."""
-    return any(isinstance(cause, json.JSONDecodeError | UnicodeDecodeError) for cause in chain(error))
+    return any(isinstance(cause, json.JSONDecodeError | UnicodeDecodeError) for cause in iter_causes(error))
 
 
 def _is_cut_off(error: BaseException) -> bool:
@@ -75,7 +75,7 @@ def _says_retryable(error: BaseException) -> bool:
     return isinstance(error, ModelError) and error.is_retryable
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
+def iter_causes(error: BaseException) -> Iterator[BaseException]:
     """The error and what it was raised from, outermost first."""
     seen: set[int] = set()
     current: BaseException | None = error
@@ -85,7 +85,7 @@ def chain(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__
 
 
-def status_of(error: BaseException) -> int | None:
+def http_status(error: BaseException) -> int | None:
     """The HTTP status that the error reports, as client libraries name it; None where there is none."""
     response = getattr(error, "response", None)
     for candidate in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
@@ -94,13 +94,13 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
-def retry_after(error: BaseException, now: datetime | None = None) -> float | None:
+def retry_after_seconds(error: BaseException, now: datetime | None = None) -> float | None:
     """The seconds that the server asked to wait, from a Retry-After header in seconds or as a date.
 
     Of an exception group, the longest that any error in it asks for.
     """
     if isinstance(error, BaseExceptionGroup):
-        waits = (retry_after(inner, now) for inner in error.exceptions)
+        waits = (retry_after_seconds(inner, now) for inner in error.exceptions)
         return max((wait for wait in waits if wait is not None), default=None)
     value = _retry_after_header(error) or _retry_after_header(error.__context__)
     if not isinstance(value, str):
@@ -137,7 +137,7 @@ class _Wait(wait_base):
     def __call__(self, retry_state: RetryCallState) -> float:
         outcome = retry_state.outcome
         error = outcome.exception() if outcome else None
-        asked = retry_after(error) if error else None
+        asked = retry_after_seconds(error) if error else None
         return min(self.max_seconds, self.backoff(retry_state) if asked is None else asked)
 
 

@@ -75,7 +75,7 @@ class Sources:
 DEFAULT_SOURCES: Final = Sources()
 
 
-def weights_at(path: str | Path, origin: Origin = "path", named_by: str = "the path") -> Weights:
+def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "the path") -> Weights:
     """Check a weights file.
 
     Args:
@@ -132,7 +132,7 @@ def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
 
 def _from_environment(sources: Sources) -> Weights | None:
     path = os.environ.get(sources.variable)
-    return weights_at(path, "environment", sources.variable) if path else None
+    return check_weights(path, "environment", sources.variable) if path else None
 
 
 def _from_package(sources: Sources) -> Weights | None:
@@ -140,7 +140,7 @@ def _from_package(sources: Sources) -> Weights | None:
     spec = importlib.util.find_spec(sources.package)
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in sorted(Path(folder).glob("*.gguf")):
-            return weights_at(path, "package", f"the package {sources.package}")
+            return check_weights(path, "package", f"the package {sources.package}")
     return None
 
 
@@ -151,7 +151,7 @@ def _from_cache(sources: Sources) -> Weights | None:
     cached = hub.try_to_load_from_cache(
         sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
     )
-    return weights_at(cached, "hub", "the hub's cache") if isinstance(cached, str) else None
+    return check_weights(cached, "hub", "the hub's cache") if isinstance(cached, str) else None
 
 
 def _download(sources: Sources) -> Weights:
@@ -173,7 +173,7 @@ def _download(sources: Sources) -> Weights:
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {_MEND}"
         ) from error
-    return weights_at(path, "hub", "the hub's cache")
+    return check_weights(path, "hub", "the hub's cache")
 
 
 def _hub_client(sources: Sources) -> ModuleType:

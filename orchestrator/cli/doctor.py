@@ -14,7 +14,7 @@ from rich.text import Text
 
 from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
-from agents.models.ollama import installed_models, server_address
+from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, Sources, Weights, find_weights
 from orchestrator.cli.exits import FAILED, unwritten_exits
 from orchestrator.cli.view.consoles import logs_on, progress_console, result_console
@@ -135,7 +135,7 @@ def _load_problem(weights: Weights) -> str | None:
 def _find_ollama(environment: Mapping[str, str]) -> Ollama:
     models = installed_models()
     return Ollama(
-        host=server_address(environment.get("OLLAMA_HOST")), answers=models is not None, models=models or []
+        host=format_address(environment.get("OLLAMA_HOST")), answers=models is not None, models=models or []
     )
 
 

@@ -9,7 +9,7 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from agents.prompts import boundary_for, fenced
+from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
 from orchestrator.nodes.base import Node, context_of, without_contract
@@ -161,11 +161,11 @@ def instructed(step: str, wanted: list[str]) -> str:
 def correction_context(context: str, refused: StepRecord) -> str:
     """The context for an executor that has no other way to be told why its output was refused."""
     feedback = _reason(refused)
-    mark = boundary_for(context, refused["result"], feedback)
+    mark = find_boundary(context, refused["result"], feedback)
     parts = [
         context,
-        fenced("your last output", refused["result"], mark),
-        fenced("why it was refused; mend that", feedback, mark),
+        fence_text("your last output", refused["result"], mark),
+        fence_text("why it was refused; mend that", feedback, mark),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents.prompts import boundary_for, fenced
+from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.parallel import done
 from orchestrator.planning.plan import PlannedSteps
 from orchestrator.state.graph_state import (
@@ -55,11 +55,11 @@ def replanned(
 def replan_request(state: OrchestratorState) -> str:
     """What a planner is told: the task, the results that stand, and what failed; all but the task as data."""
     task, failure = state["task"], state["underway"]["replan"] or ""
-    mark = boundary_for(task, state["context"], failure)
+    mark = find_boundary(task, state["context"], failure)
     parts = [
         task,
-        fenced("done already", state["context"], mark) if state["context"] else "",
-        fenced("tried, and failed", failure, mark),
+        fence_text("done already", state["context"], mark) if state["context"] else "",
+        fence_text("tried, and failed", failure, mark),
         "Plan only what is left to do, in another way than the one that failed.",
     ]
     return "\n\n".join(part for part in parts if part)

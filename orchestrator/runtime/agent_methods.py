@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from agents.sync import in_daemon_thread
+from agents.sync import run_in_daemon_thread
 from orchestrator.runtime.protocols import Compressor, InvokableCompressor
 from orchestrator.state.plain_values import text_of
 
@@ -95,7 +95,7 @@ async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[object] = loop.create_future()
     call = partial(contextvars.copy_context().run, method, *args, **kwargs)
-    in_daemon_thread(partial(_settle, call, loop, outcome))
+    run_in_daemon_thread(partial(_settle, call, loop, outcome))
     value = await outcome
     return await _on_the_loop(lambda: value) if inspect.isawaitable(value) else value
 

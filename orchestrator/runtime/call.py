@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 
 from langgraph.errors import GraphInterrupt
 
-from agents.calls.redaction import redacted
+from agents.calls.redaction import mask_keys
 from agents.errors import AgentError
 from agents.models.transport_retry import TransportRetry, is_transient
 from orchestrator.errors import InterruptError, OrchestratorError
@@ -68,7 +68,7 @@ class Raised:
     @property
     def message(self) -> str:
         """One sentence for people."""
-        text = " ".join(redacted(text_of(self.error)).split())[:500]
+        text = " ".join(mask_keys(text_of(self.error)).split())[:500]
         return (
             text
             if self.kind or isinstance(self.error, AgentError | OrchestratorError)

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Final, TypeVar
 
-from agents.sync import fulfil, in_daemon_thread, run_loop
+from agents.sync import resolve_future, run_in_daemon_thread, run_loop
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ def blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], No
 
     try:
         pump = partial(contextvars.copy_context().run, _pump, partial(run_loop, forward), items)
-        in_daemon_thread(partial(fulfil, outcome, pump))
+        run_in_daemon_thread(partial(resolve_future, outcome, pump))
         while not isinstance(item := items.get(), _End):
             yield item
     finally:

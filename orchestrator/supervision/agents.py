@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, adrive, drive
+from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import JsonSchema
 from agents.models.transport_retry import TransportRetry
 from orchestrator.state.records import (
@@ -93,13 +93,13 @@ class CommitAgent(_PhaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._commit(step, context, step_index, kind))
+        return run_conversation(self._commit(step, context, step_index, kind))
 
     async def acommit(
         self, step: str, context: str, step_index: int, kind: CommitKind = "first"
     ) -> Commitment:
         """Like ``commit``, without blocking the event loop."""
-        return await adrive(self._commit(step, context, step_index, kind))
+        return await arun_conversation(self._commit(step, context, step_index, kind))
 
     def _commit(self, step: str, context: str, index: int, kind: CommitKind) -> Conversation[Commitment]:
         reply = yield from self._ask(prompts.commit_request(step, context), self._schema)
@@ -151,13 +151,13 @@ class AssessAgent(_PhaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._assess(step, commitment, output, tools_used, step_index))
+        return run_conversation(self._assess(step, commitment, output, tools_used, step_index))
 
     async def aassess(
         self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
     ) -> SelfAssessment:
         """Like ``assess``, without blocking the event loop."""
-        return await adrive(self._assess(step, commitment, output, tools_used, step_index))
+        return await arun_conversation(self._assess(step, commitment, output, tools_used, step_index))
 
     def _assess(
         self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], index: int
@@ -217,11 +217,11 @@ class ModelSupervisor(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: It refused for good.
         """
-        return drive(self._decide(request))
+        return run_conversation(self._decide(request))
 
     async def asupervise(self, request: SuperviseRequest) -> SupervisorVerdict:
         """Like ``supervise``, without blocking the event loop."""
-        return await adrive(self._decide(request))
+        return await arun_conversation(self._decide(request))
 
     def _decide(self, request: SuperviseRequest) -> Conversation[SupervisorVerdict]:
         reply = yield from self._ask(prompts.supervise_request(request), self._schema)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agents.contracts import JsonSchema
-from agents.prompts import boundary_for, fenced
+from agents.prompts import fence_text, find_boundary
 from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
 
 
@@ -173,8 +173,8 @@ def assessment_text(assessment: SelfAssessment) -> str:
 
 
 def _data(parts: Sequence[tuple[str, str]]) -> str:
-    mark = boundary_for(*(text for _, text in parts))
-    return "\n\n".join(fenced(label, text, mark) for label, text in parts)
+    mark = find_boundary(*(text for _, text in parts))
+    return "\n\n".join(fence_text(label, text, mark) for label, text in parts)
 
 
 def _lines(texts: Iterable[str]) -> str:

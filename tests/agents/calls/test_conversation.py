@@ -9,7 +9,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel, G
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agents import UNREADABLE_PREFIX, MonitoringAgent, TransportRetry
-from agents.calls.conversation import constrained, reply_text
+from agents.calls.conversation import bind_schema, reply_text
 from agents.contracts import VERDICT_SCHEMA
 from agents.testing import ScriptedChatModel
 
@@ -79,12 +79,12 @@ async def test_a_structured_call_is_tried_again_after_a_passing_fault(chat_serve
     "model", [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]
 )
 def test_a_model_without_structured_output_is_asked_plainly(model):
-    assert constrained(model, VERDICT_SCHEMA) is None
+    assert bind_schema(model, VERDICT_SCHEMA) is None
     assert MonitoringAgent(model).evaluate("objective", "output") == {"success": True, "feedback": "met"}
 
 
 def test_no_schema_constrains_nothing():
-    assert constrained(ScriptedChatModel([]), None) is None
+    assert bind_schema(ScriptedChatModel([]), None) is None
 
 
 @pytest.mark.parametrize(

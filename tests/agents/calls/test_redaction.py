@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from agents import BaseAgent, ModelRefusedError
-from agents.calls.redaction import redacted
+from agents.calls.redaction import mask_keys
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from agents.calls.redaction import redacted
     ],
 )
 def test_what_looks_like_a_key_is_masked(text, shown):
-    assert redacted(text) == shown
+    assert mask_keys(text) == shown
 
 
 def test_a_known_secret_is_masked_whatever_it_looks_like():
-    assert redacted("the word is swordfish!", ["swordfish"]) == "the word is ***!"
+    assert mask_keys("the word is swordfish!", ["swordfish"]) == "the word is ***!"
 
 
 def test_a_key_that_a_server_echoes_is_not_in_the_error(chat_server):

@@ -12,7 +12,7 @@ import ollama
 import pytest
 
 from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
-from agents.calls.structured_output import refuses_schema
+from agents.calls.structured_output import is_schema_refusal
 from agents.testing import ScriptedChatModel
 
 ONCE = TransportRetry(max_attempts=1)
@@ -169,7 +169,7 @@ def http_error(status: int, text: str) -> httpx.HTTPStatusError:
     ],
 )
 def test_a_refusal_of_the_schema_is_told_whichever_client_raises_it(error, refused):
-    assert refuses_schema(error) is refused
+    assert is_schema_refusal(error) is refused
 
 
 def test_a_model_that_is_asked_plainly_is_not_asked_twice():

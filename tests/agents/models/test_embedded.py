@@ -19,7 +19,7 @@ from agents.errors import ModelSetupError, ModelSpecError
 from agents.models import embedded, load_model
 from agents.models.embedded import Endpoint, close_servers, embedded_endpoint, require_runtime
 from agents.models.llama_process import Settings, serve
-from agents.models.weights import locate_weights, weights_at
+from agents.models.weights import check_weights, locate_weights
 
 VERDICT = {
     "title": "verdict",
@@ -276,12 +276,12 @@ def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
 def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path: Path) -> None:
     copy = tmp_path / "copy.gguf"
     shutil.copy(locate_weights().path, copy)
-    before = embedded_endpoint(weights_at(copy), n_ctx=512)
+    before = embedded_endpoint(check_weights(copy), n_ctx=512)
     process = embedded._running[os.getpid(), copy].process
     process.kill()
     process.communicate()
-    after = embedded_endpoint(weights_at(copy), n_ctx=512)
-    close_servers(weights_at(copy))
+    after = embedded_endpoint(check_weights(copy), n_ctx=512)
+    close_servers(check_weights(copy))
     assert before.base_url != after.base_url
     assert _refused_within(after.base_url, seconds=10)
     assert embedded_endpoint() == endpoint

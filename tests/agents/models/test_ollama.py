@@ -15,7 +15,7 @@ from ollama import Client, ResponseError
 
 from agents.models import load_model
 from agents.models.context_guard import ContextGuard
-from agents.models.ollama import explain, installed_models
+from agents.models.ollama import explain_error, installed_models
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -112,7 +112,7 @@ def test_a_server_that_never_answers_is_given_up_after_the_timeout(call) -> None
         llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
         error = error_of(call, llm)
     assert isinstance(error, httpx.ReadTimeout)
-    assert explain(llm, error) is None
+    assert explain_error(llm, error) is None
 
 
 @pytest.mark.parametrize(("tokens", "warned"), [(99, False), (100, True), (101, True), (None, False)])
@@ -144,7 +144,7 @@ def test_a_reply_that_is_no_chat_message_is_left_alone(caplog: pytest.LogCapture
 
 def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str) -> None:
     llm = load_model("ollama:m", base_url=closed_url)
-    assert explain(llm, error_of(call, llm)) == (
+    assert explain_error(llm, error_of(call, llm)) == (
         f"no Ollama server answers at {closed_url}; start it with `ollama serve`, "
         "or set OLLAMA_HOST to where it runs"
     )
@@ -152,33 +152,33 @@ def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str
 
 def test_a_missing_server_is_recognised_without_the_model(call, closed_url: str) -> None:
     error = error_of(call, load_model("ollama:m", base_url=closed_url))
-    assert (explain(None, error) or "").startswith(f"no Ollama server answers at {closed_url};")
+    assert (explain_error(None, error) or "").startswith(f"no Ollama server answers at {closed_url};")
 
 
 def test_the_clients_own_error_for_a_missing_server_is_recognised(closed_url: str, monkeypatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", closed_url.removeprefix("http://"))
     with pytest.raises(ConnectionError) as caught:
         Client(host=closed_url).list()
-    assert (explain(None, caught.value) or "").startswith(f"no Ollama server answers at {closed_url};")
+    assert (explain_error(None, caught.value) or "").startswith(f"no Ollama server answers at {closed_url};")
 
 
 def test_without_a_host_the_sentence_names_the_default_one(closed_url: str, monkeypatch) -> None:
     monkeypatch.delenv("OLLAMA_HOST", raising=False)
     with pytest.raises(ConnectionError) as caught:
         Client(host=closed_url).list()
-    assert "answers at http://127.0.0.1:11434;" in (explain(None, caught.value) or "")
+    assert "answers at http://127.0.0.1:11434;" in (explain_error(None, caught.value) or "")
 
 
 def test_an_error_without_its_request_is_read_with_the_model(closed_url: str) -> None:
     error = httpx.ConnectError("refused")
-    assert explain(None, error) is None
-    assert closed_url in (explain(load_model("ollama:m", base_url=closed_url), error) or "")
+    assert explain_error(None, error) is None
+    assert closed_url in (explain_error(load_model("ollama:m", base_url=closed_url), error) or "")
 
 
 def test_a_password_in_the_address_is_not_shown(closed_url: str) -> None:
     llm = load_model("ollama:m", base_url=closed_url.replace("http://", "http://user:hunter2@"))
     for error in (error_of(CALLS["invoke"], llm), httpx.ConnectError("refused")):
-        sentence = explain(llm, error)
+        sentence = explain_error(llm, error)
         assert sentence is not None
         assert "hunter2" not in sentence
 
@@ -186,7 +186,7 @@ def test_a_password_in_the_address_is_not_shown(closed_url: str) -> None:
 def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> None:
     server = loopback(404, b'{"error":"model \\"llama3:8b\\" not found, try pulling it first"}')
     llm = load_model("ollama:llama3:8b", base_url=server.url)
-    assert explain(llm, error_of(call, llm)) == (
+    assert explain_error(llm, error_of(call, llm)) == (
         "the Ollama server has no model 'llama3:8b'; get it with `ollama pull llama3:8b`"
     )
 
@@ -195,7 +195,7 @@ def test_a_missing_model_behind_another_error_is_found(loopback) -> None:
     server = loopback(404, b'{"error":"model \'m\' not found"}')
     wrapped = RuntimeError("the step failed")
     wrapped.__cause__ = error_of(CALLS["invoke"], load_model("ollama:m", base_url=server.url))
-    assert "`ollama pull m`" in (explain(None, wrapped) or "")
+    assert "`ollama pull m`" in (explain_error(None, wrapped) or "")
 
 
 @pytest.mark.parametrize(
@@ -203,20 +203,20 @@ def test_a_missing_model_behind_another_error_is_found(loopback) -> None:
 )
 def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status: int, body: bytes) -> None:
     llm = load_model("ollama:m", base_url=loopback(status, body).url)
-    assert explain(llm, error_of(call, llm)) is None
+    assert explain_error(llm, error_of(call, llm)) is None
 
 
 def test_another_servers_refusal_is_not_taken_for_ollamas(closed_url: str) -> None:
     with pytest.raises(httpx.ConnectError) as caught:
         httpx.get(f"{closed_url}/v1/models", trust_env=False)
-    assert explain(None, caught.value) is None
-    assert explain(None, ValueError("something else")) is None
+    assert explain_error(None, caught.value) is None
+    assert explain_error(None, ValueError("something else")) is None
 
 
 def test_errors_that_are_each_others_cause_are_read_once() -> None:
     one, other = ValueError("one"), ValueError("other")
     one.__cause__, other.__cause__ = other, one
-    assert explain(None, one) is None
+    assert explain_error(None, one) is None
 
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
-from agents.models.transport_retry import chain, is_transient, retry_after, status_of
+from agents.models.transport_retry import http_status, is_transient, iter_causes, retry_after_seconds
 from agents.testing import ScriptedChatModel
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
@@ -144,7 +144,7 @@ def test_a_fault_is_passing_or_lasting(error, transient):
 def test_errors_that_cause_each_other_end():
     first, second = RuntimeError("a"), RuntimeError("b")
     first.__cause__, second.__cause__ = second, first
-    assert list(chain(first)) == [first, second]
+    assert list(iter_causes(first)) == [first, second]
     assert is_transient(first) is False
 
 
@@ -165,7 +165,7 @@ def test_a_group_that_one_of_its_errors_was_caused_by_ends():
     ],
 )
 def test_the_status_is_found_where_each_client_keeps_it(error, status):
-    assert status_of(error) == status
+    assert http_status(error) == status
 
 
 @pytest.mark.parametrize(
@@ -190,27 +190,27 @@ def test_the_status_is_found_where_each_client_keeps_it(error, status):
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(value, seconds):
-    assert retry_after(openai_error(429, retry_after=value), NOW) == seconds
+    assert retry_after_seconds(openai_error(429, retry_after=value), NOW) == seconds
 
 
 def test_a_date_is_measured_from_now_by_default():
     error = openai_error(429, retry_after="Fri, 01 Jan 1999 12:00:00 GMT")
-    assert retry_after(error) == 0.0
+    assert retry_after_seconds(error) == 0.0
 
 
 @pytest.mark.parametrize("error", [openai_error(429), ConnectionError(), ValueError()])
 def test_no_header_asks_for_no_wait(error):
-    assert retry_after(error) is None
+    assert retry_after_seconds(error) is None
 
 
 def test_of_several_servers_the_one_that_asks_for_the_longest_wait_is_heard():
     errors = openai_error(429, retry_after="3"), openai_error(429, retry_after="7"), ConnectionError()
-    assert retry_after(group(group(*errors), ConnectionError())) == 7
+    assert retry_after_seconds(group(group(*errors), ConnectionError())) == 7
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
 def test_no_header_breaks_the_reader(value):
-    seconds = retry_after(openai_error(429, retry_after=value), NOW)
+    seconds = retry_after_seconds(openai_error(429, retry_after=value), NOW)
     assert seconds is None or seconds >= 0
 
 
@@ -403,4 +403,4 @@ def test_retry_after_is_found_where_a_client_library_hides_the_response():
 
     with pytest.raises(RuntimeError) as hidden:
         call()
-    assert retry_after(hidden.value) == 7
+    assert retry_after_seconds(hidden.value) == 7

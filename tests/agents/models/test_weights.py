@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import ModelSetupError
-from agents.models.weights import Sources, find_weights, locate_weights, weights_at
+from agents.models.weights import Sources, check_weights, find_weights, locate_weights
 
 NOWHERE = Sources(variable="PEM_TEST_UNSET", package="no_such_package", client="no_such_client")
 
@@ -31,7 +31,7 @@ def test_the_path_in_the_environment_comes_first(gguf: Path, monkeypatch: pytest
 def test_a_home_folder_is_expanded(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(gguf.parent))
     monkeypatch.setenv("USERPROFILE", str(gguf.parent))
-    assert weights_at("~/tiny.gguf").path == gguf
+    assert check_weights("~/tiny.gguf").path == gguf
 
 
 def test_the_installed_package_comes_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> 
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelSetupError, match="does not begin with the bytes GGUF"):
-        weights_at(path)
+        check_weights(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipe has a path here")
@@ -74,7 +74,7 @@ def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     os.mkfifo(path)
     with pytest.raises(ModelSetupError, match="it is a pipe"):
-        weights_at(path)
+        check_weights(path)
 
 
 def test_without_weights_and_hub_client_the_sentence_says_what_to_install() -> None:
@@ -161,9 +161,9 @@ def test_a_path_that_leads_in_a_circle_is_refused(tmp_path: Path) -> None:
     loop = tmp_path / "loop.gguf"
     loop.symlink_to(loop)
     with pytest.raises(ModelSetupError, match="cannot be read"):
-        weights_at(loop)
+        check_weights(loop)
 
 
 def test_a_home_folder_of_nobody_is_refused() -> None:
     with pytest.raises(ModelSetupError, match="cannot be read"):
-        weights_at("~no-such-user-here/model.gguf")
+        check_weights("~no-such-user-here/model.gguf")

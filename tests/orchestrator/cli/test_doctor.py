@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
-from agents.models.ollama import server_address
+from agents.models.ollama import format_address
 from agents.models.weights import Sources
 from orchestrator.cli.doctor import (
     Diagnosis,
@@ -133,7 +133,7 @@ def test_json_is_what_was_found_and_nothing_else(cli, nothing):
     ],
 )
 def test_the_address_of_ollama_is_shown_without_a_password(given, address):
-    assert server_address(given) == address
+    assert format_address(given) == address
 
 
 def found(embedded=None, models=None, key=False):
