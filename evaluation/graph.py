@@ -1,55 +1,52 @@
-"""The evaluation as a LangGraph: reads as the drawing in the README."""
+"""Builds the evaluation as a LangGraph."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeAlias, TypeVar, Unpack
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.nodes.run_rubric_judge import arun_rubric_judge, run_rubric_judge
-from evaluation.pipeline import NODES, after_decision, after_preparation
+from evaluation.pipeline import FIRST, NODES, Node
 from evaluation.plugins import AsyncJudge, Judge, PluginOptions, Plugins
 from evaluation.results.state import EvaluationState
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Value = TypeVar("Value")
+Result = TypeVar("Result")
 
 
-class Direct(RunnableLambda[Given, Made]):
-    """A function that only computes: called at once, on the loop too, and without a trace of its own.
+class DirectCall(RunnableLambda[Value, Result]):
+    """Calls a function on the event loop and without a trace of its own.
 
-    A plain function would go to a thread where the graph is awaited, which takes longer than the function.
-    It is a ``RunnableLambda`` because LangGraph reads the targets of a route from that one's function.
+    If a graph is awaited, LangGraph runs a plain function in a thread, which takes longer than the function.
+    The base class is ``RunnableLambda`` because LangGraph reads the targets of a route from its function.
     """
 
-    def __init__(self, function: Callable[[Given], Made]) -> None:
-        async def awaited(value: Given) -> Made:
+    def __init__(
+        self,
+        function: Callable[[Value], Result],
+        async_function: Callable[[Value], Awaitable[Result]] | None = None,
+    ) -> None:
+        async def call(value: Value) -> Result:
             return function(value)
 
-        super().__init__(function, awaited)
-        self._function = function
+        self._function, self._async_function = function, async_function or call
+        super().__init__(function, self._async_function)
 
-    def invoke(self, input: Given, config: RunnableConfig | None = None, **_: object) -> Made:  # noqa: A002, ARG002
-        """Compute the result."""
+    def invoke(self, input: Value, config: RunnableConfig | None = None, **_: object) -> Result:  # noqa: A002, ARG002
+        """Call the function."""
         return self._function(input)
 
-    async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **_: object) -> Made:  # noqa: A002, ARG002
-        """Compute the result, without leaving the loop."""
-        return self._function(input)
+    async def ainvoke(self, input: Value, config: RunnableConfig | None = None, **_: object) -> Result:  # noqa: A002, ARG002
+        """Call the async function, or the function if there is none."""
+        return await self._async_function(input)
 
 
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
-
-
-def _waits(name: str, plugins: Plugins) -> bool:
-    """Say whether a node may wait for somebody: an embedder is often a service."""
-    return name == "score_response_quality" and plugins.embedder is not None
 
 
 def build_evaluation_graph(
@@ -61,38 +58,29 @@ def build_evaluation_graph(
     """Compile the evaluation graph.
 
     Args:
-        judge: Who scores what no program can; without one, what needs a judge ends as ``needs_review``.
-        checkpointer: Where states are kept; False: nowhere, not even with a graph around this one.
-        options: What else is plugged in; see ``plugins.Plugins``.
+        judge: Scores what no program can score. Without a judge, a run that needs one ends as
+            ``needs_review``.
+        checkpointer: Stores the states. False stores nothing, even if an enclosing graph has a checkpointer.
+        options: The other plug-ins; see ``plugins.Plugins``.
 
     Returns:
         A graph that takes a case in the document's shape and ends with every field of ``EvaluationState``.
     """
     plugins = Plugins(judge, **options)
-    # A plain dict as the input's type hands the whole case to the first node: fields that nobody knows are
-    # refused there, where a channel a field would drop them without a word.
+    # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
+    # A typed input would drop them silently.
     graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]
     graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
-    first = Direct(partial(prepare_evaluation, plugins=plugins))
-    graph.add_node("prepare_evaluation", first, input_schema=dict)
-    judging = RunnableLambda(
-        partial(run_rubric_judge, plugins=plugins), partial(arun_rubric_judge, plugins=plugins)
-    )
-    graph.add_node("run_rubric_judge", judging)
     for name, node in NODES.items():
-        bound = partial(node, plugins=plugins)
-        graph.add_node(name, bound if _waits(name, plugins) else Direct(bound))
-
-    graph.add_edge(START, "prepare_evaluation")
-    graph.add_conditional_edges("prepare_evaluation", Direct(after_preparation))
-    graph.add_edge("score_response_quality", "score_operational_metrics")
-    graph.add_edge("score_operational_metrics", "evaluate_trajectory")
-    graph.add_edge("evaluate_trajectory", "audit_requirements")
-    graph.add_edge("audit_requirements", "decide_judge_need")
-    graph.add_conditional_edges("decide_judge_need", Direct(after_decision))
-    graph.add_edge("run_rubric_judge", "validate_judge_result")
-    graph.add_edge("validate_judge_result", "detect_regressions_and_anomalies")
-    graph.add_edge("detect_regressions_and_anomalies", "decide_evaluation_status")
-    graph.add_edge("decide_evaluation_status", "finalize_report")
-    graph.add_edge("finalize_report", END)
+        graph.add_node(name, _bind(node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
+        if isinstance(node.then, str):
+            graph.add_edge(name, node.then)
+        else:
+            graph.add_conditional_edges(name, DirectCall(node.then))
+    graph.add_edge(START, FIRST)
     return graph.compile(checkpointer, name="evaluation")
+
+
+def _bind(node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
+    run = partial(node.run, plugins=plugins)
+    return DirectCall(run, partial(node.arun, plugins=plugins) if node.arun else None)

@@ -52,9 +52,9 @@ def blank_state() -> EvaluationState:
     }
 
 
-def prepare_evaluation(given: object, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
-    taken = read_case(given)
+    taken = read_case(state)
     return _invalid(taken) if isinstance(taken, RefusedCase) else _laid_out(taken)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -72,6 +73,13 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
     }
     checks = [*_checks(case, scores), *required, *forbidden]
     return {"response_metrics": _grouped(scores, checks, _facts(case, scores))}
+
+
+async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Score the response; in a thread if an embedder is used, which often waits for a service."""
+    if plugins.embedder is None:
+        return score_response_quality(state, plugins)
+    return await to_thread(score_response_quality, state, plugins)
 
 
 def _case(state: EvaluationState) -> _Case:

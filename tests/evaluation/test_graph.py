@@ -4,10 +4,12 @@ import threading
 from itertools import pairwise
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
-from evaluation import EvaluationState, aevaluate, build_evaluation_graph
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationState, RubricJudge, aevaluate, build_evaluation_graph
 from evaluation.testing import ScriptedJudge
 
 NODES = (
@@ -93,6 +95,29 @@ async def test_an_embedder_is_never_waited_for_on_the_loop(graph):
 
     assert embedder.threads
     assert threading.get_ident() not in embedder.threads
+
+
+class Tracer(BaseCallbackHandler):
+    """Notes the names of the runs around each call of a model."""
+
+    def __init__(self):
+        self.runs = {}
+        self.around_models = []
+
+    def on_chain_start(self, serialized, inputs, *, run_id, parent_run_id=None, name=None, **_):
+        self.runs[run_id] = (name, *self.runs.get(parent_run_id, ()))
+
+    def on_chat_model_start(self, serialized, messages, *, run_id, parent_run_id=None, **_):
+        self.around_models.append(self.runs[parent_run_id])
+
+
+async def test_a_tracer_of_the_graph_sees_the_model_that_its_judge_calls():
+    tracer = Tracer()
+    judge = RubricJudge(ScriptedChatModel(['{"score": 5, "rationale": "Fine."}']))
+    await build_evaluation_graph(judge).ainvoke({**CASE, "rubric": RUBRIC}, {"callbacks": [tracer]})
+
+    [around] = tracer.around_models
+    assert around[-2:] == ("run_rubric_judge", "evaluation")
 
 
 class RecordingEmbedder:

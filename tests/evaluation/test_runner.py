@@ -4,10 +4,13 @@ import asyncio
 import json
 import threading
 import tracemalloc
+from contextlib import contextmanager
 from itertools import count, islice
 
 import pytest
 from hypothesis import given, settings
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables.config import var_child_runnable_config
 
 from evaluation import (
     ContractError,
@@ -18,6 +21,7 @@ from evaluation import (
     evaluate_many,
 )
 from evaluation.inputs.contract import EvaluationCase
+from evaluation.pipeline import NODES
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values
 
@@ -40,12 +44,38 @@ def numbered(number):
 GRAPH = build_evaluation_graph(ScriptedJudge(approving))
 
 
+class NodeCounter(BaseCallbackHandler):
+    """Notes the name of each node that the graph engine runs."""
+
+    def __init__(self):
+        self.names = []
+
+    def on_chain_start(self, serialized, inputs, *, name=None, metadata=None, **_):
+        if name in NODES and (metadata or {}).get("langgraph_node") == name:
+            self.names.append(name)
+
+
+@contextmanager
+def engine_config(config):
+    """Sets the config that any graph started in the block inherits."""
+    token = var_child_runnable_config.set(config)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
 @settings(max_examples=150, deadline=None)
 @given(cases)
-def test_the_graph_and_the_fast_path_give_the_same_report(case):
-    state = GRAPH.invoke(case)
+def test_the_graph_and_the_direct_path_give_the_same_report(case):
+    in_graph, direct = NodeCounter(), NodeCounter()
+    state = GRAPH.invoke(case, {"callbacks": [in_graph]})
+    with engine_config({"callbacks": [direct]}):
+        report = evaluate(case, judge=ScriptedJudge(approving))
 
-    assert evaluate(case, judge=ScriptedJudge(approving)).model_dump() == state["evaluation_report"]
+    assert (in_graph.names[0], in_graph.names[-1]) == ("prepare_evaluation", "finalize_report")
+    assert direct.names == []
+    assert report.model_dump() == state["evaluation_report"]
 
 
 @settings(max_examples=200, deadline=None)
@@ -74,12 +104,14 @@ def test_a_report_survives_json(case):
 
 async def test_the_async_entries_give_the_same_report():
     case = {**CASE, "rubric": {"criteria": [{"name": "clarity"}]}}
-    judge = ScriptedJudge(approving)
+    in_graph, direct = NodeCounter(), NodeCounter()
 
-    state = await build_evaluation_graph(judge).ainvoke(case)
+    state = await GRAPH.ainvoke(case, {"callbacks": [in_graph]})
+    with engine_config({"callbacks": [direct]}):
+        report = await aevaluate(case, judge=ScriptedJudge(approving))
 
-    assert (await aevaluate(case, judge=judge)).model_dump() == state["evaluation_report"]
-    assert evaluate(case, judge=judge).model_dump() == state["evaluation_report"]
+    assert (in_graph.names, direct.names) == (list(NODES), [])
+    assert report.model_dump() == state["evaluation_report"]
 
 
 async def test_a_blocking_judge_does_not_block_the_loop():

@@ -8,13 +8,15 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
-from langchain_core.tracers.context import collect_runs
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, EvaluationReport, JudgeError
 from orchestrator import Budget, ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator.judging.evaluator import Evaluator
+from orchestrator.runtime.context import RunContext
+from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -537,18 +539,8 @@ def untimed(report):
     return {**report, "metrics": {**report["metrics"], "operational": None}}
 
 
-@EVERY_WAY
-def test_the_report_is_the_same_whether_or_not_a_tracer_sees_the_evaluation(options):
-    unseen = run(**options())
-    with collect_runs():
-        seen = run(**options())
-
-    reports = [[untimed(record["report"]) for record in state["results"]] for state in (unseen, seen)]
-    assert reports[0] == reports[1]
-
-
 class Tracer(BaseCallbackHandler):
-    """Notes what runs."""
+    """Notes the name of everything that runs."""
 
     def __init__(self):
         self.names = set()
@@ -557,11 +549,31 @@ class Tracer(BaseCallbackHandler):
         self.names.add(name)
 
 
-async def test_a_tracer_sees_the_nodes_of_the_evaluation():
+@EVERY_WAY
+async def test_the_report_is_the_same_whether_or_not_a_tracer_sees_the_evaluation(options):
     tracer = Tracer()
-    await build(contract=DONE).graph.ainvoke({"task": "x"}, {"callbacks": [tracer]})
+    unseen = await build(**options()).arun("x")
+    seen = await build(**options()).graph.ainvoke({"task": "x"}, {"callbacks": [tracer]})
 
+    reports = [[untimed(record["report"]) for record in state["results"]] for state in (unseen, seen)]
     assert {"prepare_evaluation", "finalize_report"} <= tracer.names
+    assert reports[0] == reports[1]
+
+
+class UnusedGraph:
+    """An evaluation graph that fails if it is used."""
+
+    async def ainvoke(self, case, config):
+        raise AssertionError("the engine ran")
+
+
+async def test_the_engine_does_not_run_if_nobody_sees_the_evaluation():
+    evaluator = Evaluator(monitor=None, judge=None, attempts=1, graph=UnusedGraph())
+    record = of_one_step()["results"][0]
+    context = RunContext("thread", Budget(), RetryPolicy().transport)
+    evaluated = await evaluator.evaluate(blank_state("x", 0), record, {"keywords": ["done"]}, context)
+
+    assert evaluated.report["status"] == "passed"
 
 
 async def test_a_stream_of_subgraphs_shows_the_nodes_of_the_evaluation():
@@ -572,11 +584,13 @@ async def test_a_stream_of_subgraphs_shows_the_nodes_of_the_evaluation():
     assert {"prepare_evaluation", "finalize_report"} <= names
 
 
-def test_an_evaluation_keeps_no_checkpoints_of_its_own():
+async def test_an_evaluation_keeps_no_checkpoints_of_its_own():
     orchestrator = build(checkpointer=InMemorySaver())
-    with collect_runs():
-        orchestrator.run("x", "thread")
+    tracer = Tracer()
+    config = {"callbacks": [tracer], "configurable": {"thread_id": "thread"}}
+    await orchestrator.graph.ainvoke({"task": "x"}, config)
     stored = orchestrator.graph.checkpointer.list(None)
     spaces = {found.config["configurable"]["checkpoint_ns"] for found in stored}
 
+    assert "prepare_evaluation" in tracer.names
     assert spaces == {""}
