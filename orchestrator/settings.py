@@ -1,107 +1,141 @@
-"""The settings of an orchestrator, checked before anything runs."""
+"""Settings of an orchestrator, and the checks of its other arguments before anything runs."""
 
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, model_validator
 
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.agent_methods import chosen_method, compressing_method, corrects
 from orchestrator.runtime.budget import Budget
-from orchestrator.runtime.context import utc_now
+from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
+from orchestrator.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import plain_text, read_text, shown
 from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.policy import SupervisionPolicy
 
 NODES_PER_EXECUTION: Final = 4
-"""Executor and monitor; where a person is asked about a verdict, the question and the answer."""
+"""Executor and monitor; if a person is asked about a verdict, the question and the answer."""
 NODES_WHEN_SUPERVISED: Final = 8
-"""Besides: commit, post, reconcile and supervise."""
+"""The four above, and commit, post, reconcile and supervise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a run goes.
+def _check_clock(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    now: object = clock()
+    if not isinstance(now, datetime) or now.tzinfo is None:
+        raise ValueError("the clock gives no time with a zone")
+    return clock
+
+
+class Settings(SettingsModel):
+    """Settings of every run of an orchestrator.
 
     Attributes:
-        max_retries: Executions of a step after its first.
-        max_plan_steps: A longer plan is refused.
-        call_timeout: Seconds that one call of an agent may take; None is no bound.
-        step_timeout: Seconds for a step with all its attempts and their judging; None is no bound.
-        retry_policy: What follows from a judged execution.
+        max_retries: Executions of a step after its first. Default: ``retry_policy.max_retries``, which is 2.
+        max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
+        call_timeout: Maximum seconds of one call of an agent; None is no bound.
+        step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
+        retry_policy: What happens after a step was not accepted.
         budget: What a run may spend.
         supervision: How each step is supervised: one mode, or a function of a step's text and index.
         supervision_policy: The bounds of supervision.
-        max_parallel_steps: How many steps run at once, of a plan that says which do not need each other.
-        human: Whether a person can be asked: there is a checkpointer, and the policy says so.
-        clock: Gives the time, with its zone, for time stamps and for deadlines of answers.
+        max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
+        human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
+        clock: Returns the time with its zone, for time stamps and for deadlines of answers.
 
     Raises:
-        ConfigurationError: A value that is not accepted.
+        ConfigurationError: A value is not accepted.
     """
 
-    max_retries: int = 2
-    max_plan_steps: int = 1000
-    call_timeout: float | None = None
-    step_timeout: float | None = None
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
-    budget: Budget = field(default_factory=Budget)
-    supervision: SupervisionMode | ModeFunction = "none"
-    supervision_policy: SupervisionPolicy = field(default_factory=SupervisionPolicy)
-    max_parallel_steps: int = 8
-    human: bool = False
-    clock: Callable[[], datetime] = utc_now
+    max_retries: Count = 2
+    max_plan_steps: PositiveCount = 1000
+    call_timeout: Seconds = None
+    step_timeout: Seconds = None
+    retry_policy: Annotated[
+        InstanceOf[RetryPolicy], Field(description="a RetryPolicy, or None for the default")
+    ] = Field(default_factory=RetryPolicy)
+    budget: Annotated[InstanceOf[Budget], Field(description="a Budget, or None for the default")] = Field(
+        default_factory=Budget
+    )
+    # ``Modes`` checks it, since the accepted modes depend on the agents and the checkpointer.
+    supervision: SkipValidation[SupervisionMode | ModeFunction] = "none"
+    supervision_policy: Annotated[
+        InstanceOf[SupervisionPolicy], Field(description="a SupervisionPolicy, or None for the default")
+    ] = Field(default_factory=SupervisionPolicy)
+    max_parallel_steps: PositiveCount = 8
+    human: Flag = False
+    clock: Annotated[
+        Callable[[], datetime],
+        AfterValidator(_check_clock),
+        Field(
+            description="a function that returns the time with its zone, such as lambda: datetime.now(UTC)"
+        ),
+    ] = utc_now
 
-    def __post_init__(self) -> None:
-        """Refuse values that are not accepted."""
-        _check_whole("max_retries", self.max_retries, 0)
-        _check_whole("max_plan_steps", self.max_plan_steps, 1)
-        _check_seconds("call_timeout", self.call_timeout)
-        _check_seconds("step_timeout", self.step_timeout)
-        _check_type("retry_policy", self.retry_policy, RetryPolicy)
-        _check_type("budget", self.budget, Budget)
-        _check_type("supervision_policy", self.supervision_policy, SupervisionPolicy)
-        _check_whole("max_parallel_steps", self.max_parallel_steps, 1)
-        _check_clock(self.clock)
+    @model_validator(mode="before")
+    @classmethod
+    def _share_max_retries(cls, values: dict[str, object]) -> dict[str, object]:
+        policy, max_retries = values.get("retry_policy", RetryPolicy()), values.get("max_retries")
+        if not isinstance(policy, RetryPolicy) or not isinstance(max_retries, int | None):
+            return values
+        merged = merge_max_retries(policy, max_retries)
+        return {**values, "retry_policy": merged, "max_retries": merged.max_retries}
 
     def now(self) -> datetime:
-        """The time by the clock, in UTC, where an hour is one also when a zone turns to summer time."""
+        """Returns the clock's time in UTC, because local hours repeat when summer time ends."""
         return self.clock().astimezone(UTC)
 
     @property
     def default_mode(self) -> SupervisionMode:
-        """The mode of every step that no function gives one."""
+        """The mode of every step to which no function gives one."""
         return "none" if callable(self.supervision) else self.supervision
 
     @property
+    def can_ask_human(self) -> bool:
+        """Whether a person can be asked."""
+        return self.human and self.supervision_policy.human
+
+    @property
     def recursion_limit(self) -> int:
-        """Nodes that a run can visit at most, with one to spare so that the bound is never what ends it."""
+        """Maximum number of nodes that a run can visit, with two to spare so that LangGraph never ends it."""
         plans = 1 + self.retry_policy.max_replans
         nodes = NODES_PER_EXECUTION if self.supervision == "none" else NODES_WHEN_SUPERVISED
         return 2 + plans * (1 + nodes * self.max_plan_steps * self.executions_per_step)
 
     @property
     def executions_per_step(self) -> int:
-        """How often one step is executed at most: first, on retries, and with corrections."""
+        """Maximum number of executions of one step: the first, retries and corrections."""
         policy = self.supervision_policy
         corrected = 0 if self.supervision == "none" else policy.max_reorient_attempts
-        answered = policy.max_corrections if self.human else 0
+        answered = policy.max_corrections if self.can_ask_human else 0
         return 1 + self.max_retries + corrected + answered
+
+    def new_context(self, thread_id: str, *, interruptible: bool = True) -> RunContext:
+        """Returns the context of a run that begins now."""
+        return RunContext(
+            thread_id=thread_id,
+            budget=self.budget,
+            transport=self.retry_policy.transport,
+            call_timeout=self.call_timeout,
+            step_timeout=self.step_timeout,
+            interruptible=interruptible,
+            now=self.now,
+        )
 
 
 def check_task(task: object) -> str:
-    """The task as plain text; what is none is refused.
+    """Returns the task as plain text.
 
     Raises:
-        ConfigurationError: Not text, or nothing but white space.
+        ConfigurationError: The task is not text, or nothing but white space.
     """
     text = read_text(task)
     if text is None or not text.strip():
@@ -110,13 +144,14 @@ def check_task(task: object) -> str:
 
 
 def check_thread_id(thread_id: object) -> None:
-    """Refuse what names no thread.
+    """Checks the name of a thread; None is accepted.
 
     Raises:
-        ConfigurationError: Neither None nor a text with something in it that every store can hold.
+        ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
     if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
-        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text, or None to have one made up")
+        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text, or None for a new name")
+    # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
     if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
         raise ConfigurationError(
             f"thread_id is {thread_id!r:.80}, which no database can hold; give one without NUL and surrogates"
@@ -124,10 +159,10 @@ def check_thread_id(thread_id: object) -> None:
 
 
 def check_hooks(hooks: object) -> None:
-    """Refuse hooks that cannot be called.
+    """Checks that the hooks are a sequence of callables.
 
     Raises:
-        ConfigurationError: No sequence, or an item that is not callable.
+        ConfigurationError: They are not a sequence, or an item is not callable.
     """
     if not isinstance(hooks, Sequence) or isinstance(hooks, str):
         raise ConfigurationError(f"hooks is {hooks!r:.80}; give a sequence of callables, such as (print,)")
@@ -136,24 +171,11 @@ def check_hooks(hooks: object) -> None:
             raise ConfigurationError(f"hooks holds {hook!r:.80}; give callables that take one event")
 
 
-def check_agents(planner: object, executor: object, monitor: object) -> None:
-    """Refuse agents without the method of their role, or whose method cannot be called as that.
-
-    Raises:
-        ConfigurationError: No such method, or one with other parameters.
-    """
-    _check_agent("planner", planner, "generate_plan", "task")
-    _check_agent("executor", executor, "execute_step", "step", context="context")
-    if corrects(executor):
-        _check_agent("executor", executor, "correct_step", "step", "output", "feedback", context="context")
-    _check_agent("monitor", monitor, "evaluate", "objective", "result")
-
-
 def check_judge(judge: object) -> None:
-    """Refuse a judge that cannot be asked.
+    """Checks that a judge has one of the two methods.
 
     Raises:
-        ConfigurationError: Neither ``judge`` nor ``ajudge``.
+        ConfigurationError: It has neither ``judge`` nor ``ajudge``.
     """
     if judge is not None and not isinstance(judge, Judge | AsyncJudge):
         raise ConfigurationError(
@@ -162,11 +184,24 @@ def check_judge(judge: object) -> None:
         )
 
 
-def check_compressor(compressor: object) -> None:
-    """Refuse a compressor with neither documented method, or whose method cannot be called as that.
+def check_agents(planner: object, executor: object, monitor: object) -> None:
+    """Checks that each agent has the method of its role and can be called with the documented arguments.
 
     Raises:
-        ConfigurationError: Neither ``invoke`` nor ``_run``, or one with other parameters.
+        ConfigurationError: The method is missing, or does not take these arguments.
+    """
+    _check_method("planner", planner, "generate_plan", "task")
+    _check_method("executor", executor, "execute_step", "step", context="context")
+    if corrects(executor):
+        _check_method("executor", executor, "correct_step", "step", "output", "feedback", context="context")
+    _check_method("monitor", monitor, "evaluate", "objective", "result")
+
+
+def check_compressor(compressor: object) -> None:
+    """Checks that a compressor has one of its documented methods and takes the documented arguments.
+
+    Raises:
+        ConfigurationError: It has neither ``invoke`` nor ``_run``, or its method takes other arguments.
     """
     if compressor is None:
         return
@@ -176,55 +211,21 @@ def check_compressor(compressor: object) -> None:
             "give one that has either, or None"
         )
     name = compressing_method(compressor)
-    _check_agent("compressor", compressor, name, *(("text", "task") if name == "compress" else ("text",)))
+    _check_method("compressor", compressor, name, *(("text", "task") if name == "compress" else ("text",)))
 
 
-def _check_agent(role: str, agent: object, method: str, *args: str, **kwargs: str) -> None:
+def _check_method(role: str, agent: object, method: str, *args: str, **kwargs: str) -> None:
     if not callable(getattr(agent, method, None)):
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
         )
     called = chosen_method(agent, method)
     try:
-        _signature(getattr(agent, called)).bind(*args, **kwargs)
-    except TypeError as error:
+        # Not the signature of a wrapped function: a decorator may add or remove arguments.
+        inspect.signature(getattr(agent, called), follow_wrapped=False).bind(*args, **kwargs)
+    except (TypeError, ValueError) as error:
         call = ", ".join((*args, *(f"{name}=..." for name in kwargs)))
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
             f"{error}; give it parameters for that"
         ) from None
-
-
-def _signature(method: Callable[..., object]) -> inspect.Signature:
-    """What a method takes; anything where it does not say, as with some that are written in C."""
-    try:
-        # Not that of what it wraps: a decorator may add arguments, or take some away.
-        return inspect.signature(method, follow_wrapped=False)
-    except (TypeError, ValueError):
-        return inspect.signature(lambda *_args, **_kwargs: None)
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigurationError(f"{name} is {value!r}; give a whole number of at least {least}")
-
-
-def _check_seconds(name: str, value: object) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ConfigurationError(f"{name} is {value!r}; give seconds above 0, or None for no bound")
-
-
-def _check_clock(clock: object) -> None:
-    now = clock() if callable(clock) else None
-    if not isinstance(now, datetime) or now.tzinfo is None:
-        raise ConfigurationError(
-            f"clock is {shown(clock, 80)}; give a function that returns the time with its zone, "
-            "such as lambda: datetime.now(UTC)"
-        )
-
-
-def _check_type(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise ConfigurationError(f"{name} is {value!r:.80}; give a {kind.__name__}, or None for the default")

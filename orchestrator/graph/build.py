@@ -136,7 +136,7 @@ def compiled(
     Raises:
         ConfigurationError: The contract, the supervision or the checkpointer is not accepted.
     """
-    if settings.retry_policy.needs_review == "human" and not settings.human:
+    if settings.retry_policy.needs_review == "human" and not settings.can_ask_human:
         raise ConfigurationError(
             "needs_review is 'human', and there is no checkpointer to keep the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
@@ -144,7 +144,7 @@ def compiled(
     phases = phases_of(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
-    modes = Modes(settings.supervision, human=settings.human, model=phases.complete)
+    modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.complete)
     step = _step(agents, contract, phases, modes, settings)
     nodes = Nodes(
         planner=planner_node(agent_method(agents.planner, "generate_plan"), modes, settings),
@@ -171,7 +171,7 @@ def _step(
         executor=executor_node(methods, compressor_method(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
         supervision=_supervision(phases, contracts, settings) if modes.any else None,
-        approval=approval_node if settings.human and _asks(settings) else None,
+        approval=approval_node if settings.can_ask_human and _asks(settings) else None,
         answer=answer_node(settings),
         mode=modes.default,
         modes=modes.possible,

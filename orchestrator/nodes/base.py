@@ -33,20 +33,7 @@ def context_of(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
 
     In the latter case bounds on the time of the whole run and of a step do not hold.
     """
-    return runtime.context or new_context("", settings)
-
-
-def new_context(thread_id: str, settings: Settings, *, interruptible: bool = True) -> RunContext:
-    """The context of a run that begins now."""
-    return RunContext(
-        thread_id=thread_id,
-        budget=settings.budget,
-        transport=settings.retry_policy.transport,
-        call_timeout=settings.call_timeout,
-        step_timeout=settings.step_timeout,
-        interruptible=interruptible,
-        now=settings.now,
-    )
+    return runtime.context or settings.new_context("")
 
 
 def saving(node: Node) -> Node:
@@ -79,7 +66,7 @@ def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:
 
 def bounded(update: StateUpdate, run: RunContext, step_index: int) -> StateUpdate:
     """The update after a call, unless the run goes on and has spent more than it may."""
-    reason = run.budget.exceeded(update["usage"])
+    reason = run.budget.find_excess(update["usage"])
     if reason is None or update.get("status", "executing") != "executing":
         return update
     return {**update, "question": None, **failed("budget_exceeded", reason, step_index)}

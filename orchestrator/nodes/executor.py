@@ -115,7 +115,7 @@ async def _executed(
         failure = failed(called.kind or "executor_error", called.message, record["step_index"], called.error)
     elif record["error"] is not None:
         failure = failed("executor_error", record["error"], record["step_index"])
-    elif reason := run.budget.exceeded(usage):
+    elif reason := run.budget.find_excess(usage):
         return {**update, **failed("budget_exceeded", reason, record["step_index"])}
     else:
         return update

@@ -63,7 +63,7 @@ def join_node(settings: Settings) -> Node:
         run = context_of(runtime, settings)
         run.end_parallel()
         update = joined(state, state["branches"])
-        reason = run.budget.exceeded(update["usage"])
+        reason = run.budget.find_excess(update["usage"])
         if reason is not None and update.get("status", "executing") == "executing":
             update = {**update, **failed("budget_exceeded", reason)}
         return cast("StateUpdate", {**update, "branches": Overwrite([])})

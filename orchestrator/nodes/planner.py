@@ -60,7 +60,7 @@ async def _planned(
     except ConfigurationError as error:
         return {**spent, **failed("supervision_invalid", str(error), error=error)}
     made = _made({**state, **spent}, steps, supervised)
-    if reason := run.budget.exceeded(spent["usage"]):
+    if reason := run.budget.find_excess(spent["usage"]):
         return {**spent, **made, **failed("budget_exceeded", reason)}
     return {**spent, **made}
 

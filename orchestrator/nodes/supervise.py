@@ -85,7 +85,7 @@ def _decided(
 def _asked(
     state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
 ) -> StateUpdate:
-    if settings.human:
+    if settings.can_ask_human:
         return ask(state, record, "supervision", question, settings, run.now())
     unanswered: StepRecord = {**record, "status": "needs_review"}
     return ended(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")

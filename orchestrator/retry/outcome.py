@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 from orchestrator.judging.feedback import findings_of, report_score
 from orchestrator.judging.verdict import failed
 from orchestrator.retry.policy import Outcome, RetryDecision, RetryPolicy
-from orchestrator.retry.stalls import stalled
+from orchestrator.retry.stalls import find_stall
 from orchestrator.state.current_step import context_entry, current_records, refusals
 from orchestrator.state.graph_state import (
     FailureKind,
@@ -144,7 +144,7 @@ def _decided(
     decision = policy.decide(outcome, refusals(step), max_retries)
     if not decision.again or policy.stall is None:
         return decision
-    reason = stalled(step, policy.stall)
+    reason = find_stall(step, policy.stall)
     return decision if reason is None else RetryDecision(again=False, reason=reason)
 
 

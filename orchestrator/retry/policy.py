@@ -1,85 +1,73 @@
-"""What follows from a judged execution: a pure decision."""
+"""RetryPolicy: decides whether a step that was not accepted is executed again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, InstanceOf
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.stalls import StallRules
+from orchestrator.settings_model import Count, Flag, PositiveCount, SettingsModel
 
 Outcome = Literal["validated", "refused", "needs_review"]
 
 
 @dataclass(frozen=True, slots=True)
 class RetryDecision:
-    """Whether the step is executed again, and why not where it is not."""
+    """Whether the step is executed again, and the reason."""
 
     again: bool
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How failures of meaning are met; passing faults of a server are apart, in ``transport``.
+class RetryPolicy(SettingsModel):
+    """What happens after a step was not accepted. Transient errors of a server are apart, in ``transport``.
 
     Attributes:
-        judge_attempts: How often the monitor is asked about one execution while its answers cannot
-            be read; the execution is not repeated for it.
-        needs_review: What follows when there still is no verdict: "fail" ends the run for a person to
-            look at; "retry" executes the step again, as if it had been refused; "human" asks a person,
+        max_retries: Executions of a step after its first, before the run fails.
+        judge_attempts: How often the monitor is asked about one execution if its answers cannot be read.
+            The execution itself is not repeated for that.
+        needs_review: What happens if there still is no verdict: "fail" ends the run for a person to
+            look at; "retry" executes the step again, as after a refusal; "human" asks a person,
             which needs a checkpointer.
         feedback: Give the monitor's feedback and the last output to the executor on a retry.
-        transport: How passing faults are met.
-        stall: When executions that lead nowhere end the retries early; None: never.
-        max_replans: How often a step that is out of retries sends the rest of the task back to the planner.
-        exhausted: What follows when nothing is left to try: "fail" ends the run; "accept_best" keeps the
-            attempt with the best report, as a warning, and goes on.
+        transport: How often and how patiently a call is repeated after a transient error.
+        stall: Rules that end the retries early if they make no progress; None for no rules.
+        max_replans: How often the planner replans the rest of the task after a step has no retries left.
+        exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
+            keeps the attempt with the best report, as a warning, and goes on.
 
     Raises:
-        ConfigurationError: A value that is not accepted.
+        ConfigurationError: A value is not accepted.
     """
 
-    judge_attempts: int = 2
-    needs_review: Literal["fail", "retry", "human"] = "fail"
-    feedback: bool = True
-    transport: TransportRetry = field(default_factory=TransportRetry)
-    stall: StallRules | None = None
-    max_replans: int = 0
-    exhausted: Literal["fail", "accept_best"] = "fail"
-
-    def __post_init__(self) -> None:
-        """Refuse values that are not accepted."""
-        attempts = self.judge_attempts
-        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
-            raise ConfigurationError(f"judge_attempts is {attempts!r}; give a whole number of at least 1")
-        if self.needs_review not in ("fail", "retry", "human"):
-            raise ConfigurationError(
-                f"needs_review is {self.needs_review!r:.80}; give 'fail', 'retry' or 'human'"
-            )
-        if not isinstance(self.feedback, bool):
-            raise ConfigurationError(f"feedback is {self.feedback!r:.80}; give True or False")
-        if not isinstance(self.transport, TransportRetry):
-            raise ConfigurationError(f"transport is {self.transport!r:.80}; give a TransportRetry")
-        self._check_limits()
-
-    def _check_limits(self) -> None:
-        replans = self.max_replans
-        if self.stall is not None and not isinstance(self.stall, StallRules):
-            raise ConfigurationError(f"stall is {self.stall!r:.80}; give StallRules, or None")
-        if isinstance(replans, bool) or not isinstance(replans, int) or replans < 0:
-            raise ConfigurationError(f"max_replans is {replans!r:.80}; give a whole number of at least 0")
-        if self.exhausted not in ("fail", "accept_best"):
-            raise ConfigurationError(f"exhausted is {self.exhausted!r:.80}; give 'fail' or 'accept_best'")
+    max_retries: Count = 2
+    judge_attempts: PositiveCount = 2
+    needs_review: Annotated[
+        Literal["fail", "retry", "human"], Field(description="'fail', 'retry' or 'human'")
+    ] = "fail"
+    feedback: Flag = True
+    transport: Annotated[InstanceOf[TransportRetry], Field(description="a TransportRetry")] = Field(
+        default_factory=TransportRetry
+    )
+    stall: Annotated[StallRules | None, Field(description="StallRules, or None")] = None
+    max_replans: Count = 0
+    exhausted: Annotated[Literal["fail", "accept_best"], Field(description="'fail' or 'accept_best'")] = (
+        "fail"
+    )
 
     def decide(self, outcome: Outcome, failed_executions: int, max_retries: int) -> RetryDecision:
-        """Decide on an execution that was not validated.
+        """Decides whether a judged execution is repeated.
 
         Args:
-            outcome: How it was judged.
-            failed_executions: Of this step, this one included; those redone with a correction apart.
-            max_retries: Executions allowed after the first.
+            outcome: How the execution was judged.
+            failed_executions: Refused executions of this step, this one included. Those that were redone
+                with a correction do not count.
+            max_retries: Bound of this run. It is stored with the run, so a resumed run keeps its bound
+                if the policy has changed.
         """
         if outcome == "validated":
             return RetryDecision(again=False, reason="validated")
@@ -90,3 +78,22 @@ class RetryPolicy:
                 again=False, reason=f"refused {failed_executions} times, max_retries is {max_retries}"
             )
         return RetryDecision(again=True, reason=f"retry {failed_executions} of {max_retries}")
+
+
+def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:
+    """Returns the policy with ``max_retries``, which can be given in the policy or beside it.
+
+    Raises:
+        ConfigurationError: It is not accepted, or the policy was built with another value.
+    """
+    policy = RetryPolicy() if policy is None else policy
+    if max_retries is None or not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
+        return policy
+    merged = type(policy)(**{**dict(policy), "max_retries": max_retries})
+    # Only a value that the caller wrote is in conflict; the policy's default is not.
+    if "max_retries" in policy.model_fields_set and policy != merged:
+        raise ConfigurationError(
+            f"max_retries is {max_retries} and retry_policy.max_retries is {policy.max_retries}; "
+            "give only one of them, or the same value"
+        )
+    return merged

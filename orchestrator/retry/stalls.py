@@ -1,106 +1,90 @@
-"""When executing a step again leads nowhere: a pure decision."""
+"""Decides that executing a step again makes no progress."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from orchestrator.errors import ConfigurationError
+from pydantic import Field
+
 from orchestrator.judging.feedback import report_score
+from orchestrator.settings_model import SettingsModel
 from orchestrator.state.graph_state import StepRecord
 from orchestrator.state.plain_values import shown
 
-_LEAST: Final = 2
-_SHOWN_NAME: Final = 60
+_NAME_LENGTH: Final = 60
+
+# One execution or one call repeats nothing, so a bound of 1 would end every step.
+_Repetitions: TypeAlias = Annotated[
+    int | None, Field(ge=2, description="a whole number of at least 2, or None for no rule")
+]
 
 
-@dataclass(frozen=True, slots=True)
-class StallRules:
-    """What ends the executions of a step early; None leaves a rule out.
+class StallRules(SettingsModel):
+    """Rules that end the executions of a step early; None switches a rule off.
 
     Attributes:
-        same_output: The same output so many times in a row.
-        same_tool_call: The same tool call with the same arguments so many times, in one execution or in
-            several.
-        no_improvement: So many executions in a row, the best score of which (``feedback.report_score``) was
-            there before or came with the first of them. Where a report has a single check, or a monitor says
-            yes or no, the score is 0 until it passes: the rule then bounds the executions as such.
+        same_output: Number of equal outputs in a row.
+        same_tool_call: Number of calls of a tool with the same arguments, over all executions of the step.
+        no_improvement: Number of executions in a row in which the best score (``feedback.report_score``)
+            does not rise above the score before them. If a report has a single check, or a monitor says yes
+            or no, the score is 0 until it passes: the rule then bounds the number of executions.
 
     Raises:
-        ConfigurationError: A value that is no whole number of at least 2, and not None.
+        ConfigurationError: A value is neither a whole number of at least 2 nor None.
     """
 
-    same_output: int | None = 2
-    same_tool_call: int | None = 3
-    no_improvement: int | None = 3
-
-    def __post_init__(self) -> None:
-        """Refuse values that are not accepted."""
-        for name, given in (
-            ("same_output", self.same_output),
-            ("same_tool_call", self.same_tool_call),
-            ("no_improvement", self.no_improvement),
-        ):
-            whole = isinstance(given, int) and not isinstance(given, bool)
-            if given is not None and (not whole or given < _LEAST):
-                raise ConfigurationError(
-                    f"{name} is {given!r:.80}; give a whole number of at least {_LEAST}, or None for no rule"
-                )
+    same_output: _Repetitions = 2
+    same_tool_call: _Repetitions = 3
+    no_improvement: _Repetitions = 3
 
 
-def stalled(records: Sequence[StepRecord], rules: StallRules) -> str | None:
-    """Why the current step leads nowhere, in one sentence; None where it may still.
+def find_stall(records: Sequence[StepRecord], rules: StallRules) -> str | None:
+    """Returns why the current step makes no progress, in one sentence; None if it may.
 
     Args:
-        records: The executions so far, in their order; those of the step and the plan of the last one count.
-        rules: What ends a step early.
+        records: The executions so far, in order. Those of the last one's step and plan count.
+        rules: When to end a step early.
     """
     if not records:
         return None
-    of = (records[-1]["step_index"], records[-1]["replan"])
-    step = [record for record in records if (record["step_index"], record["replan"]) == of]
+    current = (records[-1]["step_index"], records[-1]["replan"])
+    executions = [record for record in records if (record["step_index"], record["replan"]) == current]
     return (
-        _same_output(step, rules.same_output)
-        or _same_tool_call(step, rules.same_tool_call)
-        or _no_improvement(step, rules.no_improvement)
+        _find_same_output(executions, rules.same_output)
+        or _find_same_tool_call(executions, rules.same_tool_call)
+        or _find_no_improvement(executions, rules.no_improvement)
     )
 
 
-def _same_output(step: Sequence[StepRecord], times: int | None) -> str | None:
-    if times is None or len(step) < times:
+def _find_same_output(executions: Sequence[StepRecord], times: int | None) -> str | None:
+    if times is None or len(executions) < times:
         return None
-    last = step[-times:]
-    answered = all(record["error"] is None for record in last)
-    same = answered and len({record["result"] for record in last}) == 1
-    return f"the last {times} executions gave the same output" if same else None
+    last = executions[-times:]
+    # An execution that raised has an empty result, which is no output.
+    has_outputs = all(record["error"] is None for record in last)
+    is_same = has_outputs and len({record["result"] for record in last}) == 1
+    return f"the last {times} executions gave the same output" if is_same else None
 
 
-def _same_tool_call(step: Sequence[StepRecord], times: int | None) -> str | None:
+def _find_same_tool_call(executions: Sequence[StepRecord], times: int | None) -> str | None:
     if times is None:
         return None
-    calls = [call for record in step for call in record["tool_calls"]]
-    counts = Counter((call["name"], _written(call["args"])) for call in calls)
+    calls = [call for record in executions for call in record["tool_calls"]]
+    counts = Counter((call["name"], json.dumps(call["args"], sort_keys=True)) for call in calls)
     for (name, _), count in counts.items():
         if count >= times:
-            return f"the tool {shown(name, _SHOWN_NAME)} was called {count} times with the same arguments"
+            return f"the tool {shown(name, _NAME_LENGTH)} was called {count} times with the same arguments"
     return None
 
 
-def _written(args: object) -> str:
-    """Arguments in one spelling: as JSON, in which true is not 1."""
-    try:
-        return json.dumps(args, sort_keys=True)
-    except RecursionError:
-        return repr(id(args))
-
-
-def _no_improvement(step: Sequence[StepRecord], times: int | None) -> str | None:
-    if times is None or len(step) < times:
+def _find_no_improvement(executions: Sequence[StepRecord], times: int | None) -> str | None:
+    if times is None or len(executions) < times:
         return None
-    scores = [report_score(record["report"] or {}) for record in step]
+    scores = [report_score(record["report"] or {}) for record in executions]
+    # The first of the last ``times`` executions may have brought the best score, so it counts as before.
     last = [score for score in scores[1 - times :] if score is not None]
     before = [score for score in scores[: 1 - times] if score is not None]
     if len(last) < times - 1 or not before or max(last) > max(before):

@@ -258,7 +258,7 @@ def _check_name(thread_id: object) -> None:
     try:
         check_thread_id(thread_id)
     except ConfigurationError as error:
-        raise StoreError(str(error).removesuffix(", or None to have one made up")) from None
+        raise StoreError(str(error).removesuffix(", or None for a new name")) from None
 
 
 def _latest(older_than: timedelta | None) -> datetime:

@@ -123,7 +123,7 @@ class RunContext:
                 other, under_way = beside.under_way()
                 spent, running = add_usage(spent, other), running + under_way
             before = add_usage(self._before, spent_before)
-            refused = self.budget.next_call_refused(add_usage(before, spent), running)
+            refused = self.budget.find_call_refusal(add_usage(before, spent), running)
             if refused is not None:
                 raise BudgetExceededError(refused)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from langchain_core.runnables import Runnable
 
@@ -133,7 +133,7 @@ def _reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
         return reconcile(commitment, assessment, findings, policy.max_assumptions)
 
     if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
-        return _reconcile(None, replace(policy, max_assumptions=supervisor.max_assumptions))
+        return _reconcile(None, policy.model_copy(update={"max_assumptions": supervisor.max_assumptions}))
     if not isinstance(supervisor, Supervisor) or isinstance(supervisor, ModelSupervisor):
         return ours
     if inspect.iscoroutinefunction(supervisor.reconcile):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from pydantic import ValidationError
 
 from agents import TransportRetry
 from orchestrator import RetryPolicy
@@ -52,7 +51,7 @@ def test_decision(policy, outcome, failed, max_retries, decision):
 
 
 def test_a_policy_is_frozen():
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(ValidationError, match="frozen"):
         RetryPolicy().judge_attempts = 5
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.stalls import StallRules, stalled
+from orchestrator.retry.stalls import StallRules, find_stall
 from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord
 
 OUTPUT = StallRules(same_tool_call=None, no_improvement=None)
@@ -77,19 +76,19 @@ def test_the_same_output_in_a_row(results, times, is_stalled):
     rules = StallRules(same_output=times, same_tool_call=None, no_improvement=None)
     told = f"the last {times} executions gave the same output"
 
-    assert stalled(outputs(*results), rules) == (told if is_stalled else None)
+    assert find_stall(outputs(*results), rules) == (told if is_stalled else None)
 
 
 def test_outputs_that_differ_in_any_character_are_not_the_same():
-    assert stalled(outputs("a", "a "), OUTPUT) is None
+    assert find_stall(outputs("a", "a "), OUTPUT) is None
 
 
 def test_no_output_twice_is_the_same_output():
-    assert stalled(outputs("", ""), OUTPUT)
+    assert find_stall(outputs("", ""), OUTPUT)
 
 
 def test_executions_that_ended_in_an_error_gave_no_output():
-    assert stalled([record("", error="ValueError"), record("", error="ValueError")], OUTPUT) is None
+    assert find_stall([record("", error="ValueError"), record("", error="ValueError")], OUTPUT) is None
 
 
 @pytest.mark.parametrize(
@@ -114,29 +113,19 @@ def test_the_same_tool_call(executions, times, is_stalled):
     records = [record(calls=[call(args=args) for args in execution]) for execution in executions]
     told = f"the tool 'search' was called {times} times with the same arguments"
 
-    assert stalled(records, rules) == (told if is_stalled else None)
+    assert find_stall(records, rules) == (told if is_stalled else None)
 
 
 def test_calls_of_different_tools_are_not_the_same():
-    assert stalled([record(calls=[call("a"), call("b"), call("a"), call("b")])], CALL) is None
+    assert find_stall([record(calls=[call("a"), call("b"), call("a"), call("b")])], CALL) is None
 
 
 def test_the_same_call_counts_whatever_it_answered():
-    assert stalled([record(calls=[call(result=text) for text in "abc"])], CALL)
-
-
-def test_arguments_too_deep_to_be_compared_stall_nothing():
-    def nested():
-        args = {}
-        for _ in range(100_000):
-            args = {"in": args}
-        return args
-
-    assert stalled([record(calls=[call(args=nested()) for _ in range(3)])], CALL) is None
+    assert find_stall([record(calls=[call(result=text) for text in "abc"])], CALL)
 
 
 def test_a_long_name_of_a_tool_is_cut():
-    assert len(stalled([record(calls=[call("x" * 5000)] * 3)], CALL)) < 150
+    assert len(find_stall([record(calls=[call("x" * 5000)] * 3)], CALL)) < 150
 
 
 @pytest.mark.parametrize(
@@ -163,45 +152,45 @@ def test_a_long_name_of_a_tool_is_cut():
 def test_no_improvement_of_the_score(values, times, is_stalled):
     rules = StallRules(same_output=None, same_tool_call=None, no_improvement=times)
 
-    assert (stalled(scores(*values), rules) is not None) is is_stalled
+    assert (find_stall(scores(*values), rules) is not None) is is_stalled
 
 
 def test_a_score_that_stays_is_told():
     told = "over the last 3 executions the best score of the report stayed at 0.5 of 1"
 
-    assert stalled(scores(0.5, 0.4, 0.5), SCORE) == told
+    assert find_stall(scores(0.5, 0.4, 0.5), SCORE) == told
 
 
 def test_an_execution_without_a_report_has_no_score():
     records = [*scores(0.5, 0.5), {**record(), "report": None}]
 
-    assert stalled(records, SCORE) is None
+    assert find_stall(records, SCORE) is None
 
 
 def test_only_the_step_of_the_last_execution_counts():
     records = [record("a", step_index=0), record("a", step_index=1)]
 
-    assert stalled(records, OUTPUT) is None
+    assert find_stall(records, OUTPUT) is None
 
 
 def test_executions_before_a_new_plan_do_not_count():
-    assert stalled([record("a", replan=0), record("a", replan=1)], OUTPUT) is None
+    assert find_stall([record("a", replan=0), record("a", replan=1)], OUTPUT) is None
 
 
 def test_nothing_executed_is_not_stalled():
-    assert stalled([], StallRules()) is None
+    assert find_stall([], StallRules()) is None
 
 
 def test_by_default_two_same_outputs_stall():
-    assert stalled(outputs("a", "a"), StallRules())
+    assert find_stall(outputs("a", "a"), StallRules())
 
 
 def test_the_first_rule_that_holds_is_told():
     records = [record("a", calls=[call()], score=0.5) for _ in range(3)]
 
-    assert "same output" in stalled(records, StallRules())
-    assert "tool" in stalled(records, StallRules(same_output=None))
-    assert "score" in stalled(records, StallRules(same_output=None, same_tool_call=None))
+    assert "same output" in find_stall(records, StallRules())
+    assert "tool" in find_stall(records, StallRules(same_output=None))
+    assert "score" in find_stall(records, StallRules(same_output=None, same_tool_call=None))
 
 
 @pytest.mark.parametrize("name", ["same_output", "same_tool_call", "no_improvement"])
@@ -214,7 +203,7 @@ def test_a_rule_that_is_not_accepted_is_refused(name, value):
 
 
 def test_rules_are_frozen():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(ValidationError, match="frozen"):
         StallRules().same_output = 5
 
 
@@ -232,13 +221,13 @@ histories = st.lists(
 
 @given(histories)
 def test_without_a_rule_nothing_stalls(records):
-    assert stalled(records, NEVER) is None
+    assert find_stall(records, NEVER) is None
 
 
 @given(histories)
 def test_a_stricter_bound_stalls_no_later(records):
-    if stalled(records, StallRules(3, 4, 4)):
-        assert stalled(records, StallRules(2, 3, 3))
+    if find_stall(records, StallRules(same_output=3, same_tool_call=4, no_improvement=4)):
+        assert find_stall(records, StallRules())
 
 
 @given(histories)
@@ -246,11 +235,11 @@ def test_executions_of_other_steps_change_nothing(records):
     last = records[-1]["step_index"] if records else 0
     own = [one for one in records if one["step_index"] == last]
 
-    assert stalled(records, StallRules()) == stalled(own, StallRules())
+    assert find_stall(records, StallRules()) == find_stall(own, StallRules())
 
 
 @given(st.integers(1, 11))
 def test_what_gets_better_each_time_never_stalls(times):
     records = [record(str(at), score=at / 10) for at in range(times)]
 
-    assert stalled(records, StallRules()) is None
+    assert find_stall(records, StallRules()) is None

@@ -34,19 +34,19 @@ def spent(calls=1, failed=0, tokens=None, cost=None):
         (Budget(max_total_tokens=10), spent(1, tokens=10), 0, "max_total_tokens is 10 and 10 were used"),
         (Budget(max_total_tokens=10), spent(1, tokens=11), 0, "max_total_tokens is 10 and 11 were used"),
         (Budget(max_total_tokens=10), spent(1, failed=1), 0, None),
-        (Budget(max_total_tokens=10), spent(1), 0, "max_total_tokens is 10 and cannot be kept"),
+        (Budget(max_total_tokens=10), spent(1), 0, "max_total_tokens is 10 and cannot be checked"),
         (Budget(max_cost_usd=1.5, prices=PRICES), spent(1, tokens=5, cost=1.4), 0, None),
         (Budget(max_cost_usd=1.5, prices=PRICES), spent(1, tokens=5, cost=1.5), 0, "max_cost_usd is 1.5"),
         (
             Budget(max_cost_usd=1.5, prices=PRICES),
             spent(1, tokens=5),
             0,
-            "max_cost_usd is 1.5 and cannot be kept",
+            "max_cost_usd is 1.5 and cannot be checked",
         ),
     ],
 )
 def test_next_call(budget, usage, running, refused):
-    answer = budget.next_call_refused(usage, running)
+    answer = budget.find_call_refusal(usage, running)
 
     assert answer is None if refused is None else answer.startswith(refused)
 
@@ -59,14 +59,14 @@ def test_next_call(budget, usage, running, refused):
         (Budget(max_total_tokens=10), spent(1, tokens=11), "max_total_tokens is 10 and 11 were used"),
         (Budget(max_total_tokens=10), spent(0), None),
         (Budget(max_total_tokens=10), spent(2, failed=2), None),
-        (Budget(max_total_tokens=10), spent(1), "max_total_tokens is 10 and cannot be kept"),
+        (Budget(max_total_tokens=10), spent(1), "max_total_tokens is 10 and cannot be checked"),
         (Budget(max_model_calls=1), spent(1), None),
         (Budget(max_cost_usd=0.5, prices=PRICES), spent(1, tokens=1, cost=0.5), None),
         (Budget(max_cost_usd=0.5, prices=PRICES), spent(1, tokens=1, cost=0.6), "max_cost_usd is 0.5"),
     ],
 )
 def test_what_was_spent(budget, usage, exceeded):
-    answer = budget.exceeded(usage)
+    answer = budget.find_excess(usage)
 
     assert answer is None if exceeded is None else answer.startswith(exceeded)
 

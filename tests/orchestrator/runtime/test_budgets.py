@@ -256,7 +256,7 @@ def test_a_model_that_reports_no_usage_cannot_keep_a_token_budget():
     llm = model(None)
     state = run(ModelExecutor(llm), Budget(max_total_tokens=100))
 
-    assert ended_by(state, "max_total_tokens is 100 and cannot be kept") == OUT_OF_BUDGET
+    assert ended_by(state, "max_total_tokens is 100 and cannot be checked") == OUT_OF_BUDGET
     assert len(llm.prompts) == 1
 
 
@@ -303,7 +303,7 @@ def test_a_model_without_a_price_cannot_keep_a_cost():
     prices = {"another": ModelPrice(input_usd=1, output_usd=1)}
     state = run(ModelExecutor(model()), Budget(max_cost_usd=100, prices=prices))
 
-    assert ended_by(state, "max_cost_usd is 100 and cannot be kept") == OUT_OF_BUDGET
+    assert ended_by(state, "max_cost_usd is 100 and cannot be checked") == OUT_OF_BUDGET
 
 
 def test_max_seconds_ends_a_run_that_waits():

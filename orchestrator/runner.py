@@ -1,0 +1,154 @@
+"""Runs the graph on a thread and yields the run's events: the core of LangGraphOrchestrator's methods."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import cast
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.types import Command
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.judging.verdict import failed
+from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
+from orchestrator.runs.locks import claimed
+from orchestrator.runs.resume import open_question
+from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.events import Event, RunFinished, RunPaused
+from orchestrator.runtime.hooks import tell
+from orchestrator.runtime.protocols import Hook
+from orchestrator.runtime.streaming import blocking
+from orchestrator.state.graph_state import OrchestratorState, RunInput
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs what one orchestrator launches.
+
+    Attributes:
+        launcher: Holds the compiled graph and the settings.
+        saver: The checkpointer as the caller gave it, because the graph's wrapper cannot lock threads.
+        hooks: Called with every event.
+    """
+
+    launcher: Launcher
+    saver: BaseCheckpointSaver[str] | None
+    hooks: tuple[Hook, ...]
+    _running: dict[str, RunContext] = field(default_factory=dict)
+
+    async def wait_for_end(self, launch: Launch) -> OrchestratorState:
+        """Runs until the run ends or waits for a person, and returns its state."""
+        state: OrchestratorState | None = None
+        async with aclosing(self._run(launch, live=bool(self.hooks))) as events:
+            async for event in events:
+                if isinstance(event, RunFinished | RunPaused):
+                    state = event.state
+        return cast("OrchestratorState", state)
+
+    async def read_events(self, launch: Launch) -> AsyncGenerator[Event, None]:
+        """Runs, and yields the events as they happen."""
+        async with aclosing(self._run(launch, live=True)) as events:
+            async for event in events:
+                # A copy: the states in it are the graph's own, and the caller may change what it reads.
+                yield copy.deepcopy(event)
+
+    def iterate_events(self, launch: Launch) -> Iterator[Event]:
+        """Like ``read_events``, for blocking code. Leaving the loop early cancels the run."""
+        return blocking(
+            lambda: self.read_events(launch), lambda: self.cancel(launch.thread_id, "the stream was closed")
+        )
+
+    def cancel(self, thread_id: str | None, reason: str) -> None:
+        """Cancels the run of a thread, or every run if no thread is named."""
+        running = dict(self._running)
+        for run in running.values() if thread_id is None else filter(None, [running.get(thread_id)]):
+            run.cancel(reason)
+
+    async def _run(self, launch: Launch, *, live: bool) -> AsyncGenerator[Event, None]:
+        """Yields the events after the hooks received them; without ``live``, the first and the last only."""
+        resumable = self.launcher.graph.checkpointer is not None
+        run = self.launcher.settings.new_context(launch.thread_id, interruptible=resumable)
+        if self._running.setdefault(run.thread_id, run) is not run:
+            raise ConfigurationError(
+                f"thread {run.thread_id!r:.80} is being run already; wait for its end, or give another"
+            )
+        try:
+            async with claimed(self.saver, run.thread_id, patient=launch.patient):
+                start = await launch.prepare()
+                run.go_on_beside(start.branches)
+                run.began = start.began or self.launcher.settings.now().isoformat()
+                async with aclosing(self._follow(start, run, live=live)) as events:
+                    async for event in events:
+                        await tell(self.hooks, event)
+                        yield event
+        finally:
+            self._running.pop(run.thread_id, None)
+
+    async def _follow(self, start: Start, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
+        yield start.event
+        state = start.state
+        try:
+            async with aclosing(self._read_chunks(start.input, run, live=live)) as chunks:
+                async for chunk in chunks:
+                    if isinstance(chunk, Event):
+                        yield chunk
+                    else:
+                        state = _update_state(state, chunk)
+        except (asyncio.CancelledError, GeneratorExit):
+            # A generator that is being closed cannot yield, so the hooks alone learn of this end.
+            state = {**state, **failed("cancelled", "the caller stopped waiting for the end of the run")}
+            await tell(self.hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
+            raise
+        yield await self._build_last_event(run.thread_id, state)
+
+    async def _build_last_event(self, thread_id: str, state: OrchestratorState) -> Event:
+        if state["status"] in ("planning", "executing"):
+            snapshot = await self.launcher.read_snapshot(thread_id)
+            question = open_question(snapshot, state)
+            if question is not None:
+                paused: OrchestratorState = {**state, "question": question}
+                return RunPaused(thread_id=thread_id, question=question, state=paused)
+        return RunFinished(thread_id=thread_id, status=state["status"], state=state)
+
+    async def _read_chunks(
+        self, graph_input: GraphInput, run: RunContext, *, live: bool
+    ) -> AsyncGenerator[Event | dict[str, object], None]:
+        """Yields what the graph streams: our events, and its values after each step."""
+        remaining: GraphInput = graph_input
+        while remaining != "wait":
+            stopped, interrupted = run.stopped, False
+            async with aclosing(self._stream_graph(remaining, run, live=live)) as chunks:
+                async for chunk in chunks:
+                    interrupted = interrupted or (isinstance(chunk, dict) and "__interrupt__" in chunk)
+                    yield chunk
+            # If a step was halted or denied, run again: that withdraws the questions of parallel steps.
+            remaining = None if interrupted and run.stopped is not stopped else "wait"
+
+    async def _stream_graph(
+        self, graph_input: RunInput | Command[str] | None, run: RunContext, *, live: bool
+    ) -> AsyncGenerator[Event | dict[str, object], None]:
+        stream = self.launcher.graph.astream(
+            graph_input,
+            self.launcher.build_config(run.thread_id, run.began),
+            context=run,
+            stream_mode=["custom", "values"] if live else ["values"],
+            # "async" could lose the last checkpoints if the process is killed.
+            durability=None if self.launcher.graph.checkpointer is None else "sync",
+        )
+        # Closed at once, so that no node runs on after the reader has left.
+        async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
+            async for _, chunk in chunks:
+                if isinstance(chunk, Event | dict):
+                    yield chunk
+
+
+def _update_state(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:
+    """Returns the state with the graph's values, without those that are no field of a run."""
+    # Until there is a new plan, the thread holds the values of the run before.
+    if values.get("status") == "planning":
+        return state
+    return cast("OrchestratorState", {name: values.get(name, value) for name, value in state.items()})

@@ -1,0 +1,163 @@
+"""Checks the arguments of a new, resumed or forked run, and reads from its thread how it starts."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.constants import START
+from langgraph.types import Command, StateSnapshot
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.runs.fork import Graph, check_step, copy_before
+from orchestrator.runs.resume import resumption
+from orchestrator.runs.summary import input_in
+from orchestrator.runtime.events import Event, RunResumed, RunStarted
+from orchestrator.settings import Settings, check_task, check_thread_id
+from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
+from orchestrator.state.stored_form import STARTED, reading, started_in
+
+GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
+"""The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Everything a run starts from.
+
+    Attributes:
+        input: Input of the graph.
+        event: The first event.
+        state: The state before the graph runs.
+        branches: The states of parallel steps that a resumed run continues.
+        began: When a resumed run began; None for a new run.
+    """
+
+    input: GraphInput
+    event: Event
+    state: OrchestratorState
+    branches: tuple[OrchestratorState, ...] = ()
+    began: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A run whose arguments are checked and that has not begun.
+
+    Attributes:
+        thread_id: The thread it runs on.
+        prepare: Reads the start from the store. Called only after the thread is locked, because another
+            process may have changed the thread before.
+        patient: Wait for a moment if a process that died still holds the lock.
+    """
+
+    thread_id: str
+    prepare: Callable[[], Awaitable[Start]]
+    patient: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Launches the runs of one orchestrator.
+
+    Attributes:
+        graph: The compiled graph, with the store of every thread.
+        settings: The settings of every run.
+    """
+
+    graph: Graph
+    settings: Settings
+
+    def launch_task(self, task: str, thread_id: str | None) -> Launch:
+        """Checks the arguments of a new run.
+
+        Raises:
+            ConfigurationError: The task or the thread is not accepted.
+        """
+        text, thread = check_task(task), _name_thread(thread_id)
+
+        async def prepare() -> Start:
+            state = blank_state(text, self.settings.max_retries)
+            event = RunStarted(thread_id=thread, task=text)
+            return Start(RunInput(task=text, status="planning"), event, state)
+
+        return Launch(thread, prepare)
+
+    def launch_resume(self, thread_id: str, answer: object) -> Launch:
+        """Checks the arguments of a resumed run.
+
+        Raises:
+            ConfigurationError: There is no checkpointer, or the thread is not accepted.
+        """
+        self._check_resumable(thread_id)
+
+        async def prepare() -> Start:
+            snapshot = await self.read_snapshot(thread_id)
+            now, retries = self.settings.now(), self.settings.max_retries
+            resumed = resumption(thread_id, snapshot, answer, now, retries)
+            event = RunResumed(thread_id=thread_id, state=resumed.state)
+            began = started_in(cast("Mapping[str, object]", snapshot.metadata or {}))
+            return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
+
+        # An answer does not wait: if another answer is being applied, this one would meet the next question.
+        return Launch(thread_id, prepare, patient=answer is None)
+
+    def launch_fork(self, thread_id: str, step: int, new_thread_id: str | None) -> Launch:
+        """Checks the arguments of a forked run.
+
+        Raises:
+            ConfigurationError: There is no checkpointer, or an argument is not accepted.
+        """
+        self._check_resumable(thread_id)
+        check_step(step)
+        resume = self.launch_resume(_name_thread(new_thread_id), None)
+
+        async def prepare() -> Start:
+            config = self.build_config(resume.thread_id, self.settings.now().isoformat())
+            await copy_before(self.graph, thread_id, step, config, self.settings.max_retries)
+            return await resume.prepare()
+
+        return Launch(resume.thread_id, prepare)
+
+    async def read_snapshot(self, thread_id: str) -> StateSnapshot:
+        """Reads what a thread holds, with the graphs of parallel steps.
+
+        Raises:
+            BrokenRunError: LangGraph cannot put the stored values together.
+        """
+        with reading(thread_id):
+            snapshot = await self.graph.aget_state(self.build_config(thread_id), subgraphs=True)
+        saver = self.graph.checkpointer
+        if START not in snapshot.next or not isinstance(saver, BaseCheckpointSaver):
+            return snapshot
+        # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
+        stored = await saver.aget_tuple(snapshot.config)
+        return (
+            snapshot if stored is None else snapshot._replace(values={**snapshot.values, **input_in(stored)})
+        )
+
+    def build_config(self, thread_id: str, began: str | None = None) -> RunnableConfig:
+        """Returns LangGraph's config for a thread; ``began`` is stored with each checkpoint."""
+        return RunnableConfig(
+            configurable={"thread_id": thread_id},
+            max_concurrency=self.settings.max_parallel_steps,
+            metadata={} if began is None else {STARTED: began},
+        )
+
+    def _check_resumable(self, thread_id: object) -> None:
+        check_thread_id(thread_id)
+        if self.graph.checkpointer is None or thread_id is None:
+            raise ConfigurationError(
+                "resume needs a thread_id and the checkpointer that the run was kept in; "
+                "give LangGraphOrchestrator one"
+            )
+
+
+def _name_thread(thread_id: str | None) -> str:
+    """Returns the name, or a new one if there is none."""
+    check_thread_id(thread_id)
+    return thread_id or str(uuid.uuid4())

@@ -1,0 +1,49 @@
+"""Base class of the settings and policies: frozen, with errors of one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from orchestrator.errors import ConfigurationError
+
+Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
+PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
+Seconds: TypeAlias = Annotated[
+    int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or None for no bound")
+]
+Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
+
+
+class SettingsModel(BaseModel):
+    """A group of settings that is checked when it is built and cannot be changed afterwards.
+
+    The ``description`` of a field completes the sentence "``name`` is ``value``; give ...".
+
+    Raises:
+        ConfigurationError: A value or a name is not accepted.
+    """
+
+    # Strict: pydantic would otherwise read "2" and True as numbers and hide a mistake of the caller.
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    def __init__(self, **values: object) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigurationError(_describe_problem(type(self), values, error)) from None
+
+
+def _describe_problem(model: type[BaseModel], values: Mapping[str, object], error: ValidationError) -> str:
+    """Returns what was given and what is accepted, for the first problem."""
+    problem = error.errors(include_url=False)[0]
+    if not problem["loc"]:  # a validator of the whole model, whose message is a sentence already
+        return str(problem["ctx"]["error"])
+    name = str(problem["loc"][0])
+    if name not in model.model_fields:
+        return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"
+    value = f"{values[name]!r:.80}" if name in values else "missing"
+    return f"{name} is {value}; give {model.model_fields[name].description}"

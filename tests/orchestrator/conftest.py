@@ -1,0 +1,45 @@
+"""The environment of tests that start a process or read environment variables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+_UNSET = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_API_BASE",
+    "OLLAMA_HOST",
+    "PEM_WEIGHTS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "FORCE_COLOR",
+    "NO_COLOR",
+    "COLUMNS",
+    "LINES",
+)
+
+
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Variables with which Python compiles what it imports once for all processes, not once for each."""
+    if not sys.dont_write_bytecode:
+        return {}
+    folder = tmp_path_factory.mktemp("bytecode")
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder)}
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    """The environment without what the command line reads, and with a data folder of its own."""
+    for name in _UNSET:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return {**os.environ, **bytecode}
