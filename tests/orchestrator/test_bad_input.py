@@ -310,9 +310,7 @@ def test_two_different_values_of_max_retries_are_refused():
 
 
 def test_an_unknown_setting_is_refused_with_the_known_ones():
-    with pytest.raises(
-        ConfigurationError, match="max_tokens is not an argument of Budget; give any of"
-    ):
+    with pytest.raises(ConfigurationError, match="max_tokens is not an argument of Budget; give any of"):
         Budget(max_tokens=3)
 
 
