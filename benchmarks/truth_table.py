@@ -1,6 +1,6 @@
 """What other kits answer on the rows of the trajectory truth table, and the document of it.
 
-    uv run python benchmarks/truth_table.py                 writes docs/trajectory-matching.md anew
+    uv run python benchmarks/truth_table.py                 writes docs/reference/trajectory-matching.md anew
     uv run --with agentevals --with google-adk --with deepeval --with pydantic-evals --with ragas \
         python benchmarks/truth_table.py --measure          asks those kits first
 

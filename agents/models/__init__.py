@@ -19,12 +19,10 @@ __all__ = ["load_model"]
 def load_model(spec: str = "local", **options: object) -> BaseChatModel:
     """Build a chat model.
 
-    | spec          | model                                                                                  |
-    |---------------|----------------------------------------------------------------------------------------|
-    | `local`       | SmolLM2-135M on this machine: no key, no set-up; `PEM_WEIGHTS` names other weights     |
-    | `gguf:PATH`   | any weights file in llama.cpp's format, on this machine                                |
-    | `ollama:NAME` | an Ollama server's model, at `OLLAMA_HOST`                                             |
-    | `openai:NAME` | an OpenAI-compatible endpoint's model, at `OPENAI_BASE_URL`, with `OPENAI_API_KEY`     |
+    - ``local``: SmolLM2-135M on this machine, without key or setup; ``PEM_WEIGHTS`` names other weights.
+    - ``gguf:PATH``: any weights file in llama.cpp's format, on this machine.
+    - ``ollama:NAME``: a model of an Ollama server, at ``OLLAMA_HOST``.
+    - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``, with ``OPENAI_API_KEY``.
 
     Args:
         spec: Which model.

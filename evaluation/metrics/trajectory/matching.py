@@ -38,7 +38,7 @@ def match_trajectory(
     Args:
         actual: the observed actions, in order.
         expected: the expected steps, in order; empty means that no action should occur.
-        mode: the rule for agreement; see ``docs/trajectory-matching.md``.
+        mode: the rule for agreement; see ``docs/reference/trajectory-matching.md``.
         rules: how arguments are compared, and which tools are ignored, forbidden or may not fail.
         functions: the functions that argument rules with match ``custom`` name.
 

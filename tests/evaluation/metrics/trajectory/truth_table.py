@@ -12,7 +12,7 @@ from evaluation.plugins import Plugins
 ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")
 PEERS = Path(__file__).with_name("truth_table_peers.json")
-DOCUMENT = ROOT / "docs" / "trajectory-matching.md"
+DOCUMENT = ROOT / "docs" / "reference" / "trajectory-matching.md"
 KITS = ("agentevals", "google-adk", "deepeval", "pydantic-evals", "ragas")
 BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _LONG = 40
