@@ -1,4 +1,4 @@
-"""What a run cost: time, tokens, money, calls; each value measured, estimated or missing."""
+"""Scores the cost of a run: time, tokens, money, calls; each value is measured, estimated or missing."""
 
 from __future__ import annotations
 
@@ -38,65 +38,64 @@ OPERATIONAL_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.from
 
 
 class Quantity(NamedTuple):
-    """One value and where it comes from."""
+    """One value and its source."""
 
     value: float
     source: Source = "measured"
 
 
-def operational(
+def score_operational(
     metadata: JsonObject,
     actions: Sequence[Action] | None,
     bounds: Mapping[str, JsonObject],
     prices: Mapping[str, Price],
 ) -> JsonObject:
-    """Score what a run cost against its limits.
+    """Score the cost of a run against its limits.
 
     Args:
         metadata: The recorded quantities by name (see ``runs.Measured``).
-        actions: What was done; None where the run does not say.
+        actions: The actions of the run; None if it does not record them.
         bounds: Normalised thresholds of this group by metric.
         prices: US dollars for a million tokens by model.
 
     Returns:
-        The metric group, with ``sources`` (measured, estimated or missing by quantity) and each limit beside
-        its value.
+        The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits.
     """
-    found = quantities(metadata, actions, prices)
-    checks = [_judged(metric, bound, found) for metric, bound in bounds.items()]
-    values: dict[str, object] = {name: quantity.value for name, quantity in found.items()}
-    facts = {**limits_by_name(bounds), "sources": _sources(found, bounds)}
-    return build_group(values, _absent(found, bounds), checks, facts)
+    known = collect_quantities(metadata, actions, prices)
+    checks = [_check_bound(metric, bound, known) for metric, bound in bounds.items()]
+    values: dict[str, object] = {name: quantity.value for name, quantity in known.items()}
+    facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
+    return build_group(values, _explain_missing(known, bounds), checks, facts)
 
 
-def quantities(
+def collect_quantities(
     metadata: JsonObject, actions: Sequence[Action] | None, prices: Mapping[str, Price]
 ) -> dict[str, Quantity]:
-    """Collect every value that a run states, and those that follow from them."""
-    guessed = _names(metadata.get("estimated"))
-    found = {
-        name: Quantity(value, "estimated" if name in guessed else "measured")
-        for name, value in _numbers(metadata)
+    """Collect every recorded value, and the totals and costs that can be computed from them."""
+    estimated = _name_set(metadata.get("estimated"))
+    known = {
+        name: Quantity(value, "estimated" if name in estimated else "measured")
+        for name, value in _read_recorded(metadata)
     }
     if actions is not None:
-        found.update(_of_actions(actions))
-    latencies = _floats(metadata.get("call_latencies_ms"))
+        known.update(_measure_actions(actions))
+    latencies = _read_floats(metadata.get("call_latencies_ms"))
     if latencies:
-        found.update(_spread("call_latency", latencies))
-        found.setdefault("model_calls", Quantity(len(latencies)))
-    _derive_total(found)
-    _derive_cost(found, prices.get(str(metadata.get("model"))))
-    return found
+        known.update(_summarize_latencies("call_latency", latencies))
+        known.setdefault("model_calls", Quantity(len(latencies)))
+    _derive_total(known)
+    _derive_cost(known, prices.get(str(metadata.get("model"))))
+    return known
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Give the quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7)."""
-    at = (len(ordered) - 1) * share
-    low, high = ordered[math.floor(at)], ordered[math.ceil(at)]
-    return low + (high - low) * (at - math.floor(at))
+    """Return the quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7)."""
+    position = (len(ordered) - 1) * share
+    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
+    return low + (high - low) * (position - math.floor(position))
 
 
-def _numbers(metadata: JsonObject) -> Iterable[tuple[str, float]]:
+def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
     resources = metadata.get("resources")
     for name in QUANTITIES:
         value = metadata.get(name)
@@ -108,18 +107,18 @@ def _numbers(metadata: JsonObject) -> Iterable[tuple[str, float]]:
                 yield str(name), value
 
 
-def _of_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
+def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
     calls = [action for action in actions if action["kind"] == "tool"]
     latencies = [ms for action in calls if (ms := action["latency_ms"]) is not None]
     errors = sum(action["error"] is not None for action in calls)
-    counted = {"tool_calls": Quantity(len(calls)), "tool_errors": Quantity(errors)}
-    return {**counted, **_spread("tool_latency", latencies)} if latencies else counted
+    counts = {"tool_calls": Quantity(len(calls)), "tool_errors": Quantity(errors)}
+    return {**counts, **_summarize_latencies("tool_latency", latencies)} if latencies else counts
 
 
-def _spread(name: str, values: Sequence[float]) -> dict[str, Quantity]:
+def _summarize_latencies(name: str, values: Sequence[float]) -> dict[str, Quantity]:
     ordered = sorted(values)
     parts = (
-        _mean(ordered),
+        _arithmetic_mean(ordered),
         percentile(ordered, 0.5),
         percentile(ordered, 0.95),
         ordered[-1],
@@ -127,59 +126,59 @@ def _spread(name: str, values: Sequence[float]) -> dict[str, Quantity]:
     return {f"{name}_{part}_ms": Quantity(value) for part, value in zip(_PER_CALL, parts, strict=True)}
 
 
-def _mean(values: Sequence[float]) -> float:
+def _arithmetic_mean(values: Sequence[float]) -> float:
     try:
         return math.fsum(values) / len(values)
-    except OverflowError:  # the sum is too large a number, and the mean is none
+    except OverflowError:  # the sum is too large for a float, the mean is not
         return math.fsum(value / len(values) for value in values)
 
 
-def _derive_total(found: dict[str, Quantity]) -> None:
-    parts = [found[name] for name in ("input_tokens", "output_tokens") if name in found]
-    if len(parts) == 2 and "total_tokens" not in found:  # noqa: PLR2004 - both of the two
-        found["total_tokens"] = Quantity(sum(part.value for part in parts), _weakest(parts))
+def _derive_total(known: dict[str, Quantity]) -> None:
+    parts = [known[name] for name in ("input_tokens", "output_tokens") if name in known]
+    if len(parts) == 2 and "total_tokens" not in known:  # noqa: PLR2004 - both of the two
+        known["total_tokens"] = Quantity(sum(part.value for part in parts), _weakest_source(parts))
 
 
-def _derive_cost(found: dict[str, Quantity], price: Price | None) -> None:
-    if price is None or "cost_usd" in found or not {"input_tokens", "output_tokens"} <= found.keys():
+def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
+    if price is None or "cost_usd" in known or not {"input_tokens", "output_tokens"} <= known.keys():
         return
     cost = (
-        found["input_tokens"].value * price.input_usd + found["output_tokens"].value * price.output_usd
+        known["input_tokens"].value * price.input_usd + known["output_tokens"].value * price.output_usd
     ) / 1e6
     if math.isfinite(cost):
-        found["cost_usd"] = Quantity(cost, "estimated")
+        known["cost_usd"] = Quantity(cost, "estimated")
 
 
-def _weakest(parts: Iterable[Quantity]) -> Source:
+def _weakest_source(parts: Iterable[Quantity]) -> Source:
     return "estimated" if any(part.source == "estimated" for part in parts) else "measured"
 
 
-def _judged(metric: str, bound: JsonObject, found: Mapping[str, Quantity]) -> MetricOutcome:
-    if metric not in found:
+def _check_bound(metric: str, bound: JsonObject, known: Mapping[str, Quantity]) -> MetricOutcome:
+    if metric not in known:
         return unanswered_bound(metric, bound, "the run does not record it")
-    return compare_with_bound("operational", metric, found[metric].value, bound, "warning")
+    return compare_with_bound("operational", metric, known[metric].value, bound, "warning")
 
 
-def _absent(found: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
-    asked = {name: missing_data("not recorded") for name in bounds if name not in found}
+def _explain_missing(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
+    with_bound = {name: missing_data("not recorded") for name in bounds if name not in known}
     rest = {
         name: not_applicable("not recorded, and no threshold asks for it")
         for name in QUANTITIES
-        if name not in found and name not in asked
+        if name not in known and name not in with_bound
     }
-    return {**asked, **rest}
+    return {**with_bound, **rest}
 
 
-def _sources(found: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Source]:
-    known: dict[str, Source] = {name: quantity.source for name, quantity in found.items()}
-    missing: dict[str, Source] = {name: "missing" for name in (*QUANTITIES, *bounds) if name not in found}
-    return {**known, **missing}
+def _list_sources(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Source]:
+    sources: dict[str, Source] = {name: quantity.source for name, quantity in known.items()}
+    missing: dict[str, Source] = {name: "missing" for name in (*QUANTITIES, *bounds) if name not in known}
+    return {**sources, **missing}
 
 
-def _names(value: object) -> frozenset[str]:
+def _name_set(value: object) -> frozenset[str]:
     return frozenset(str(name) for name in value) if isinstance(value, list) else frozenset()
 
 
-def _floats(value: object) -> list[float]:
+def _read_floats(value: object) -> list[float]:
     numbers = value if isinstance(value, list) else ()
     return [float(part) for part in numbers if isinstance(part, (int, float))]

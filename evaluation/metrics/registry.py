@@ -1,4 +1,4 @@
-"""Which metrics there are, which group judges each, and which direction is better."""
+"""Lists every metric, with the group that checks it and the direction that is better."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ METRICS: Final[Mapping[str, Direction | None]] = {
     **COLLABORATION_METRICS,
     **JUDGE_METRICS,
 }
-"""Every metric, with the direction that is better; None where neither is."""
+"""Every metric, with the direction that is better; None if neither is."""
 DIRECTIONS: Final[Mapping[str, Direction]] = {
     metric: direction for metric, direction in METRICS.items() if direction is not None
 }
@@ -33,21 +33,21 @@ _GROUPS: Final[Mapping[str, Group]] = {
 }
 
 
-def direction_of(metric: str) -> Direction | None:
-    """Say which direction is better; of a custom resource, less."""
+def metric_direction(metric: str) -> Direction | None:
+    """Return the direction that is better; lower for a custom resource."""
     return METRICS.get(metric, "lower")
 
 
-def group_of(metric: str) -> Group:
-    """Say which group judges a threshold; a name that nothing else knows is a custom resource."""
+def metric_group(metric: str) -> Group:
+    """Return the group that checks a threshold; an unknown name is a custom resource."""
     return _GROUPS.get(metric, "operational")
 
 
-def bounds_of(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
-    """Pick the thresholds that a group judges."""
-    return {metric: bound for metric, bound in thresholds.items() if group_of(metric) == group}
+def select_bounds(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
+    """Return the thresholds that a group checks."""
+    return {metric: bound for metric, bound in thresholds.items() if metric_group(metric) == group}
 
 
 def is_metric(name: str) -> bool:
-    """Say whether a number of this name is one by which runs are compared."""
+    """Return whether runs are compared by a number of this name."""
     return name in METRICS

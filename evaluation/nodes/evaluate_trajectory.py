@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evaluation.inputs.rules import TrajectoryRules
-from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, collaboration
+from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, score_collaboration
 from evaluation.metrics.trajectory import (
     DEFAULT_RULES,
     TRAJECTORY_METRICS,
@@ -64,7 +64,7 @@ def _compared(state: EvaluationState, rules: TrajectoryRules, plugins: Plugins) 
 
 def _together(state: EvaluationState, rules: TrajectoryRules) -> Collaboration:
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
-    return collaboration(
+    return score_collaboration(
         state["actual_trajectory"],
         state["expected_trajectory"],
         [str(name) for name in plan] if isinstance(plan, list) else None,

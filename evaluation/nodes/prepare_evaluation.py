@@ -10,7 +10,7 @@ from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, 
 from evaluation.inputs.messages import content_texts
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
-from evaluation.metrics.registry import direction_of
+from evaluation.metrics.registry import metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.findings import build_outcome
@@ -149,4 +149,4 @@ def _bound(metric: str, given: Threshold | float | bool) -> JsonObject:
     """Write a threshold out; a bare number is a minimum or a maximum by the metric's direction."""
     if isinstance(given, Threshold):
         return {name: value for name, value in given if value is not None}
-    return {"min" if direction_of(metric) == "higher" else "max": float(given)}
+    return {"min" if metric_direction(metric) == "higher" else "max": float(given)}

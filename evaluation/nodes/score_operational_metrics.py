@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation.metrics.operational import operational
-from evaluation.metrics.registry import bounds_of
+from evaluation.metrics.operational import score_operational
+from evaluation.metrics.registry import select_bounds
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 
@@ -12,5 +12,5 @@ def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> Evalu
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run = state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    bounds = bounds_of("operational", state["thresholds"])
-    return {"operational_metrics": operational(state["run_metadata"], actions, bounds, plugins.prices)}
+    bounds = select_bounds("operational", state["thresholds"])
+    return {"operational_metrics": score_operational(state["run_metadata"], actions, bounds, plugins.prices)}

@@ -15,17 +15,17 @@ from evaluation.metrics.response.checks import (
     length_checks,
     threshold_checks,
 )
-from evaluation.metrics.response.content import Said, content_checks, content_score
+from evaluation.metrics.response.content import AgentTexts, content_checks, content_score
 from evaluation.metrics.response.scores import (
     LENGTHS,
     REFERENCE_METRICS,
     RESPONSE_METRICS,
     Score,
-    keyword_score,
-    reference_scores,
+    score_against_reference,
+    score_keywords,
 )
 from evaluation.metrics.response.semantic import semantic_similarity
-from evaluation.metrics.response.text import missing_keywords, tokens
+from evaluation.metrics.response.text import find_missing_keywords, split_words
 from evaluation.plugins import Embedder, Plugins
 from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
@@ -43,7 +43,7 @@ class _Case:
     """What was said, and what is asked of it."""
 
     output: str | None
-    said: Said
+    said: AgentTexts
     reference: str | None
     keywords: list[str]
     required: list[JsonObject]
@@ -89,7 +89,7 @@ def _case(state: EvaluationState) -> _Case:
     lengths = contract.get("output_length")
     return _Case(
         output=final,
-        said=Said(final, run.get("messages")),
+        said=AgentTexts(final, run.get("messages")),
         reference=state["reference_output"],
         keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
         required=[rule for rule in as_list(contract.get("required_content")) if isinstance(rule, dict)],
@@ -103,10 +103,10 @@ def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
     if case.output is None:
         missing = missing_data("the run has no final output")
         return {**_unasked(), **dict.fromkeys(_asked(case, embedder), missing)}
-    words = tokens(case.output)
+    words = split_words(case.output)
     scores = _against_reference(case.output, case.reference, words, embedder)
     if case.keywords:
-        scores["keyword_coverage"] = keyword_score(case.output, words, case.keywords)
+        scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
     return {**scores, "characters": len(case.output), "words": len(words)}
 
 
@@ -122,7 +122,7 @@ def _against_reference(
 ) -> dict[str, Score]:
     if reference is None:
         return _unasked()
-    scores = reference_scores(output, reference, words)
+    scores = score_against_reference(output, reference, words)
     scores["semantic_similarity"] = semantic_similarity(embedder, output, reference)
     return scores
 
@@ -154,7 +154,10 @@ def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
     found = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
         return found
-    return {**found, "missing_keywords": missing_keywords(case.output, tokens(case.output), case.keywords)}
+    return {
+        **found,
+        "missing_keywords": find_missing_keywords(case.output, split_words(case.output), case.keywords),
+    }
 
 
 def _grouped(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from evaluation.inputs.rules import AuditRule, ContentRule, Severity
 from evaluation.metrics.audit.hosts import find_hosts, is_within
-from evaluation.metrics.response.content import Said, described, found_in
+from evaluation.metrics.response.content import AgentTexts, describe_rule, is_found_in
 from evaluation.results.findings import AuditFinding, FindingKind
 from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
@@ -93,9 +93,9 @@ class AuditedRun:
     """None where the clock gives no time with a zone."""
 
     @cached_property
-    def said(self) -> Said:
+    def said(self) -> AgentTexts:
         """The texts in which content rules look."""
-        return Said(self.output, self.messages)
+        return AgentTexts(self.output, self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +143,19 @@ def _breaches(rule: AuditRule, audited: AuditedRun) -> Iterator[_Breach]:
         yield from _used(rule, audited.actions)
 
 
-def _content(rule: ContentRule, said: Said, demand: Literal["forbidden", "required"]) -> Iterator[_Breach]:
-    texts = said.where(rule.where)
+def _content(
+    rule: ContentRule, said: AgentTexts, demand: Literal["forbidden", "required"]
+) -> Iterator[_Breach]:
+    texts = said.texts_in(rule.where)
     where = _OUTPUT if rule.where == "final_output" else "agent_run.messages"
     if not texts.texts:
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
-    found = found_in(rule, texts)
+    found = is_found_in(rule, texts)
     if found is None:
         yield _Breach("the text is too long for this rule", where, texts.texts[0], "metric_error")
     elif found == (demand == "forbidden"):
-        reason = f"{demand} content ({described(rule)}) is {'' if found else 'not '}there"
+        reason = f"{demand} content ({describe_rule(rule)}) is {'' if found else 'not '}there"
         yield _Breach(reason, where, texts.texts[-1])
 
 

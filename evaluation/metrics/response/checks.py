@@ -1,4 +1,4 @@
-"""What a contract demands of the metrics of a response."""
+"""Checks the metrics of a response: thresholds, lengths, keywords, and the default check of a reference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.values import JsonObject
 _KEYWORDS: Final = "keyword_coverage"
 DEFAULT_METRIC: Final = "rouge_1"
 DEFAULT_MINIMUM: Final = 0.8
-"""What an output has to reach where a reference is given and no threshold: the kit's response_match_score."""
+"""Applies if a reference is given and no threshold: the response_match_score of Google's ADK."""
 
 
 def threshold_checks(
@@ -22,24 +22,24 @@ def threshold_checks(
 ) -> Iterator[MetricOutcome]:
     """Compare each metric of a response with its threshold; a flag counts as 1 or 0."""
     for metric, bound in thresholds.items():
-        yield _against(metric, bound, scores[metric])
+        yield _check_score(metric, bound, scores[metric])
 
 
-def _against(metric: str, bound: JsonObject, score: Score) -> MetricOutcome:
+def _check_score(metric: str, bound: JsonObject, score: Score) -> MetricOutcome:
     if isinstance(score, dict):
         return unanswered_bound(metric, bound, score["reason"])
     return compare_with_bound("response", metric, float(score), bound, "critical")
 
 
 def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
-    """Write the bounds on the lengths as normalised thresholds."""
-    given = {
+    """Return the bounds on the lengths as normalised thresholds."""
+    limits = {
         "characters": {"min": lengths.min_characters, "max": lengths.max_characters},
         "words": {"min": lengths.min_words, "max": lengths.max_words},
     }
     known = {
         metric: {side: limit for side, limit in bound.items() if limit is not None}
-        for metric, bound in given.items()
+        for metric, bound in limits.items()
     }
     return {metric: bound for metric, bound in known.items() if bound}
 
@@ -47,36 +47,37 @@ def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
 def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[MetricOutcome]:
     """Compare the lengths with their bounds."""
     for metric, bound in length_bounds(lengths).items():
-        yield _against(metric, bound, scores[metric])
+        yield _check_score(metric, bound, scores[metric])
 
 
 def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[MetricOutcome]:
-    """Demand every keyword, where no threshold says how many are enough."""
+    """Require every keyword, unless a threshold says which share is enough."""
     if _KEYWORDS not in thresholds:
-        yield _against(_KEYWORDS, {"min": 1.0}, score)
+        yield _check_score(_KEYWORDS, {"min": 1.0}, score)
 
 
 def default_checks(
     thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]
 ) -> Iterator[MetricOutcome]:
-    """Judge an output that has a reference and no threshold on its quality.
+    """Check an output that has a reference and no threshold on its quality.
 
-    ROUGE-1 at its default minimum, or the same text but for its punctuation, is a pass. Less settles nothing:
-    a paraphrase shares few words with a reference.
+    It passes if ROUGE-1 reaches its default minimum or the texts differ only in punctuation. Otherwise the
+    check is inconclusive: a correct paraphrase may share few words with the reference.
     """
     if QUALITY_METRICS.isdisjoint(thresholds):
-        yield _default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
+        yield _check_default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
 
 
-def _default(score: Score, *, same: bool) -> MetricOutcome:
+def _check_default(score: Score, *, same: bool) -> MetricOutcome:
     if same:
-        return _passing(
+        return _pass_by_default(
             "the output is the reference, but for case, white space and punctuation at most", score
         )
     if isinstance(score, dict):
-        return _unsettled(score)
+        return _report_inconclusive(score)
     if score >= DEFAULT_MINIMUM:
-        return _passing(f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}", score)
+        reason = f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}"
+        return _pass_by_default(reason, score)
     reason = (
         f"{DEFAULT_METRIC}: {score:g} is below the default minimum {DEFAULT_MINIMUM:g}, as a paraphrase "
         "that is right may be too; a judge or a threshold of your own can settle it"
@@ -84,12 +85,12 @@ def _default(score: Score, *, same: bool) -> MetricOutcome:
     return build_outcome("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
 
 
-def _passing(reason: str, score: Score) -> MetricOutcome:
+def _pass_by_default(reason: str, score: Score) -> MetricOutcome:
     observed = None if isinstance(score, dict) else score
     return build_outcome("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
 
 
-def _unsettled(score: Unscored) -> MetricOutcome:
+def _report_inconclusive(score: Unscored) -> MetricOutcome:
     kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
     reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
     return build_outcome(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)

@@ -1,8 +1,8 @@
-"""How near one text is to another, in any language.
+"""Compares texts in any language: exact match, edit distance, shared words, keywords.
 
-A word is a run of letters, digits and marks; a letter of a script without spaces between words (Han, kana,
-Thai, Lao, Khmer, Burmese) is a word of its own, with the marks on it. Case, Unicode form and invisible
-characters make no difference to words.
+A word is a run of letters, digits and marks. In scripts without spaces between words (Han, kana, Thai, Lao,
+Khmer, Burmese) each letter is a word, together with its marks. Case, Unicode form and invisible characters
+make no difference to words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Final
 from rapidfuzz.distance import Levenshtein
 
 _SCANNED: Final = (range(0x3400), range(0xA000, 0xAC00), range(0xD7B0, 0x20000), range(0xE0100, 0xE01F0))
-"""Every plane that holds letters, digits, marks or punctuation, but for Han and Hangul."""
+"""The code points that are scanned for character classes. Han and Hangul are ranges of their own: scanning
+them would take most of the time."""
 
 _UNSPACED: Final = re.compile(
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"  # Thai
@@ -27,32 +28,29 @@ _UNSPACED: Final = re.compile(
     "\u3005-\u3007\u3031-\u3035\u303b\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003347f]"  # kana, Han
 )
-"""A letter of a script that puts no space between words."""
+"""Matches a letter of a script that puts no space between words."""
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
     """Match a word: a run of letters, digits and marks, or a letter of an unspaced script with its marks."""
-    marks, letters = _class(_is_mark), f"{_class(_is_spaced)}\uac00-\ud7a3"
+    marks, letters = _character_class(_is_mark), f"{_character_class(_is_spaced)}\uac00-\ud7a3"
     return re.compile(f"{_UNSPACED.pattern}[{marks}]*|[{letters}][{letters}{marks}]*")
 
 
 @cache
-def punctuation() -> str:
-    """List what counts as punctuation (general category P, and the backtick), less hyphen and per cent.
-
-    The list is the inside of a character class.
-    """
-    return _class(lambda char: char not in "-%" and (char == "`" or unicodedata.category(char)[0] == "P"))
+def punctuation_class() -> str:
+    """Return the inside of a character class: general category P and the backtick, without hyphen and %."""
+    return _character_class(_is_punctuation)
 
 
 @cache
 def reordered_pattern() -> re.Pattern[str]:
     """Match 30 characters in a row whose normal form starts with a mark that normalisation reorders.
 
-    Sorting such a run takes the square of its length; 30 is the bound of Unicode's stream-safe text (UAX 15).
+    Sorting such a run takes quadratic time; 30 is the limit of Unicode's stream-safe text (UAX 15).
     """
-    return re.compile(f"[{_class(_is_reordered)}]{{30}}")
+    return re.compile(f"[{_character_class(_is_reordered)}]{{30}}")
 
 
 def _is_mark(char: str) -> bool:
@@ -63,70 +61,75 @@ def _is_spaced(char: str) -> bool:
     return unicodedata.category(char)[0] in "LN" and not _UNSPACED.match(char)
 
 
+def _is_punctuation(char: str) -> bool:
+    return char not in "-%" and (char == "`" or unicodedata.category(char)[0] == "P")
+
+
 def _is_reordered(char: str) -> bool:
     return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
 
 
-def _class(belongs: Callable[[str], bool]) -> str:
-    return "".join(_ranges(belongs))
+def _character_class(belongs: Callable[[str], bool]) -> str:
+    return "".join(_code_ranges(belongs))
 
 
-def _ranges(belongs: Callable[[str], bool]) -> Iterator[str]:
+def _code_ranges(belongs: Callable[[str], bool]) -> Iterator[str]:
     members = (code for code in chain(*_SCANNED) if belongs(chr(code)))
     for _, run in groupby(enumerate(members), lambda pair: pair[1] - pair[0]):
         codes = [code for _, code in run]
         yield f"{re.escape(chr(codes[0]))}-{re.escape(chr(codes[-1]))}"
 
 
-MAX_STEPS: Final = 12_000_000
-"""Greatest number of machine words of characters for which an edit distance is computed: about 0.1 s."""
+MAX_COST: Final = 12_000_000
+"""Limit of ``matching_cost`` up to which an edit distance is computed: about 0.1 s."""
 _SPACED_ASCII: Final = "".join(char.lower() if char.isalnum() else " " for char in map(chr, range(128)))
 _JOINED_ASCII: Final = {code: chr(code) if chr(code).isalnum() else None for code in range(128)}
 _OTHER: Final = re.compile(r"[\W_]+")
 _ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
 _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
-"""What is not Latin, Greek, Cyrillic, Armenian, common punctuation or a currency: ``re`` lacks its marks."""
+"""Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
+words need ``word_pattern``, because ``\\w`` does not match combining marks."""
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _DASH: Final = re.compile("[\u2010-\u2015\u2212]")
-_JOINER: Final = "\u034f"
-_LONG: Final = 1000
+_JOINER: Final = "\u034f"  # COMBINING GRAPHEME JOINER: invisible, and marks are not reordered across it
+_LONG_TEXT: Final = 1000
 _SYMBOL: Final = re.compile("[#+%&@$€£¥<>=*/^~|]")
-"""What sets a keyword apart from its words: C++, AT&T, 50 %."""
+"""Matches a symbol that distinguishes a keyword from its words: C++, AT&T, 50 %."""
 
 
 def exact_match(output: str, reference: str) -> bool:
-    """Say whether the texts are the same, character by character."""
+    """Return whether the texts are the same, character by character."""
     return output == reference
 
 
 def normalized_exact_match(output: str, reference: str) -> bool:
-    """Say whether the texts are the same but for case, Unicode form, white space and punctuation.
+    """Return whether the texts are the same except for case, Unicode form, white space and punctuation.
 
-    As in SQuAD (Rajpurkar et al. 2016), for any language: no articles are dropped, and what makes a number
-    stays (3.14 is not 314, -5 is not 5). A reference of nothing but punctuation is compared with it.
+    As in SQuAD (Rajpurkar et al. 2016), for any language: no articles are dropped, and the signs of a number
+    stay (3.14 is not 314, -5 is not 5). If the reference is only punctuation, punctuation is compared.
     """
-    observed, expected = _folded(output), _folded(reference)
-    if _letters(observed) != _letters(expected):  # this settles most, at a tenth of the price
+    observed, expected = _fold_case(output), _fold_case(reference)
+    if _keep_letters(observed) != _keep_letters(expected):  # decides most cases in a tenth of the time
         return False
-    wanted = _bare(expected)
-    return _bare(observed) == wanted if wanted else observed.split() == expected.split()
+    stripped = _strip_punctuation(expected)
+    return _strip_punctuation(observed) == stripped if stripped else observed.split() == expected.split()
 
 
 def levenshtein_similarity(output: str, reference: str) -> float | None:
-    """1 - d / max(|output|, |reference|), d being the least number of insertions, deletions, substitutions.
+    """1 - d / max(|output|, |reference|); d is the least number of insertions, deletions, substitutions.
 
-    Levenshtein 1966, over the characters as they are; two empty texts are alike. None where different
-    texts are too long for it (``MAX_STEPS``; two texts of 25,000 characters are not).
+    Levenshtein 1966, over the characters as they are; two empty texts have similarity 1. Returns None if
+    different texts are too long (``MAX_COST``; two texts of 25,000 characters are not).
     """
     if output == reference:
         return 1.0
-    if steps(len(output), len(reference)) > MAX_STEPS:
+    if matching_cost(len(output), len(reference)) > MAX_COST:
         return None
     return Levenshtein.normalized_similarity(output, reference)
 
 
-def steps(first: int, second: int) -> int:
-    """Say what bit-parallel matching of two lengths costs: 64 of the shorter at once, along the longer."""
+def matching_cost(first: int, second: int) -> int:
+    """Return the machine words that bit-parallel matching visits: 64 of the shorter at once, per item."""
     return -(-min(first, second) // 64) * max(first, second)
 
 
@@ -138,91 +141,88 @@ def token_jaccard(output: Set[str], reference: Set[str]) -> float:
 
 
 def keyword_coverage(output: str, words: Sequence[str], keywords: Sequence[str]) -> float:
-    """Share of ``keywords`` (one at least) whose words stand in ``output`` in a row, as whole words.
+    """Share of ``keywords`` (at least one) whose words occur in ``output`` in a row, as whole words.
 
-    ``words`` are those of ``output``. Symbols that set a keyword apart (C++, 50 %) have to be there too;
-    spelling and inflection are exact.
+    ``words`` are the words of ``output``. Symbols of a keyword (C++, 50 %) must occur too; spelling and
+    inflection are exact.
     """
-    return (len(keywords) - len(missing_keywords(output, words, keywords))) / len(keywords)
+    return (len(keywords) - len(find_missing_keywords(output, words, keywords))) / len(keywords)
 
 
-def missing_keywords(output: str, words: Sequence[str], keywords: Sequence[str]) -> list[str]:
-    """List the keywords that ``keyword_coverage`` does not find."""
-    text, line = plain(output), f" {' '.join(words)} "
-    return [keyword for keyword in keywords if not _covered(*_wanted(keyword), text, line)]
+def find_missing_keywords(output: str, words: Sequence[str], keywords: Sequence[str]) -> list[str]:
+    """List the keywords that do not occur in an output with these words."""
+    text, line = normalize_text(output), f" {' '.join(words)} "
+    parts = [(keyword, *_keyword_parts(keyword)) for keyword in keywords]
+    return [keyword for keyword, spaced, symbolic in parts if spaced not in line or symbolic not in text]
 
 
 @lru_cache(1024)
-def _wanted(keyword: str) -> tuple[str, str]:
-    """Give the words that have to be there, and the whole text where symbols or signs count."""
-    words = tokens(keyword)
+def _keyword_parts(keyword: str) -> tuple[str, str]:
+    """Return the words that must occur, and the whole keyword if it has symbols or no words."""
+    words = split_words(keyword)
     symbolic = not words or _SYMBOL.search(keyword)
-    return f" {' '.join(words)} " if words else "", plain(keyword) if symbolic else ""
-
-
-def _covered(words: str, symbols: str, text: str, line: str) -> bool:
-    return words in line and symbols in text
+    return f" {' '.join(words)} " if words else "", normalize_text(keyword) if symbolic else ""
 
 
 def token_coverage(output: Set[str], reference: Set[str]) -> float:
-    """Share of the distinct words of ``reference`` (one at least) that ``output`` has."""
+    """Share of the distinct words of ``reference`` (at least one) that ``output`` has."""
     return len(output & reference) / len(reference)
 
 
-def tokens(text: str) -> list[str]:
-    """Split a text into its words, in order, in lower case (case-folded) and in normal form (NFKC)."""
+def split_words(text: str) -> list[str]:
+    """Split a text into its words, in order, case-folded and in normal form (NFKC)."""
     if text.isascii():
         return text.translate(_SPACED_ASCII).split()
-    folded = _folded(text)
+    folded = _fold_case(text)
     return (word_pattern() if _BEYOND_ALPHABETS.search(folded) else _ALPHABETIC_WORD).findall(folded)
 
 
-def plain(text: str, *, ignore_case: bool = True) -> str:
-    """Bring a text to NFKC, without invisible characters, white space collapsed, and case-folded if asked."""
-    return " ".join((_folded(text) if ignore_case else _normal(text)).split())
+def normalize_text(text: str, *, ignore_case: bool = True) -> str:
+    """Return a text in NFKC, without invisible characters, white space collapsed, optionally case-folded."""
+    return " ".join((_fold_case(text) if ignore_case else _normalize_unicode(text)).split())
 
 
-def _bare(folded: str) -> str:
-    """Take out the punctuation, but for what makes a number what it is, and collapse white space."""
+def _strip_punctuation(folded: str) -> str:
+    """Remove the punctuation, except the signs of numbers, and collapse white space."""
     if folded.isascii():
-        return " ".join(_ascii_removable().sub("", folded).split())
-    return " ".join(_removable().sub("", _DASH.sub("-", folded)).split())
+        return " ".join(_ascii_removal_pattern().sub("", folded).split())
+    return " ".join(_removal_pattern().sub("", _DASH.sub("-", folded)).split())
 
 
-def _letters(folded: str) -> str:
-    """Keep letters and digits alone."""
+def _keep_letters(folded: str) -> str:
+    """Remove everything except letters and digits."""
     return folded.translate(_JOINED_ASCII) if folded.isascii() else _OTHER.sub("", folded)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", _normal(text).casefold())
+    return unicodedata.normalize("NFKC", _normalize_unicode(text).casefold())
 
 
-def _normal(text: str) -> str:
+def _normalize_unicode(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _stream_safe(_INVISIBLE.sub("", text)))
+    return unicodedata.normalize("NFKC", _break_mark_runs(_INVISIBLE.sub("", text)))
 
 
-def _stream_safe(text: str) -> str:
-    """Break up endless runs of combining marks, which normalisation takes quadratic time to sort."""
-    if len(text) < _LONG:
+def _break_mark_runs(text: str) -> str:
+    """Break up long runs of combining marks, which normalisation sorts in quadratic time."""
+    if len(text) < _LONG_TEXT:
         return text
     return reordered_pattern().sub(rf"\g<0>{_JOINER}", text)
 
 
 @cache
-def _ascii_removable() -> re.Pattern[str]:
-    return _removing(r"""!"#&'()*,./:;?@\[\\\]_`{}""")
+def _ascii_removal_pattern() -> re.Pattern[str]:
+    return _compile_removal(r"""!"#&'()*,./:;?@\[\\\]_`{}""")
 
 
 @cache
-def _removable() -> re.Pattern[str]:
-    return _removing(punctuation())
+def _removal_pattern() -> re.Pattern[str]:
+    return _compile_removal(punctuation_class())
 
 
-def _removing(marks: str) -> re.Pattern[str]:
-    """Match punctuation that is not between digits, no minus before a number and no per cent after one."""
+def _compile_removal(marks: str) -> re.Pattern[str]:
+    """Match punctuation, except between digits, a minus before a number and a per cent sign after one."""
     return re.compile(rf"[{marks}](?!\d)|(?<!\d)[{marks}]|-(?!\d)|(?<=[^\W\d])-|(?<!\d)%")

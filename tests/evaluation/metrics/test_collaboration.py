@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.metrics.collaboration import collaboration, stuck_actions
+from evaluation.metrics.collaboration import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 
 
@@ -15,7 +15,7 @@ def handoff(agent, target):
 
 
 def scored(actions, expected=(), plan=None, bounds=None, stuck_after=3):
-    return collaboration(actions, expected, plan, stuck_after, bounds or {})
+    return score_collaboration(actions, expected, plan, stuck_after, bounds or {})
 
 
 def test_one_agent_without_names_is_not_applicable():
@@ -102,7 +102,7 @@ def test_the_same_again_and_again_is_an_anomaly():
     ids=["other arguments", "a flag is no number", "other agents", "too few", "none"],
 )
 def test_what_differs_is_not_stuck(actions):
-    assert stuck_actions(actions, 3) == []
+    assert find_stuck_actions(actions, 3) == []
 
 
 def test_a_threshold_on_collaboration_is_checked():

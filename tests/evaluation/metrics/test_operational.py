@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation import ContractError, evaluate
-from evaluation.metrics.operational import QUANTITIES, operational, percentile, quantities
+from evaluation.metrics.operational import QUANTITIES, collect_quantities, percentile, score_operational
 from evaluation.plugins import Price
 from tests.evaluation.actions import observed
 
@@ -15,7 +15,7 @@ def action(name="a", *, kind="tool", error=None, latency_ms=None):
 
 
 def scored(metadata, bounds=None, actions=None, prices=None):
-    return operational(metadata, actions, bounds or {}, prices or {})
+    return score_operational(metadata, actions, bounds or {}, prices or {})
 
 
 def test_a_value_within_its_limit_passes():
@@ -82,29 +82,35 @@ def test_an_estimate_is_told_apart():
 
 
 def test_total_tokens_are_the_sum_of_both_where_nobody_states_them():
-    found = quantities({"input_tokens": 100, "output_tokens": 43}, None, {})
+    found = collect_quantities({"input_tokens": 100, "output_tokens": 43}, None, {})
 
     assert (found["total_tokens"].value, found["total_tokens"].source) == (143, "measured")
 
 
 def test_a_sum_with_an_estimate_in_it_is_one():
-    found = quantities({"input_tokens": 1, "output_tokens": 2, "estimated": ["output_tokens"]}, None, {})
+    found = collect_quantities(
+        {"input_tokens": 1, "output_tokens": 2, "estimated": ["output_tokens"]}, None, {}
+    )
 
     assert found["total_tokens"].source == "estimated"
 
 
 def test_half_of_the_tokens_make_no_total():
-    assert "total_tokens" not in quantities({"input_tokens": 100}, None, {})
+    assert "total_tokens" not in collect_quantities({"input_tokens": 100}, None, {})
 
 
 def test_cost_is_estimated_from_the_price_table():
-    found = quantities({"input_tokens": 1_000_000, "output_tokens": 500_000, "model": "small"}, None, PRICES)
+    found = collect_quantities(
+        {"input_tokens": 1_000_000, "output_tokens": 500_000, "model": "small"}, None, PRICES
+    )
 
     assert (found["cost_usd"].value, found["cost_usd"].source) == (3.0, "estimated")
 
 
 def test_a_stated_cost_goes_before_the_price_table():
-    found = quantities({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, None, PRICES)
+    found = collect_quantities(
+        {"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, None, PRICES
+    )
 
     assert (found["cost_usd"].value, found["cost_usd"].source) == (1, "measured")
 
@@ -113,7 +119,7 @@ def test_a_stated_cost_goes_before_the_price_table():
     "metadata", [{"model": "unknown", "input_tokens": 1, "output_tokens": 1}, {"model": "small"}]
 )
 def test_cost_is_not_guessed_without_a_price_or_tokens(metadata):
-    assert "cost_usd" not in quantities(metadata, None, PRICES)
+    assert "cost_usd" not in collect_quantities(metadata, None, PRICES)
 
 
 def test_latencies_of_calls_are_summed_up():
@@ -140,7 +146,7 @@ def test_no_record_of_tools_is_not_no_tool_call():
 
 
 def test_a_custom_resource_cannot_pass_for_a_known_quantity():
-    assert "latency_ms" not in quantities({"resources": {"latency_ms": 1}}, None, {})
+    assert "latency_ms" not in collect_quantities({"resources": {"latency_ms": 1}}, None, {})
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import pytest
 
 from evaluation.inputs.messages import assistant_texts
 from evaluation.metrics.response.content import (
-    Said,
-    Texts,
+    AgentTexts,
+    SearchedTexts,
     content_checks,
     content_score,
-    json_values,
+    read_json_values,
 )
 from evaluation.metrics.response.numbers import MAX_NUMBERS
 
@@ -44,14 +44,14 @@ FOUND = [
 
 @pytest.mark.parametrize(("rule", "text", "found"), FOUND)
 def test_a_rule_is_met_where_it_is_required_and_broken_where_it_is_forbidden(rule, text, found):
-    (required,) = content_checks("required_content", [rule], Said(text))
-    (forbidden,) = content_checks("forbidden_content", [rule], Said(text))
+    (required,) = content_checks("required_content", [rule], AgentTexts(text))
+    (forbidden,) = content_checks("forbidden_content", [rule], AgentTexts(text))
 
     assert (required["passed"], forbidden["passed"]) == (found, not found)
 
 
 def test_a_check_has_the_severity_of_its_rule():
-    (check,) = content_checks("required_content", [{"text": "a", "severity": "info"}], Said("b"))
+    (check,) = content_checks("required_content", [{"text": "a", "severity": "info"}], AgentTexts("b"))
 
     assert (check["kind"], check["severity"]) == ("response", "info")
 
@@ -73,7 +73,7 @@ def test_a_check_has_the_severity_of_its_rule():
     ],
 )
 def test_a_reason_names_the_rule_and_quotes_nothing_of_the_output(rule, shown):
-    (check,) = content_checks("required_content", [rule], Said("secret words"))
+    (check,) = content_checks("required_content", [rule], AgentTexts("secret words"))
 
     assert check["reason"] == shown
 
@@ -91,25 +91,25 @@ def test_a_reason_names_the_rule_and_quotes_nothing_of_the_output(rule, shown):
     ],
 )
 def test_a_check_says_what_was_looked_for_and_what_was_seen(rule, said, expected, observed):
-    (check,) = content_checks("required_content", [rule], Said(said))
+    (check,) = content_checks("required_content", [rule], AgentTexts(said))
 
     assert (check["limit"], check["observed"]) == (expected, observed)
 
 
 def test_what_was_looked_for_is_shown_with_at_most_500_characters():
-    (check,) = content_checks("required_content", [{"pattern": "x" * 5000}], Said("y"))
+    (check,) = content_checks("required_content", [{"pattern": "x" * 5000}], AgentTexts("y"))
 
     assert len(check["limit"]) < 520
 
 
 def test_a_reason_quotes_at_most_80_characters_of_a_rule():
-    (check,) = content_checks("forbidden_content", [{"text": "x" * 5000}], Said("x" * 5000))
+    (check,) = content_checks("forbidden_content", [{"text": "x" * 5000}], AgentTexts("x" * 5000))
 
     assert len(check["reason"]) < 160
 
 
 def test_rules_are_numbered_in_their_order():
-    checks = content_checks("required_content", [{"text": "a"}, {"text": "b"}], Said("b"))
+    checks = content_checks("required_content", [{"text": "a"}, {"text": "b"}], AgentTexts("b"))
 
     assert [check["passed"] for check in checks] == [False, True]
     assert "required_content[1]" in checks[1]["reason"]
@@ -117,25 +117,25 @@ def test_rules_are_numbered_in_their_order():
 
 def test_what_a_run_without_an_output_said_is_not_judged():
     for demand in ("required_content", "forbidden_content"):
-        (check,) = content_checks(demand, [{"text": "a"}], Said(None))
+        (check,) = content_checks(demand, [{"text": "a"}], AgentTexts(None))
 
         assert (check["kind"], check["passed"], check["severity"]) == ("missing_data", None, "warning")
 
 
 def test_a_rule_marked_as_information_stays_that_when_it_is_not_judged():
-    (check,) = content_checks("required_content", [{"text": "a", "severity": "info"}], Said(None))
+    (check,) = content_checks("required_content", [{"text": "a", "severity": "info"}], AgentTexts(None))
 
     assert check["severity"] == "info"
 
 
 def test_an_empty_output_is_judged():
-    (check,) = content_checks("forbidden_content", [{"text": "a"}], Said(""))
+    (check,) = content_checks("forbidden_content", [{"text": "a"}], AgentTexts(""))
 
     assert check["passed"] is True
 
 
 def test_a_text_too_long_for_a_rule_is_an_error_of_the_metric_and_not_of_the_agent():
-    said = Said("1 " * (MAX_NUMBERS + 1))
+    said = AgentTexts("1 " * (MAX_NUMBERS + 1))
 
     (check,) = content_checks("forbidden_content", [{"number": 5}], said)
 
@@ -169,7 +169,7 @@ def test_what_is_no_conversation_has_no_texts():
 def test_a_rule_for_messages_looks_at_each_of_the_assistants_and_at_the_output(text, found):
     rule = {"text": text, "where": "assistant_messages"}
 
-    (check,) = content_checks("required_content", [rule], Said("the end", MESSAGES))
+    (check,) = content_checks("required_content", [rule], AgentTexts("the end", MESSAGES))
 
     assert check["passed"] is found
 
@@ -177,49 +177,49 @@ def test_a_rule_for_messages_looks_at_each_of_the_assistants_and_at_the_output(t
 def test_a_rule_for_messages_is_judged_without_a_final_output():
     rule = {"text": "first", "where": "assistant_messages"}
 
-    (check,) = content_checks("required_content", [rule], Said(None, MESSAGES))
+    (check,) = content_checks("required_content", [rule], AgentTexts(None, MESSAGES))
 
     assert check["passed"] is True
 
 
 def test_an_output_that_is_a_message_is_looked_at_once():
-    assert Said("first", MESSAGES).assistant_messages == Texts(("first", "second", "third"))
+    assert AgentTexts("first", MESSAGES).assistant_messages == SearchedTexts(("first", "second", "third"))
 
 
 def test_a_found_text_outweighs_one_that_is_too_long():
     long = {"role": "assistant", "content": "1 " * (MAX_NUMBERS + 1)}
     rule = {"number": 5, "where": "assistant_messages"}
 
-    (check,) = content_checks("required_content", [rule], Said("5", [long]))
+    (check,) = content_checks("required_content", [rule], AgentTexts("5", [long]))
 
     assert check["passed"] is True
 
 
 def test_a_text_is_read_as_one_value_or_by_its_fenced_blocks():
-    assert json_values(" [1, 2]\n") == [[1, 2]]
-    assert json_values("a ```1``` b ```json\n2\n``` c ```text\nx\n```") == [1, 2]
-    assert json_values("```python\n```") == []
+    assert read_json_values(" [1, 2]\n") == [[1, 2]]
+    assert read_json_values("a ```1``` b ```json\n2\n``` c ```text\nx\n```") == [1, 2]
+    assert read_json_values("```python\n```") == []
 
 
 def test_a_falsy_value_is_a_value():
-    assert json_values("null") == [None]
-    assert json_values("```\n0\n```") == [0]
+    assert read_json_values("null") == [None]
+    assert read_json_values("```\n0\n```") == [0]
 
 
 def test_required_content_scores_the_share_that_is_there():
-    checks = content_checks("required_content", [{"text": text} for text in "abcx"], Said("a b c"))
+    checks = content_checks("required_content", [{"text": text} for text in "abcx"], AgentTexts("a b c"))
 
     assert content_score(checks) == 0.75
 
 
 def test_forbidden_content_scores_the_number_found():
-    checks = content_checks("forbidden_content", [{"text": text} for text in "abcx"], Said("a b c"))
+    checks = content_checks("forbidden_content", [{"text": text} for text in "abcx"], AgentTexts("a b c"))
 
     assert content_score(checks) == 3
 
 
 def test_rules_of_which_one_is_open_have_no_score():
     rules = [{"text": "first", "where": "assistant_messages"}, {"text": "a"}]
-    checks = content_checks("required_content", rules, Said(None, MESSAGES))
+    checks = content_checks("required_content", rules, AgentTexts(None, MESSAGES))
 
     assert content_score(checks) == {"status": "missing_data", "reason": checks[1]["reason"]}

@@ -1,10 +1,12 @@
 """The numbers that a text states."""
 
+from itertools import chain
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.numbers import MAX_NUMBERS, numbers_in, states_number
+from evaluation.metrics.response.numbers import MAX_NUMBERS, read_numbers, states_number
 
 READINGS = [
     ("1786", ["1786"]),
@@ -49,7 +51,7 @@ READINGS = [
 
 @pytest.mark.parametrize(("text", "readings"), READINGS)
 def test_a_number_is_read_in_every_common_way(text, readings):
-    assert list(numbers_in(text)) == readings
+    assert list(chain.from_iterable(read_numbers(text))) == readings
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.rouge import MAX_WORDS, clipped, rouge_1, rouge_2, rouge_l
+from evaluation.metrics.response.rouge import MAX_WORDS, count_shared, rouge_1, rouge_2, rouge_l
 
 texts = st.lists(st.sampled_from(["a", "b", "cc", "dd"]), max_size=10)
 references = texts.filter(len)
@@ -34,7 +34,7 @@ def test_known_values(output, reference, one, two, longest):
 
 @given(texts, texts)
 def test_items_in_common_are_counted_as_often_as_both_have_them(output, reference):
-    assert clipped(output, reference) == (Counter(output) & Counter(reference)).total()
+    assert count_shared(output, reference) == (Counter(output) & Counter(reference)).total()
 
 
 @given(texts, references)

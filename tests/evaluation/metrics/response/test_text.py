@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.response.text import (
-    MAX_STEPS,
+    MAX_COST,
     exact_match,
+    find_missing_keywords,
     keyword_coverage,
     levenshtein_similarity,
-    missing_keywords,
+    matching_cost,
+    normalize_text,
     normalized_exact_match,
-    plain,
-    steps,
+    split_words,
     token_coverage,
     token_jaccard,
-    tokens,
 )
 
 WORDS = {
@@ -41,20 +41,20 @@ WORDS = {
 
 @pytest.mark.parametrize(("text", "expected"), WORDS.values(), ids=WORDS)
 def test_words_are_told_apart_in_every_script(text, expected):
-    assert tokens(text) == expected
+    assert split_words(text) == expected
 
 
 @given(st.text())
 def test_every_letter_and_digit_of_a_text_is_in_a_word(text):
-    folded = plain(text)
+    folded = normalize_text(text)
     letters = {char for char in folded if unicodedata.category(char)[0] in "LN"}
 
-    assert letters == {char for char in "".join(tokens(text)) if unicodedata.category(char)[0] in "LN"}
+    assert letters == {char for char in "".join(split_words(text)) if unicodedata.category(char)[0] in "LN"}
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_an_ascii_text_has_the_same_words_by_the_general_way(text):
-    assert tokens(text) == [word for word in tokens(f"{text} é") if word != "é"]
+    assert split_words(text) == [word for word in split_words(f"{text} é") if word != "é"]
 
 
 SAME = [
@@ -124,7 +124,7 @@ def test_levenshtein_similarity_is_one_less_the_share_of_edits(output, reference
 def test_texts_too_long_for_an_edit_distance_have_none():
     length = 30_000
 
-    assert steps(length, length) > MAX_STEPS
+    assert matching_cost(length, length) > MAX_COST
     assert levenshtein_similarity("a" * length, "b" * length) is None
 
 
@@ -137,7 +137,7 @@ def test_long_texts_that_are_the_same_are_alike():
     [("a b", "b c", 1 / 3), ("a a a", "a", 1.0), ("a", "b", 0.0), ("", "a", 0.0), ("", "", 1.0)],
 )
 def test_jaccard_is_the_share_of_distinct_words_in_common(output, reference, jaccard):
-    assert token_jaccard(set(tokens(output)), set(tokens(reference))) == jaccard
+    assert token_jaccard(set(split_words(output)), set(split_words(reference))) == jaccard
 
 
 def test_coverage_is_the_share_of_the_references_distinct_words():
@@ -162,7 +162,7 @@ def test_coverage_is_the_share_of_the_references_distinct_words():
     ],
 )
 def test_a_keyword_is_covered_by_its_words_in_a_row_and_its_symbols(keyword, output, covered):
-    assert keyword_coverage(output, tokens(output), [keyword]) == covered
+    assert keyword_coverage(output, split_words(output), [keyword]) == covered
 
 
 def test_keyword_coverage_is_a_share():
@@ -170,16 +170,16 @@ def test_keyword_coverage_is_a_share():
 
 
 def test_missing_are_the_keywords_that_are_not_covered():
-    assert missing_keywords("a b", ["a", "b"], ["a", "C++", "b", "d"]) == ["C++", "d"]
+    assert find_missing_keywords("a b", ["a", "b"], ["a", "C++", "b", "d"]) == ["C++", "d"]
 
 
 def test_case_is_kept_where_it_matters():
-    assert plain("A  B\u00a0é", ignore_case=False) == "A B é"
+    assert normalize_text("A  B\u00a0é", ignore_case=False) == "A B é"
 
 
 def test_endless_combining_marks_are_broken_up_before_they_are_sorted():
     # normalisation sorts each run in quadratic time
-    (word,) = tokens("a" + "\u0300\u0327" * 100_000)
+    (word,) = split_words("a" + "\u0300\u0327" * 100_000)
 
     assert max(len(run) for run in word.split("\u034f")) <= 32
 
@@ -188,4 +188,4 @@ def test_endless_combining_marks_are_broken_up_before_they_are_sorted():
 def test_half_surrogate_pairs_are_read_like_any_character(text):
     assert normalized_exact_match(text, text)
     assert levenshtein_similarity(text, text) == 1.0
-    assert isinstance(tokens(text), list)
+    assert isinstance(split_words(text), list)
