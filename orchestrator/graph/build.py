@@ -36,7 +36,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, OrchestratorState, RunInput
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
-from orchestrator.supervision.phases import Phases, phases_of
+from orchestrator.supervision.phases import Phases, choose_phases
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 _PARALLEL: Final = "parallel"
@@ -141,10 +141,10 @@ def compiled(
             "needs_review is 'human', and there is no checkpointer to keep the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
-    phases = phases_of(
+    phases = choose_phases(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
-    modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.complete)
+    modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
     step = _step(agents, contract, phases, modes, settings)
     nodes = Nodes(
         planner=planner_node(agent_method(agents.planner, "generate_plan"), modes, settings),
@@ -170,11 +170,11 @@ def _step(
     return StepNodes(
         executor=executor_node(methods, compressor_method(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
-        supervision=_supervision(phases, contracts, settings) if modes.any else None,
+        supervision=_supervision(phases, contracts, settings) if modes.is_supervised else None,
         approval=approval_node if settings.can_ask_human and _asks(settings) else None,
         answer=answer_node(settings),
-        mode=modes.default,
-        modes=modes.possible,
+        mode=modes.default_mode,
+        modes=modes.possible_modes,
         reviewed=settings.retry_policy.needs_review == "human",
     )
 

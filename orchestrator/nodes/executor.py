@@ -34,7 +34,7 @@ from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepR
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import SupervisionMode, SupervisionRecord
 from orchestrator.state.usage import add_usage
-from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.human import blank_supervision
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def _supervision(state: OrchestratorState, mode: SupervisionMode) -> Supervision
     commitment = state["underway"]["commitment"]
     before = [record["supervision"] for record in current_records(state)]
     kept = next((one["commitment"] for one in before if one is not None), None)
-    return {**unsupervised(mode), "commitment": commitment or kept}
+    return {**blank_supervision(mode), "commitment": commitment or kept}
 
 
 def _result(called: Returned[object] | Raised) -> tuple[str, str | None]:

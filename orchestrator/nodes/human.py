@@ -14,7 +14,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
 from orchestrator.state.graph_state import OrchestratorState, Question, StateUpdate, StepRecord
 from orchestrator.state.records import HumanAnswer
-from orchestrator.supervision.human import answered, read_answer
+from orchestrator.supervision.human import read_answer, with_answer
 
 
 async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node
@@ -32,7 +32,7 @@ def answer_node(settings: Settings) -> Node:
         waiting: StateUpdate = {"underway": {**state["underway"], "answer": None}}
         if isinstance(answer, str):
             return {**waiting, "question": {**question, "problem": answer}}
-        update = _applied(state, answered(latest_record(state), answer), answer)
+        update = _applied(state, with_answer(latest_record(state), answer), answer)
         announce(runtime.stream_writer, run.thread_id, update)
         return {**waiting, **update}
 

@@ -54,7 +54,7 @@ async def _planned(
         return {**spent, **failed(called.kind or "planner_error", called.message, error=called.error)}
     try:
         steps = read_steps(called.value, settings.max_plan_steps)
-        supervised = modes.of(steps.texts, len(state["plan"]))
+        supervised = modes.plan_modes(steps.texts, len(state["plan"]))
     except PlanError as error:
         return {**spent, **failed("plan_invalid", str(error), error=error)}
     except ConfigurationError as error:

@@ -11,7 +11,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
-from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
 
 
@@ -35,7 +35,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
 
 
 def _reconciled(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
-    supervision = record["supervision"] or unsupervised("llm")
+    supervision = record["supervision"] or blank_supervision("llm")
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
     if not findings and outcome_of(record) != "validated":
         findings = ["the evaluation did not pass the step"]

@@ -12,7 +12,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
 from orchestrator.state.records import Commitment, SelfAssessment
-from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Assess
 
 
@@ -21,7 +21,7 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         record = latest_record(state)
-        supervision = record["supervision"] or unsupervised(mode_of(state, settings.default_mode))
+        supervision = record["supervision"] or blank_supervision(mode_of(state, settings.default_mode))
         commitment = supervision["commitment"]
         if assess is None or commitment is None:
             return {}

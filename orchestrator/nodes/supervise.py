@@ -13,7 +13,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
 from orchestrator.state.records import SuperviseRequest, SupervisorVerdict
-from orchestrator.supervision.human import unsupervised
+from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Supervise
 
 
@@ -44,7 +44,7 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
 
 
 def _request(record: StepRecord) -> SuperviseRequest:
-    supervision = record["supervision"] or unsupervised("llm")
+    supervision = record["supervision"] or blank_supervision("llm")
     return SuperviseRequest(
         objective=record["step"],
         output=record["result"],
@@ -56,7 +56,7 @@ def _request(record: StepRecord) -> SuperviseRequest:
 
 
 def _with_verdict(record: StepRecord, verdict: SupervisorVerdict) -> StepRecord:
-    supervision = record["supervision"] or unsupervised("llm")
+    supervision = record["supervision"] or blank_supervision("llm")
     return {**record, "supervision": {**supervision, "verdict": verdict}}
 
 

@@ -19,7 +19,7 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     StepRecord,
 )
-from orchestrator.supervision.human import question_about
+from orchestrator.supervision.human import build_question
 from orchestrator.supervision.policy import SupervisionPolicy
 
 _STATUS: Final[Mapping[Outcome, RecordStatus]] = {
@@ -215,7 +215,7 @@ def ask(  # noqa: PLR0917
     """The update that puts a question to a person."""
     findings = findings_of(record["report"]) if record["report"] else []
     triggers = record["supervision"]["triggers"] if record["supervision"] else []
-    question = question_about(
+    question = build_question(
         record,
         kind,
         text,

@@ -15,7 +15,7 @@ from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import ADDED_TO, BRANCH, OrchestratorState, Question, blank_state
 from orchestrator.state.plain_values import shown
 from orchestrator.state.stored_form import checked_state, schema_problem
-from orchestrator.supervision.human import overdue, read_answer
+from orchestrator.supervision.human import is_overdue, read_answer
 
 PLANNER: Final = "planner_node"
 """The node with which a run begins."""
@@ -175,7 +175,7 @@ def _unanswered(
     snapshot: StateSnapshot, interrupt: Interrupt, question: Question, now: datetime
 ) -> Command[str] | Literal["wait"] | None:
     """Without an answer: what the deadline says, else whatever else is left to do, else nothing."""
-    if overdue(question, now):
+    if is_overdue(question, now):
         return Command(resume={interrupt.id: {}})
     return "wait" if all(task.interrupts or task.result for task in snapshot.tasks) else None
 

@@ -1,4 +1,4 @@
-"""The phases that ask a model: COMMIT, POST and SUPERVISE; and RECONCILE, which asks none."""
+"""Asks a model for a commitment, a self-assessment or a verdict."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Final
 
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
-from agents.contracts import JsonSchema
+from agents.contracts import Unreadable
 from agents.models.transport_retry import TransportRetry
 from orchestrator.state.records import (
-    CommitKind,
     Commitment,
     Reconciliation,
     SelfAssessment,
@@ -20,38 +19,34 @@ from orchestrator.state.records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision import prompts
-from orchestrator.supervision.prompts import ASSESSMENT_SCHEMA, COMMITMENT_SCHEMA, VERDICT_SCHEMA
 from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.replies import Execution, Occasion, read_assessment, read_commitment
-from orchestrator.supervision.verdicts import UNREADABLE_REPLY, read_supervisor_verdict
+from orchestrator.supervision.replies import (
+    Execution,
+    Occasion,
+    build_assessment,
+    build_commitment,
+    build_verdict,
+)
+from orchestrator.supervision.reply_models import AssessmentReply, CommitmentReply, VerdictReply
+from orchestrator.supervision.reply_parsing import R, parse_reply
 
 _log: Final = logging.getLogger(__name__)
 
 Clock = Callable[[], datetime]
 
 
-def utc_now() -> datetime:
-    """The time, with its zone."""
-    return datetime.now(UTC)
-
-
 class _PhaseAgent(BaseAgent):
-    """An agent whose replies are held to one schema, and stamped."""
+    """An agent whose replies are read into one model."""
 
-    def __init__(
-        self,
-        llm: Model,
-        system_prompt: str,
-        schema: JsonSchema | None,
-        transport_retry: TransportRetry,
-        clock: Clock,
-    ) -> None:
-        super().__init__(llm, system_prompt, type(self).__name__, transport_retry=transport_retry)
-        self._schema = schema
-        self._clock = clock
-
-    def _time(self) -> str:
-        return self._clock().astimezone(UTC).isoformat()
+    def _ask_for(
+        self, model: type[R], request: str, shown: Sequence[str] = (), *, structured_output: bool = True
+    ) -> Conversation[R | Unreadable]:
+        schema = model.response_schema() if structured_output else None
+        text = yield from self._ask(request, schema)
+        reply = parse_reply(model, text, shown)
+        if isinstance(reply, Unreadable):
+            _log.warning("the reply to %s cannot be read (%s): %.200r", self.agent_name, reply.reason, text)
+        return reply
 
 
 class CommitAgent(_PhaseAgent):
@@ -59,129 +54,82 @@ class CommitAgent(_PhaseAgent):
 
     Args:
         llm: Any LangChain chat model, usually the executor's.
-        system_prompt: Replaces the built-in instructions.
-        structured_output: Hold the replies to a JSON schema where the model supports it.
-        transport_retry: How passing faults of the model's server are met.
-        clock: Returns the time with its zone.
+        clock: Returns the current time with its zone.
     """
 
-    def __init__(
-        self,
-        llm: Model,
-        system_prompt: str | None = None,
-        *,
-        structured_output: bool = True,
-        transport_retry: TransportRetry = DEFAULT_RETRY,
-        clock: Clock = utc_now,
-    ) -> None:
-        schema = COMMITMENT_SCHEMA if structured_output else None
-        super().__init__(llm, system_prompt or prompts.COMMITTING, schema, transport_retry, clock)
+    def __init__(self, llm: Model, clock: Clock) -> None:
+        super().__init__(llm, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
+        self._clock = clock
 
-    def commit(self, step: str, context: str, step_index: int, kind: CommitKind = "first") -> Commitment:
-        """Commit to a step.
+    async def acommit(self, step: str, context: str, step_index: int) -> Commitment:
+        """Asks for a commitment to a step.
 
         Args:
-            step: What is to be done.
+            step: Text of the step.
             context: Results of earlier steps.
-            step_index: Which step of the plan it is, from 0.
-            kind: What the commitment is made for.
+            step_index: Index of the step in the plan, from 0.
 
         Returns:
-            The commitment; one whose ``readable`` is False, and a WARNING, for a reply that cannot be read.
+            The commitment. If the reply cannot be read, ``readable`` is False, and a WARNING is logged.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
+            ModelRefusedError: The model's server refuses the request.
         """
-        return run_conversation(self._commit(step, context, step_index, kind))
-
-    async def acommit(
-        self, step: str, context: str, step_index: int, kind: CommitKind = "first"
-    ) -> Commitment:
-        """Like ``commit``, without blocking the event loop."""
-        return await arun_conversation(self._commit(step, context, step_index, kind))
-
-    def _commit(self, step: str, context: str, index: int, kind: CommitKind) -> Conversation[Commitment]:
-        reply = yield from self._ask(prompts.commit_request(step, context), self._schema)
-        commitment = read_commitment(reply, Occasion(index, step, self._time(), kind))
-        if not commitment["readable"]:
-            _log.warning("the commitment to step %d cannot be read: %.200r", index + 1, reply)
-        return commitment
+        reply = await arun_conversation(self._ask_for(CommitmentReply, prompts.commit_request(step, context)))
+        return build_commitment(reply, Occasion(step_index, step, format_utc(self._clock())))
 
 
 class AssessAgent(_PhaseAgent):
-    """Says how an executor's output differs from what it committed to.
+    """Says how an executor's output differs from its commitment.
 
     Args:
         llm: Any LangChain chat model, usually the executor's.
-        system_prompt: Replaces the built-in instructions.
-        structured_output: Hold the replies to a JSON schema where the model supports it.
-        transport_retry: How passing faults of the model's server are met.
-        clock: Returns the time with its zone.
+        clock: Returns the current time with its zone.
     """
 
-    def __init__(
-        self,
-        llm: Model,
-        system_prompt: str | None = None,
-        *,
-        structured_output: bool = True,
-        transport_retry: TransportRetry = DEFAULT_RETRY,
-        clock: Clock = utc_now,
-    ) -> None:
-        schema = ASSESSMENT_SCHEMA if structured_output else None
-        super().__init__(llm, system_prompt or prompts.ASSESSING, schema, transport_retry, clock)
-
-    def assess(
-        self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
-    ) -> SelfAssessment:
-        """Assess an execution.
-
-        Args:
-            step: What was to be done.
-            commitment: What the executor said before.
-            output: What came of it.
-            tools_used: The tools that were called, from the record of the execution.
-            step_index: Which step of the plan it is, from 0.
-
-        Returns:
-            The assessment; not met and not ``readable``, and a WARNING, for a reply that cannot be read.
-
-        Raises:
-            ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
-        """
-        return run_conversation(self._assess(step, commitment, output, tools_used, step_index))
+    def __init__(self, llm: Model, clock: Clock) -> None:
+        super().__init__(llm, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
+        self._clock = clock
 
     async def aassess(
         self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
     ) -> SelfAssessment:
-        """Like ``assess``, without blocking the event loop."""
-        return await arun_conversation(self._assess(step, commitment, output, tools_used, step_index))
+        """Asks for an assessment of an execution.
 
-    def _assess(
-        self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], index: int
-    ) -> Conversation[SelfAssessment]:
+        Args:
+            step: Text of the step.
+            commitment: The commitment that was made before the execution.
+            output: The executor's output.
+            tools_used: Names of the tools that were called, from the record of the execution.
+            step_index: Index of the step in the plan, from 0.
+
+        Returns:
+            The assessment. If the reply cannot be read, the commitment counts as not met, and a WARNING is
+            logged.
+
+        Raises:
+            ModelUnavailableError: The model's server does not answer.
+            ModelRefusedError: The model's server refuses the request.
+        """
         request = prompts.assess_request(step, commitment, output, tools_used)
-        reply = yield from self._ask(request, self._schema)
-        assessment = read_assessment(reply, Execution(index, output, self._time(), tools_used))
-        if not assessment["readable"]:
-            _log.warning("the self-assessment of step %d cannot be read: %.200r", index + 1, reply)
-        return assessment
+        reply = await arun_conversation(self._ask_for(AssessmentReply, request, [output]))
+        execution = Execution(step_index, output, format_utc(self._clock()), tools_used)
+        return build_assessment(reply, execution)
 
 
-class ModelSupervisor(BaseAgent):
-    """Decides on steps that are not clean, with a model.
+class ModelSupervisor(_PhaseAgent):
+    """Decides with a model how to continue after a step that is not clean.
 
     Args:
-        llm: Any LangChain chat model; a better one than the executor's, where there is one.
+        llm: Any LangChain chat model, preferably a better one than the executor's.
         system_prompt: Replaces the built-in instructions.
-        structured_output: Hold the replies to a JSON schema where the model supports it.
-        transport_retry: How passing faults of the model's server are met.
-        max_assumptions: How many assumptions a commitment may make; None for any number.
+        structured_output: Constrain the replies with a JSON schema if the model supports it.
+        transport_retry: How transient errors of the model's server are retried.
+        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Raises:
-        ValueError: ``max_assumptions`` is no whole number of at least 0.
+        ValueError: ``max_assumptions`` is not a whole number of at least 0.
     """
 
     def __init__(
@@ -193,29 +141,29 @@ class ModelSupervisor(BaseAgent):
         transport_retry: TransportRetry = DEFAULT_RETRY,
         max_assumptions: int | None = None,
     ) -> None:
-        role = system_prompt or prompts.SUPERVISING
-        super().__init__(llm, role, "ModelSupervisor", transport_retry=transport_retry)
+        instructions = system_prompt or prompts.SUPERVISE_INSTRUCTIONS
+        super().__init__(llm, instructions, "ModelSupervisor", transport_retry=transport_retry)
         if max_assumptions is not None and (type(max_assumptions) is not int or max_assumptions < 0):
             raise ValueError(f"max_assumptions is {max_assumptions!r}; give a whole number of at least 0")
         self.max_assumptions = max_assumptions
-        self._schema = VERDICT_SCHEMA if structured_output else None
+        self._structured_output = structured_output
 
     def reconcile(
         self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str] = ()
     ) -> Reconciliation:
-        """Find what is not as committed to. No model is asked."""
+        """Compares commitment, self-assessment and evaluation findings without calling a model."""
         return reconcile(commitment, assessment, findings, self.max_assumptions)
 
     def supervise(self, request: SuperviseRequest) -> SupervisorVerdict:
-        """Decide how a step goes on.
+        """Decides how to continue after a step.
 
         Returns:
-            The verdict; "ask_human", with a question that says so and a WARNING, for a reply that
-            cannot be read.
+            The verdict. If the reply cannot be read, it is "ask_human" with a question that says so, and a
+            WARNING is logged.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
+            ModelRefusedError: The model's server refuses the request.
         """
         return run_conversation(self._decide(request))
 
@@ -224,8 +172,15 @@ class ModelSupervisor(BaseAgent):
         return await arun_conversation(self._decide(request))
 
     def _decide(self, request: SuperviseRequest) -> Conversation[SupervisorVerdict]:
-        reply = yield from self._ask(prompts.supervise_request(request), self._schema)
-        verdict = read_supervisor_verdict(reply, prompts.shown_texts(request))
-        if verdict["reason"].startswith(UNREADABLE_REPLY):
-            _log.warning("%s: %.200r", verdict["reason"], reply)
-        return verdict
+        reply = yield from self._ask_for(
+            VerdictReply,
+            prompts.supervise_request(request),
+            prompts.list_shown_texts(request),
+            structured_output=self._structured_output,
+        )
+        return build_verdict(reply)
+
+
+def format_utc(time: datetime) -> str:
+    """Formats a time in UTC, ISO 8601."""
+    return time.astimezone(UTC).isoformat()

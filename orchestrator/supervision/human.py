@@ -1,4 +1,4 @@
-"""A person's part: the question, and the answer that is taken; pure functions."""
+"""Builds the question to a person and reads the answer. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from orchestrator.state.plain_values import read_text, shown
 from orchestrator.state.records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
 from orchestrator.supervision.policy import SupervisionPolicy
 
-ANSWERS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
+ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
 BY_DEADLINE: Final = "deadline"
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
 _TEXT_LIMIT: Final = 10_000
 
 
-def question_about(
+def build_question(
     record: StepRecord,
     kind: Literal["supervision", "review"],
     text: str,
@@ -27,16 +27,16 @@ def question_about(
     corrected: int,
     now: datetime,
 ) -> Question:
-    """What a person is asked about an execution.
+    """Builds the question about an execution.
 
     Args:
-        record: The execution.
-        kind: Whether the supervision asks, or the evaluation that came to no verdict.
-        text: The question.
-        findings: What is not as it should be.
-        policy: Says how long there is time for an answer, and how often one may correct.
-        corrected: How often people corrected the step already.
-        now: The time, in UTC.
+        record: Record of the execution.
+        kind: "supervision" if the supervision asks, "review" if the evaluation has no verdict.
+        text: Text of the question.
+        findings: Problems of the execution, in words.
+        policy: Sets the deadline of the answer and the number of corrections.
+        corrected: Number of corrections that people made to this step before.
+        now: Current time in UTC.
     """
     may_correct = corrected < policy.max_corrections
     wait = policy.answer_deadline_s
@@ -49,7 +49,7 @@ def question_about(
         text=text,
         output=record["result"],
         findings=findings,
-        accepts=[answer for answer in ANSWERS if may_correct or answer != "correct"],
+        accepts=[word for word in ANSWER_WORDS if may_correct or word != "correct"],
         asked_at=now.isoformat(),
         deadline=None if wait is None else (now + timedelta(seconds=wait)).isoformat(),
         on_deadline=policy.on_deadline,
@@ -57,13 +57,13 @@ def question_about(
     )
 
 
-def overdue(question: Question, now: datetime) -> bool:
-    """Whether the time for an answer has passed."""
+def is_overdue(question: Question, now: datetime) -> bool:
+    """Checks whether the deadline of a question has passed."""
     return question["deadline"] is not None and now > datetime.fromisoformat(question["deadline"])
 
 
-def at_deadline(question: Question, now: datetime) -> HumanAnswer:
-    """What stands in for an answer that did not come in time."""
+def answer_by_deadline(question: Question, now: datetime) -> HumanAnswer:
+    """Builds the answer that counts if no person answers before the deadline."""
     return HumanAnswer(
         answer=question["on_deadline"],
         text=f"no answer came before {question['deadline']}",
@@ -73,47 +73,48 @@ def at_deadline(question: Question, now: datetime) -> HumanAnswer:
 
 
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
-    """Check an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
+    """Reads an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
 
-    With the ``question``'s id in it, it is refused once another question waits.
+    With the question's id under ``question``, the answer is refused if another question waits.
 
     Returns:
-        The answer, or one sentence that says what is wrong with it.
+        The answer, or one sentence that says why it is refused.
     """
-    if overdue(question, now):
-        return at_deadline(question, now)
-    word, text, by, to = _fields(raw)
-    if to not in (None, question["id"]):
-        return f"the answer is to question {shown(to, 80)}, and {question['id']!r} is the one that waits"
+    # The deadline comes first, so that every late answer counts the same, readable or not.
+    if is_overdue(question, now):
+        return answer_by_deadline(question, now)
+    word, text, person, question_id = _read_fields(raw)
+    if question_id not in (None, question["id"]):
+        waiting = question["id"]
+        return f"the answer is to question {shown(question_id, 80)}, and {waiting!r} is the one that waits"
     if word not in question["accepts"]:
-        return f"the answer is {shown(raw, 120)}; {_wanted(question)}"
+        return f"the answer is {shown(raw, 120)}; {_describe_accepted(question)}"
     if word != "approve" and not (text and text.strip()):
-        return f"the answer {word!r} has no 'text'; {_wanted(question)}"
+        return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
     if text is not None and len(text) > _TEXT_LIMIT:
-        return f"the answer's text has {len(text)} characters; at most {_TEXT_LIMIT} are taken"
+        return f"the answer's text has {len(text)} characters; the maximum is {_TEXT_LIMIT}"
     return HumanAnswer(
         answer="approve" if word == "approve" else "correct" if word == "correct" else "deny",
         text=text or "",
-        answered_by=by or "a person",
+        answered_by=person or "a person",
         answered_at=now.isoformat(),
     )
 
 
-def answered(record: StepRecord, answer: HumanAnswer) -> StepRecord:
-    """The execution with the answer in it."""
-    supervision = record["supervision"] or unsupervised("human")
+def with_answer(record: StepRecord, answer: HumanAnswer) -> StepRecord:
+    """Returns the record of an execution with the answer added."""
+    supervision = record["supervision"] or blank_supervision("human")
     return {**record, "supervision": {**supervision, "answer": answer}}
 
 
-def unsupervised(mode: SupervisionMode) -> SupervisionRecord:
-    """The record of a supervision in which nothing has happened yet."""
+def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
+    """Returns an empty supervision record."""
     return SupervisionRecord(
         mode=mode, commitment=None, assessment=None, triggers=[], verdict=None, answer=None
     )
 
 
-def _wanted(question: Question) -> str:
-    """Say what is accepted."""
+def _describe_accepted(question: Question) -> str:
     forms = {
         "approve": '{"answer": "approve"}',
         "correct": '{"answer": "correct", "text": "what to do otherwise"}',
@@ -122,14 +123,14 @@ def _wanted(question: Question) -> str:
     return f"give one of {', '.join(forms[word] for word in question['accepts'])}"
 
 
-def _fields(raw: object) -> tuple[str | None, str | None, str | None, str | None]:
-    """The answer, its text, whose it is, and to which question; nothing where any of it is no text."""
+def _read_fields(raw: object) -> tuple[str | None, str | None, str | None, str | None]:
+    """Reads the answer, its text, the person and the question's id. All are None if one is not text."""
     if isinstance(raw, str):
         return read_text(raw), None, None, None
     if not isinstance(raw, Mapping) or set(raw) - set(_FIELDS):
         return None, None, None, None
-    given = [raw.get(name) for name in _FIELDS]
-    if any(value is not None and read_text(value) is None for value in given):
+    values = [raw.get(name) for name in _FIELDS]
+    if any(value is not None and read_text(value) is None for value in values):
         return None, None, None, None
-    word, text, by, to = map(read_text, given)
-    return word, text, by, to
+    word, text, person, question_id = map(read_text, values)
+    return word, text, person, question_id

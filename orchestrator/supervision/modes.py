@@ -1,4 +1,4 @@
-"""How each step is supervised."""
+"""Decides how each step is supervised: "none", "llm" or "human"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """The mode of every step.
+    """The supervision modes of a run.
 
     Attributes:
         source: One mode for all steps, or a function of a step's text and index.
         human: Whether a person can be asked.
-        model: Whether there is somebody to commit, to assess and to supervise.
+        model: Whether there are agents that can commit, assess and supervise.
     """
 
     source: SupervisionMode | ModeFunction
@@ -29,67 +29,67 @@ class Modes:
     model: bool
 
     def __post_init__(self) -> None:
-        """Refuse what can be seen to fail before there is a plan.
+        """Checks a mode that is known before the plan.
 
         Raises:
-            ConfigurationError: An unknown mode, or one that nobody can carry out.
+            ConfigurationError: The mode is unknown, or nobody can carry it out.
         """
         if not callable(self.source):
-            self._checked(self.source, "supervision")
+            self._check_mode(self.source, "supervision")
 
     @property
-    def default(self) -> SupervisionMode:
-        """The mode of all steps; with a function, that of a plan that is not made yet."""
+    def default_mode(self) -> SupervisionMode:
+        """Returns the mode of all steps; "none" if a function decides."""
         return "none" if callable(self.source) else self.source
 
     @property
-    def possible(self) -> frozenset[SupervisionMode]:
-        """The modes that a step may have."""
+    def possible_modes(self) -> frozenset[SupervisionMode]:
+        """Returns the modes that a step can have."""
         return frozenset(MODES if callable(self.source) else [self.source])
 
     @property
-    def any(self) -> bool:
-        """Whether any step may be supervised."""
+    def is_supervised(self) -> bool:
+        """Checks whether any step can be supervised."""
         return self.source != "none"
 
-    def of(self, steps: Sequence[str], first: int) -> list[SupervisionMode] | None:
-        """The modes of planned steps; None where all have the same.
+    def plan_modes(self, steps: Sequence[str], first: int) -> list[SupervisionMode] | None:
+        """Returns the mode of each planned step; None if all steps have the default mode.
 
         Args:
-            steps: Their texts.
-            first: The index of the first.
+            steps: Texts of the steps.
+            first: Index of the first step.
 
         Raises:
-            ConfigurationError: The function raised or returned no mode that can be carried out, by step.
+            ConfigurationError: The function raised, or returned a mode that nobody can carry out.
         """
         if not callable(self.source):
             return None
-        return [self._called(self.source, step, index) for index, step in enumerate(steps, first)]
+        return [self._call_function(self.source, step, index) for index, step in enumerate(steps, first)]
 
-    def _called(self, function: ModeFunction, step: str, index: int) -> SupervisionMode:
-        where = f"step {index + 1}: supervision"
+    def _call_function(self, function: ModeFunction, step: str, index: int) -> SupervisionMode:
+        place = f"step {index + 1}: supervision"
         try:
             mode = function(step, index)
         except Exception as error:
-            # The caller's own code.
-            raise ConfigurationError(f"{where} raised {type(error).__name__}: {text_of(error)}") from error
-        return self._checked(mode, where)
+            # The function is user code, which may raise anything.
+            raise ConfigurationError(f"{place} raised {type(error).__name__}: {text_of(error)}") from error
+        return self._check_mode(mode, place)
 
-    def _checked(self, mode: object, where: str) -> SupervisionMode:
-        known = next((one for one in MODES if one == mode), None)
-        if known is None:
+    def _check_mode(self, value: object, place: str) -> SupervisionMode:
+        mode = next((known for known in MODES if known == value), None)
+        if mode is None:
             raise ConfigurationError(
-                f"{where} is {shown(mode, 80)}; give 'none', 'llm', 'human', "
+                f"{place} is {shown(value, 80)}; give 'none', 'llm', 'human', "
                 "or a function of a step and its index"
             )
-        if known == "human" and not self.human:
+        if mode == "human" and not self.human:
             raise ConfigurationError(
-                f"{where} is 'human', and there is no checkpointer to keep the question; "
+                f"{place} is 'human', and there is no checkpointer to keep the question; "
                 "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
             )
-        if known == "llm" and not self.model:
+        if mode == "llm" and not self.model:
             raise ConfigurationError(
-                f"{where} is 'llm', and there is no model for it; give agents that have an llm, "
+                f"{place} is 'llm', and there is no model for it; give agents that have an llm, "
                 "or an executor with commit_step() and assess_step(), and a supervisor"
             )
-        return known
+        return mode

@@ -1,4 +1,4 @@
-"""Who commits, assesses and supervises: models of the agents, or methods of the caller's own objects."""
+"""Chooses who commits, assesses and supervises: models of the agents, or methods of the user's objects."""
 
 from __future__ import annotations
 
@@ -21,18 +21,25 @@ from orchestrator.state.records import (
     SuperviseRequest,
     SupervisorVerdict,
 )
-from orchestrator.supervision.agents import AssessAgent, Clock, CommitAgent, ModelSupervisor
+from orchestrator.supervision.agents import AssessAgent, Clock, CommitAgent, ModelSupervisor, format_utc
 from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.protocols import AssessingExecutor, CommittingExecutor, Supervisor
-from orchestrator.supervision.reconcile import evaluated_only, reconcile
+from orchestrator.supervision.reconcile import reconcile, reconcile_findings
 from orchestrator.supervision.replies import (
     Execution,
     Occasion,
-    assessment_from,
-    commitment_from,
-    reconciliation_from,
+    build_assessment,
+    build_commitment,
+    build_reconciliation,
+    build_verdict,
 )
-from orchestrator.supervision.verdicts import supervisor_verdict_from
+from orchestrator.supervision.reply_models import (
+    AssessmentReply,
+    CommitmentReply,
+    ReconciliationReply,
+    VerdictReply,
+)
+from orchestrator.supervision.reply_parsing import parse_mapping
 
 Commit = Callable[[str, str, int], Awaitable[Commitment]]
 """Takes the step, the context and the step's index."""
@@ -44,7 +51,7 @@ Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The phases that are somebody's word; None where there is nobody to give it.
+    """The functions of the supervision phases; None if nobody can do a phase.
 
     Attributes:
         commit: COMMIT, by the executor.
@@ -59,115 +66,120 @@ class Phases:
     supervise: Supervise | None
 
     @property
-    def complete(self) -> bool:
-        """Whether there is somebody for each."""
+    def is_complete(self) -> bool:
+        """Checks whether every phase has somebody to do it."""
         return None not in (self.commit, self.assess, self.supervise)
 
 
-def phases_of(
+def choose_phases(
     executor: object,
     monitor: object,
     supervisor: object,
     policy: SupervisionPolicy,
     clock: Clock = utc_now,
 ) -> Phases:
-    """Find out who gives each phase.
+    """Chooses who does each phase.
 
     Args:
-        executor: Commits and assesses by its own methods, else its model does.
-        monitor: Its model supervises where no supervisor is given.
+        executor: Commits and assesses with its own methods if it has them, else with its model.
+        monitor: Its model supervises if there is no supervisor.
         supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
-        policy: Bounds the assumptions of a commitment.
-        clock: Gives the time, with its zone, for what is stamped.
+        policy: Bounds the number of assumptions in a commitment.
+        clock: Returns the current time with its zone, for time stamps.
 
     Raises:
-        ConfigurationError: ``supervisor`` is none of these, or its ``reconcile`` has to be awaited.
+        ConfigurationError: ``supervisor`` is none of these, or its ``reconcile`` is a coroutine.
     """
-    model = _model_of(executor)
+    model = _find_model(executor)
     return Phases(
-        commit=_commit(executor, model, clock),
-        assess=_assess(executor, model, clock),
-        reconcile=_reconcile(supervisor, policy),
-        supervise=_supervise(supervisor, _model_of(monitor) or model),
+        commit=_choose_commit(executor, model, clock),
+        assess=_choose_assess(executor, model, clock),
+        reconcile=_choose_reconcile(supervisor, policy),
+        supervise=_choose_supervise(supervisor, _find_model(monitor) or model),
     )
 
 
-def _model_of(agent: object) -> Model | None:
+def _find_model(agent: object) -> Model | None:
     llm = getattr(agent, "llm", None)
     return llm if isinstance(llm, Runnable) else None
 
 
-def _commit(executor: object, model: Model | None, clock: Clock) -> Commit | None:
+def _choose_commit(executor: object, model: Model | None, clock: Clock) -> Commit | None:
     if not isinstance(executor, CommittingExecutor):
-        return None if model is None else CommitAgent(model, clock=clock).acommit
+        return None if model is None else CommitAgent(model, clock).acommit
     method = agent_method(executor, "commit_step")
 
     async def commit(step: str, context: str, step_index: int) -> Commitment:
-        said = await method(step, context=context)
-        return commitment_from(said, Occasion(step_index, step, clock().isoformat()))
+        reply = parse_mapping(CommitmentReply, await method(step, context=context))
+        return build_commitment(reply, Occasion(step_index, step, format_utc(clock())))
 
     return commit
 
 
-def _assess(executor: object, model: Model | None, clock: Clock) -> Assess | None:
+def _choose_assess(executor: object, model: Model | None, clock: Clock) -> Assess | None:
     if not isinstance(executor, AssessingExecutor):
-        return None if model is None else AssessAgent(model, clock=clock).aassess
+        return None if model is None else AssessAgent(model, clock).aassess
     method = agent_method(executor, "assess_step")
 
     async def assess(
         step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
     ) -> SelfAssessment:
-        # A copy, here and below: what is handed to foreign code must not be a way to change the record.
-        said = await method(step, copy.deepcopy(commitment), output)
-        return assessment_from(said, Execution(step_index, output, clock().isoformat(), tools_used))
+        # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
+        value = await method(step, copy.deepcopy(commitment), output)
+        execution = Execution(step_index, output, format_utc(clock()), tools_used)
+        return build_assessment(parse_mapping(AssessmentReply, value), execution)
 
     return assess
 
 
-def _reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
-    def ours(
-        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
-    ) -> Reconciliation:
-        if commitment is None or assessment is None:
-            return evaluated_only(findings)
-        return reconcile(commitment, assessment, findings, policy.max_assumptions)
-
+def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
     if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
-        return _reconcile(None, policy.model_copy(update={"max_assumptions": supervisor.max_assumptions}))
-    if not isinstance(supervisor, Supervisor) or isinstance(supervisor, ModelSupervisor):
-        return ours
+        return _build_reconcile(supervisor.max_assumptions)
+    if isinstance(supervisor, ModelSupervisor) or not isinstance(supervisor, Supervisor):
+        return _build_reconcile(policy.max_assumptions)
     if inspect.iscoroutinefunction(supervisor.reconcile):
         raise ConfigurationError(
             f"supervisor is a {type(supervisor).__name__} whose reconcile() is a coroutine; "
             "make it a plain method, which asks no model"
         )
-    return _reconcile_by(supervisor, ours)
+    return _wrap_reconcile(supervisor)
 
 
-def _reconcile_by(foreign: Supervisor, ours: Reconcile) -> Reconcile:
-    def theirs(
+def _build_reconcile(max_assumptions: int | None) -> Reconcile:
+    def compare(
         commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
     ) -> Reconciliation:
         if commitment is None or assessment is None:
-            return ours(commitment, assessment, findings)
+            return reconcile_findings(findings)
+        return reconcile(commitment, assessment, findings, max_assumptions)
+
+    return compare
+
+
+def _wrap_reconcile(supervisor: Supervisor) -> Reconcile:
+    def compare(
+        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
+    ) -> Reconciliation:
+        if commitment is None or assessment is None:
+            return reconcile_findings(findings)
         try:
-            given = copy.deepcopy((commitment, assessment, list(findings)))
-            return reconciliation_from(foreign.reconcile(*given))
-        except Exception as error:  # noqa: BLE001 - foreign code: what it cannot say is not clean
+            value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
+            return build_reconciliation(parse_mapping(ReconciliationReply, value))
+        except Exception as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
             trigger = f"reconciliation_failed:{type(error).__name__}: {text_of(error)[:300]}"
             return Reconciliation(triggers=[trigger], escalate=True)
 
-    return theirs
+    return compare
 
 
-def _supervise(supervisor: object, model: Model | None) -> Supervise | None:
+def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if supervisor is None:
         return None if model is None else ModelSupervisor(model).asupervise
     if isinstance(supervisor, Supervisor):
         method = agent_method(supervisor, "supervise")
 
         async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
-            return supervisor_verdict_from(await method(copy.deepcopy(request)))
+            return build_verdict(parse_mapping(VerdictReply, await method(copy.deepcopy(request))))
 
         return supervise
     if isinstance(supervisor, Runnable):

@@ -1,7 +1,7 @@
-"""What supervision needs of others. Any object with these methods will do.
+"""Protocols of user objects that take part in supervision. Any object with the methods works.
 
-An async twin with the name's ``a`` prefix is used where there is one. What they return is read as a
-model's reply is: what cannot be read fails closed.
+If an object also has an async method with the prefix ``a`` (``asupervise``), that method is called. A return
+value is read like a model's reply: one that cannot be read never lets a step continue.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequ
 
 @runtime_checkable
 class Supervisor(Protocol):
-    """Finds what went otherwise than committed to, and decides on it."""
+    """Compares an execution with its commitment, and decides how to continue."""
 
     def reconcile(
         self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str], /
     ) -> Mapping[str, object]:
-        """Return ``{"triggers": [str, ...], "escalate": bool}``, without asking a model."""
+        """Returns ``{"triggers": [str, ...], "escalate": bool}``, without calling a model."""
         ...
 
     def supervise(self, request: SuperviseRequest, /) -> Mapping[str, object]:
-        """Return ``{"verdict": "continue" | "reorient" | "ask_human" | "halt", ...}``.
+        """Returns ``{"verdict": "continue" | "reorient" | "ask_human" | "halt", ...}``.
 
-        With it the ``correction`` of "reorient", the ``question`` of "ask_human", the ``reason`` of "halt".
+        "reorient" also needs a ``correction``, "ask_human" a ``question``; "halt" should have a ``reason``.
         """
         ...
 
@@ -35,7 +35,7 @@ class CommittingExecutor(Protocol):
     """An executor that makes its own commitments."""
 
     def commit_step(self, step: str, /, context: str = "") -> Mapping[str, object]:
-        """Return at least ``{"interpretation": str}``; further keys are those of ``Commitment``."""
+        """Returns ``{"interpretation": str}``, optionally with further keys of ``Commitment``."""
         ...
 
 
@@ -44,5 +44,5 @@ class AssessingExecutor(Protocol):
     """An executor that assesses its own work."""
 
     def assess_step(self, step: str, commitment: Commitment, output: str, /) -> Mapping[str, object]:
-        """Return at least ``{"met_commitment": bool}``; further keys are those of ``SelfAssessment``."""
+        """Returns ``{"met_commitment": bool}``, optionally with further keys of ``SelfAssessment``."""
         ...

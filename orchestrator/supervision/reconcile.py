@@ -1,4 +1,4 @@
-"""RECONCILE: what of a step is not as it was committed to. No model is asked."""
+"""RECONCILE: compares commitment, self-assessment and evaluation findings without calling a model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from orchestrator.state.records import Commitment, Reconciliation, SelfAssessment
 
 TRIGGER_TEXT_LIMIT: Final = 300
-"""Characters of a trigger's text that are kept."""
+"""Maximum number of characters of a trigger's text."""
 
 TRIGGER_LIMIT: Final = 50
-"""Triggers that are kept; one more counts the rest."""
+"""Maximum number of triggers. One more trigger counts the rest."""
 
 
 def reconcile(
@@ -20,52 +20,52 @@ def reconcile(
     findings: Sequence[str] = (),
     max_assumptions: int | None = None,
 ) -> Reconciliation:
-    """Compare what was committed to with what was done.
+    """Compares an execution with its commitment.
 
     Args:
-        commitment: What the executor said before.
-        assessment: What it said after.
-        findings: What the evaluation found, in words.
-        max_assumptions: How many assumptions a commitment may make; None for any number.
+        commitment: The executor's statement before the execution.
+        assessment: The executor's statement after the execution.
+        findings: Findings of the evaluation, in words.
+        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Returns:
-        The triggers, what is certain before what the executor says of itself: ``commitment_unreadable``,
-        ``commitment_not_met``, ``excess_assumptions:<number>``, ``evaluation:<finding>``, then
-        ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. Texts have at most
-        ``TRIGGER_TEXT_LIMIT`` characters; past ``TRIGGER_LIMIT`` triggers, one ``more:<number>`` follows.
+        The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
+        ``excess_assumptions:<number>``, ``evaluation:<finding>``, then the executor's own words:
+        ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
+        ``TRIGGER_TEXT_LIMIT`` characters. After ``TRIGGER_LIMIT`` triggers, ``more:<number>`` follows.
         Any trigger escalates.
     """
     triggers = [
-        *_flags(commitment, assessment, max_assumptions),
-        *_worded("evaluation", findings),
-        *_worded("deviation", assessment["deviations"]),
-        *_worded("concern", assessment["concerns"]),
-        *_worded("unexpected", assessment["unexpected"]),
+        *_list_flags(commitment, assessment, max_assumptions),
+        *_label_texts("evaluation", findings),
+        *_label_texts("deviation", assessment["deviations"]),
+        *_label_texts("concern", assessment["concerns"]),
+        *_label_texts("unexpected", assessment["unexpected"]),
     ]
-    return Reconciliation(triggers=bounded(triggers), escalate=bool(triggers))
+    return Reconciliation(triggers=limit_triggers(triggers), escalate=bool(triggers))
 
 
-def evaluated_only(findings: Sequence[str]) -> Reconciliation:
-    """The reconciliation of an execution about which the executor says nothing."""
-    triggers = _worded("evaluation", findings)
-    return Reconciliation(triggers=bounded(triggers), escalate=bool(triggers))
+def reconcile_findings(findings: Sequence[str]) -> Reconciliation:
+    """Reconciles an execution that has evaluation findings only, without commitment or self-assessment."""
+    triggers = _label_texts("evaluation", findings)
+    return Reconciliation(triggers=limit_triggers(triggers), escalate=bool(triggers))
 
 
-def bounded(triggers: Sequence[str]) -> list[str]:
-    """At most ``TRIGGER_LIMIT`` triggers, and one that counts the rest."""
+def limit_triggers(triggers: Sequence[str]) -> list[str]:
+    """Returns at most ``TRIGGER_LIMIT`` triggers, and one that counts the rest."""
     rest = len(triggers) - TRIGGER_LIMIT
     return list(triggers) if rest <= 0 else [*triggers[:TRIGGER_LIMIT], f"more:{rest}"]
 
 
-def _flags(commitment: Commitment, assessment: SelfAssessment, max_assumptions: int | None) -> list[str]:
-    assumed = len(commitment["assumptions"])
-    raised = {
+def _list_flags(commitment: Commitment, assessment: SelfAssessment, max_assumptions: int | None) -> list[str]:
+    count = len(commitment["assumptions"])
+    flags = {
         "commitment_unreadable": not commitment["readable"],
         "commitment_not_met": not assessment["met_commitment"] or not assessment["readable"],
-        f"excess_assumptions:{assumed}": max_assumptions is not None and assumed > max_assumptions,
+        f"excess_assumptions:{count}": max_assumptions is not None and count > max_assumptions,
     }
-    return [trigger for trigger, is_raised in raised.items() if is_raised]
+    return [trigger for trigger, is_raised in flags.items() if is_raised]
 
 
-def _worded(kind: str, texts: Sequence[str]) -> list[str]:
+def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:
     return [f"{kind}:{text[:TRIGGER_TEXT_LIMIT]}" for text in texts]

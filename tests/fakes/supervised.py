@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
-from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
-from orchestrator.supervision.replies import Execution, Occasion
+from collections.abc import Sequence
+
+from orchestrator.state.records import (
+    Commitment,
+    Reconciliation,
+    SelfAssessment,
+    SuperviseRequest,
+    SupervisorVerdict,
+)
+from orchestrator.supervision.replies import (
+    Execution,
+    Occasion,
+    build_assessment,
+    build_commitment,
+    build_reconciliation,
+    build_verdict,
+)
+from orchestrator.supervision.reply_models import (
+    AssessmentReply,
+    CommitmentReply,
+    ReconciliationReply,
+    VerdictReply,
+)
+from orchestrator.supervision.reply_parsing import parse_mapping, parse_reply
 
 TIME = "2026-01-02T03:04:05+00:00"
 OCCASION = Occasion(step_index=2, instruction="Write a haiku", time=TIME)
@@ -56,3 +78,38 @@ def a_request(**changes: object) -> SuperviseRequest:
         "findings": [],
     }
     return {**plain, **changes}
+
+
+def read_commitment(text: str, occasion: Occasion = OCCASION) -> Commitment:
+    """The commitment of a model's reply."""
+    return build_commitment(parse_reply(CommitmentReply, text), occasion)
+
+
+def convert_commitment(value: object, occasion: Occasion = OCCASION) -> Commitment:
+    """The commitment of an executor's own mapping."""
+    return build_commitment(parse_mapping(CommitmentReply, value), occasion)
+
+
+def read_assessment(text: str, execution: Execution = EXECUTION) -> SelfAssessment:
+    """The self-assessment of a model's reply."""
+    return build_assessment(parse_reply(AssessmentReply, text, [execution.output]), execution)
+
+
+def convert_assessment(value: object, execution: Execution = EXECUTION) -> SelfAssessment:
+    """The self-assessment of an executor's own mapping."""
+    return build_assessment(parse_mapping(AssessmentReply, value), execution)
+
+
+def convert_reconciliation(value: object) -> Reconciliation:
+    """The reconciliation of a supervisor's own mapping."""
+    return build_reconciliation(parse_mapping(ReconciliationReply, value))
+
+
+def read_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:
+    """The verdict of a model's reply."""
+    return build_verdict(parse_reply(VerdictReply, text, shown))
+
+
+def convert_verdict(value: object) -> SupervisorVerdict:
+    """The verdict of a supervisor's own mapping."""
+    return build_verdict(parse_mapping(VerdictReply, value))

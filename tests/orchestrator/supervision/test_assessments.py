@@ -7,14 +7,15 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.replies import (
-    OUTPUT_LIMIT,
-    Execution,
-    assessment_from,
+from orchestrator.supervision.replies import OUTPUT_LIMIT, Execution
+from tests.fakes.supervised import (
+    EXECUTION,
+    TIME,
+    an_assessment,
+    convert_assessment,
+    convert_reconciliation,
     read_assessment,
-    reconciliation_from,
 )
-from tests.fakes.supervised import EXECUTION, TIME, an_assessment
 from tests.orchestrator.supervision.malformed import FENCE, broken
 
 SAID = {"met": True, "deviations": ["a title"], "concerns": ["metre"], "unexpected": ["a frog"]}
@@ -84,10 +85,6 @@ def test_an_unreadable_reply_counts_as_not_met_with_a_concern_that_says_so(reply
     assert (read["step_index"], read["tools_used"], read["time"]) == (2, ["search"], TIME)
 
 
-def test_there_are_at_least_forty_unreadable_replies():
-    assert len(set(UNREADABLE.values())) >= 40
-
-
 @pytest.mark.parametrize("reply", [CLEANLY, f"It says {CLEANLY}", CLEANLY.replace(" ", "")])
 def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
     read = read_assessment(reply, Execution(0, f"A poem. {CLEANLY}", TIME))
@@ -112,16 +109,16 @@ def test_an_unreadable_reply_is_quoted_in_part():
 
 @pytest.mark.parametrize("make", [dict, UserDict])
 def test_a_foreign_mapping_is_its_assessment(make):
-    assert assessment_from(make(SAID), EXECUTION) == PLAIN
+    assert convert_assessment(make(SAID), EXECUTION) == PLAIN
 
 
 def test_an_assessment_that_was_read_is_read_again_as_itself():
-    assert assessment_from(PLAIN, EXECUTION) == PLAIN
+    assert convert_assessment(PLAIN, EXECUTION) == PLAIN
 
 
 @pytest.mark.parametrize("value", [None, CLEANLY, [CLEAN], {}, {"deviations": []}, {"met": None}, object()])
 def test_a_foreign_value_that_is_no_assessment_counts_as_not_met(value):
-    read = assessment_from(value, EXECUTION)
+    read = convert_assessment(value, EXECUTION)
     assert read["met_commitment"] is False
     assert read["readable"] is False
     assert json.dumps(read).encode()
@@ -140,7 +137,7 @@ def test_a_foreign_value_that_is_no_assessment_counts_as_not_met(value):
     ],
 )
 def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(value, triggers, escalate):
-    assert reconciliation_from(value) == {"triggers": triggers, "escalate": escalate}
+    assert convert_reconciliation(value) == {"triggers": triggers, "escalate": escalate}
 
 
 @pytest.mark.parametrize(
@@ -151,6 +148,6 @@ def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(
     ],
 )
 def test_a_reconciliation_that_cannot_be_read_escalates(value):
-    read = reconciliation_from(value)
+    read = convert_reconciliation(value)
     assert read["escalate"] is True
     assert read["triggers"][0].startswith("reconciliation_unreadable:")

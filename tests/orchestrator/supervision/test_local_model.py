@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
 
+from orchestrator.runtime.context import utc_now
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
-from orchestrator.supervision.verdicts import UNREADABLE_REPLY
+from orchestrator.supervision.replies import UNREADABLE_REPLY
 from tests.fakes.supervised import a_request
 
 STEP = "Translate 'good morning' to French"
 
 
-def test_the_local_model_commits_assesses_and_supervises_readably(embedded_llm: BaseChatModel):
-    commitment = CommitAgent(embedded_llm).commit(STEP, "Step 1: Greet\nResult: good morning", 1)
+async def test_the_local_model_commits_assesses_and_supervises_readably(embedded_llm: BaseChatModel):
+    commitment = await CommitAgent(embedded_llm, utc_now).acommit(
+        STEP, "Step 1: Greet\nResult: good morning", 1
+    )
     assert commitment["readable"]
-    assessment = AssessAgent(embedded_llm).assess(STEP, commitment, "Bonjour.", ["dictionary"], 1)
+    assessment = await AssessAgent(embedded_llm, utc_now).aassess(
+        STEP, commitment, "Bonjour.", ["dictionary"], 1
+    )
     assert assessment["readable"]
     request = a_request(
         objective=STEP,

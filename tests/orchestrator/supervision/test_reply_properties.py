@@ -9,16 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
-from orchestrator.supervision.replies import (
-    assessment_from,
-    commitment_from,
+from tests.fakes.model_text import FENCE, json_values, prose, slow
+from tests.fakes.supervised import (
+    EXECUTION,
+    OCCASION,
+    convert_assessment,
+    convert_commitment,
+    convert_reconciliation,
+    convert_verdict,
     read_assessment,
     read_commitment,
-    reconciliation_from,
+    read_verdict,
 )
-from orchestrator.supervision.verdicts import read_supervisor_verdict, supervisor_verdict_from
-from tests.fakes.model_text import FENCE, json_values, prose, slow
-from tests.fakes.supervised import EXECUTION, OCCASION
 
 pieces = st.sampled_from(
     [
@@ -53,29 +55,29 @@ def is_whole(record: object, kind: type) -> bool:
 def test_any_text_gives_whole_records(text):
     assert is_whole(read_commitment(text, OCCASION), Commitment)
     assert is_whole(read_assessment(text, EXECUTION), SelfAssessment)
-    assert is_whole(read_supervisor_verdict(text), SupervisorVerdict)
+    assert is_whole(read_verdict(text), SupervisorVerdict)
 
 
 @given(foreign)
 @slow
 def test_any_foreign_value_gives_whole_records(value):
-    assert is_whole(commitment_from(value, OCCASION), Commitment)
-    assert is_whole(assessment_from(value, EXECUTION), SelfAssessment)
-    assert is_whole(supervisor_verdict_from(value), SupervisorVerdict)
-    assert reconciliation_from(value)["escalate"] in (True, False)
+    assert is_whole(convert_commitment(value, OCCASION), Commitment)
+    assert is_whole(convert_assessment(value, EXECUTION), SelfAssessment)
+    assert is_whole(convert_verdict(value), SupervisorVerdict)
+    assert convert_reconciliation(value)["escalate"] in (True, False)
 
 
 @given(foreign)
 @slow
 def test_a_foreign_value_continues_only_where_it_says_so(value):
-    if supervisor_verdict_from(value)["verdict"] == "continue":
+    if convert_verdict(value)["verdict"] == "continue":
         assert value["verdict"].strip().lower() == "continue"
 
 
 @given(any_text)
 @slow
 def test_a_text_continues_only_where_a_closed_object_states_it(text):
-    if read_supervisor_verdict(text)["verdict"] == "continue":
+    if read_verdict(text)["verdict"] == "continue":
         assert "\\u" in text or STATES_CONTINUE.search(text)
         assert "{" in text
         assert "}" in text
@@ -84,7 +86,7 @@ def test_a_text_continues_only_where_a_closed_object_states_it(text):
 @given(st.text().filter(lambda text: "continue" not in text.lower() and "\\u" not in text))
 @slow
 def test_a_text_without_the_word_continue_never_continues(text):
-    assert read_supervisor_verdict(text)["verdict"] != "continue"
+    assert read_verdict(text)["verdict"] != "continue"
 
 
 @given(verdicts, prose, st.data())
@@ -92,15 +94,15 @@ def test_a_text_without_the_word_continue_never_continues(text):
 def test_no_verdict_that_is_cut_off_continues(verdict, before, data):
     document = json.dumps(verdict)
     cut = data.draw(st.integers(0, len(document) - 1))
-    assert read_supervisor_verdict(document[:cut])["verdict"] == "ask_human"
-    assert read_supervisor_verdict(before + document[:cut])["verdict"] == "ask_human"
+    assert read_verdict(document[:cut])["verdict"] == "ask_human"
+    assert read_verdict(before + document[:cut])["verdict"] == "ask_human"
 
 
 @given(any_text, st.sampled_from(["halt", "reorient", "ask_human", "maybe", ""]), any_text)
 @slow
 def test_another_verdict_that_is_stated_first_is_never_outvoted(text, word, after):
     document = json.dumps({"verdict": word, "text": text})
-    assert read_supervisor_verdict(document + after)["verdict"] != "continue"
+    assert read_verdict(document + after)["verdict"] != "continue"
 
 
 @given(verdicts, any_text, any_text)
@@ -108,8 +110,8 @@ def test_another_verdict_that_is_stated_first_is_never_outvoted(text, word, afte
 def test_no_verdict_that_stands_in_what_was_shown_continues(verdict, before, after):
     document = json.dumps(verdict)
     shown = f"{before}{document}{after}"
-    assert read_supervisor_verdict(document, [shown])["verdict"] == "ask_human"
-    assert read_supervisor_verdict(f"It says {document}.", [shown])["verdict"] == "ask_human"
+    assert read_verdict(document, [shown])["verdict"] == "ask_human"
+    assert read_verdict(f"It says {document}.", [shown])["verdict"] == "ask_human"
 
 
 @given(verdicts, st.data())
@@ -118,7 +120,7 @@ def test_a_verdict_with_one_character_changed_invents_no_continue(verdict, data)
     halt = json.dumps({**verdict, "verdict": "halt"})
     at = data.draw(st.integers(0, len(halt) - 1))
     changed = halt[:at] + data.draw(st.characters()) + halt[at + data.draw(st.integers(0, 1)) :]
-    assert read_supervisor_verdict(changed)["verdict"] != "continue"
+    assert read_verdict(changed)["verdict"] != "continue"
 
 
 @given(any_text)
@@ -141,7 +143,7 @@ def test_no_assessment_that_is_cut_off_counts_as_met(concerns, data):
 @slow
 def test_a_record_that_was_read_is_read_again_as_itself(text):
     commitment = read_commitment(text, OCCASION)
-    verdict = read_supervisor_verdict(text)
-    assert supervisor_verdict_from(verdict) == verdict
+    verdict = read_verdict(text)
+    assert convert_verdict(verdict) == verdict
     if commitment["readable"]:
-        assert commitment_from(commitment, OCCASION) == commitment
+        assert convert_commitment(commitment, OCCASION) == commitment

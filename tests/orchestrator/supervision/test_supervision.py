@@ -317,6 +317,12 @@ def test_a_halt_ends_the_run_with_the_supervisors_reason():
     assert state["failure"]["message"] == "step 1: the supervisor halted the run: this is dangerous"
 
 
+def test_a_halt_without_a_reason_halts():
+    state = run(FakeSupervisor({"verdict": "halt"}), SpeakingExecutor(said=[missed()]))
+
+    assert state["failure"]["message"] == "step 1: the supervisor halted the run: no reason given"
+
+
 def test_nothing_runs_after_a_halt():
     executor = SpeakingExecutor(said=[missed()])
     policy = RetryPolicy(max_replans=3, exhausted="accept_best")
@@ -342,7 +348,6 @@ def test_nothing_runs_after_a_halt():
         {"verdict": "continue", "correction": "but shorter"},
         {"verdict": "continue", "question": "is it?"},
         {"verdict": "reorient"},
-        {"verdict": "halt"},
         {"verdict": "ask_human"},
         {"answer": "continue"},
     ],

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.supervision.statements import TOO_DEEP, doubtful, wording
+from orchestrator.supervision.reply_fields import TOO_DEEP, format_value, is_doubtful
 
 
-def test_a_value_that_is_nested_too_deeply_is_named_so_and_doubtful():
+def test_a_value_that_is_nested_too_deeply_is_named_so_and_is_doubtful():
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
-    assert wording(deep) == TOO_DEEP
-    assert doubtful(TOO_DEEP)
+    assert format_value(deep) == TOO_DEEP
+    assert is_doubtful(TOO_DEEP)
 
 
 @pytest.mark.parametrize(
@@ -20,23 +20,23 @@ def test_a_value_that_is_nested_too_deeply_is_named_so_and_doubtful():
     ["", " \n", "-", "—", "...", "none", "None.", "**nothing**", "N/A", "na", "null", "No", "no concerns."],
 )
 def test_a_text_that_says_there_is_nothing_is_empty(text):
-    assert wording(text) == ""
+    assert format_value(text) == ""
 
 
 @pytest.mark.parametrize(
     "text", ["?", "0", "no title", "nonesuch", "nothing rhymes", "no concerns but one", "⚠"]
 )
 def test_a_text_that_says_something_is_kept(text):
-    assert wording(text) == text
+    assert format_value(text) == text
 
 
 @pytest.mark.parametrize("text", ["", "Here you go:", "```json", "All done. As asked."])
-def test_plain_words_around_an_answer_are_not_doubtful(text):
-    assert not doubtful(text)
+def test_plain_words_around_an_answer_are_not_is_doubtful(text):
+    assert not is_doubtful(text)
 
 
 @pytest.mark.parametrize(
     "text", ["it is not done", "don't", "Don’t", "but", "HALT", "for example", "ask human", "</think>"]
 )
-def test_words_that_deny_or_quote_are_doubtful(text):
-    assert doubtful(text)
+def test_words_that_deny_or_quote_are_is_doubtful(text):
+    assert is_doubtful(text)

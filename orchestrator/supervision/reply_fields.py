@@ -1,0 +1,85 @@
+"""Reads single values of a reply (text, lists, booleans) in the spellings that language models use."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from agents.parsing.surrogates import replace_surrogates
+
+TEXT_LIMIT: Final = 1_000
+"""Maximum number of characters of one text."""
+
+ENTRY_LIMIT: Final = 100
+"""Maximum number of entries of one list. One more entry counts the rest."""
+
+TOO_DEEP: Final = "(nested too deeply to be shown, and not read)"
+"""Replaces a value that is nested too deeply to be encoded. It counts as doubtful."""
+
+_EMPTY_TEXT: Final = re.compile(
+    r"""[\s.*_–—-]*+
+    (?: none | nothing | nil | null | n/?a | no(?:\ (?:deviations?|concerns?|assumptions?))? )?
+    [\s.*_–—-]*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DOUBT: Final = re.compile(
+    r"""</?think | n[’']t\b | \b(?:not|never|cannot|but|however|instead|stop)\b
+    | \b(?:halt|reorient|ask.?human|false|reject|refus|fail|wrong|incorrect|claim|quot|exampl|pretend)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_doubtful(text: str) -> bool:
+    """Checks whether a text contains words that deny, refuse or quote the approval next to it."""
+    # Matches too much on purpose: a question too many costs a person a minute, a false approval the step.
+    return _DOUBT.search(text) is not None
+
+
+def shorten_text(text: str, limit: int) -> str:
+    """Cuts a text to ``limit`` characters. A text that was cut ends with an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def encode_value(value: object) -> str:
+    """Encodes a decoded value as JSON. Returns an empty text for null, false and empty containers."""
+    if value is None or value is False or value in ([], {}):
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return TOO_DEEP
+
+
+def format_value(value: object) -> str:
+    """Formats a decoded value as text of at most ``TEXT_LIMIT`` characters.
+
+    Returns an empty text for null, false, and words such as "none" or "n/a".
+    """
+    text = replace_surrogates(value if isinstance(value, str) else encode_value(value)).strip()
+    return "" if _EMPTY_TEXT.fullmatch(text) else shorten_text(text, TEXT_LIMIT)
+
+
+def _read_entries(value: object) -> list[str]:
+    # null also stands for a list that an object names twice, of which decoders keep only the last.
+    if value is None:
+        raise PydanticCustomError("no_list", "one of its lists has no value")
+    items = value if isinstance(value, list) else [value]
+    texts = [text for item in items if (text := format_value(item))]
+    if len(texts) <= ENTRY_LIMIT:
+        return texts
+    return [*texts[:ENTRY_LIMIT], f"(and {len(texts) - ENTRY_LIMIT} more)"]
+
+
+def _read_optional_entries(value: object) -> list[str]:
+    return [] if value is None else _read_entries(value)
+
+
+Text = Annotated[str, BeforeValidator(format_value)]
+Entries = Annotated[list[str], BeforeValidator(_read_entries)]
+"""Entries without the empty ones. A single value counts as a list of one entry; null is refused."""
+OptionalEntries = Annotated[list[str], BeforeValidator(_read_optional_entries)]
+"""Like ``Entries``; null is an empty list."""

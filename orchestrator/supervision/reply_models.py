@@ -1,0 +1,255 @@
+"""One pydantic model per reply: commitment, self-assessment, verdict, reconciliation.
+
+A model accepts unusual spellings, and refuses a reply that leaves the decision open.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
+from pydantic.json_schema import GenerateJsonSchema, SkipJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from agents.contracts import JsonSchema
+from agents.parsing.loose_json import read_boolean
+from orchestrator.state.records import Confidence, VerdictWord
+from orchestrator.supervision.reply_fields import (
+    ENTRY_LIMIT,
+    Entries,
+    OptionalEntries,
+    Text,
+    encode_value,
+    format_value,
+    is_doubtful,
+)
+
+NO_REASON: Final = "no reason given"
+"""The reason of a "halt" that states none."""
+
+Statement = dict[str, object]
+"""A decoded JSON object of a reply. Its keys are in lower case."""
+
+_DETAIL_FIELDS: Final[dict[VerdictWord, Literal["correction", "question", "reason"]]] = {
+    "continue": "reason",
+    "reorient": "correction",
+    "ask_human": "question",
+    "halt": "reason",
+}
+_SPELLINGS: Final[dict[str, VerdictWord]] = {
+    **{word: word for word in _DETAIL_FIELDS},
+    "ask human": "ask_human",
+    "ask-human": "ask_human",
+    "askhuman": "ask_human",
+}
+_PROMPT_WORDS: Final = frozenset(("", "verdict", "text", *_DETAIL_FIELDS.values(), *_SPELLINGS))
+"""Words of the request that small models copy into a text."""
+
+
+class _UntitledSchema(GenerateJsonSchema):
+    """Leaves out the titles of fields, which would only lengthen the grammar of a local model."""
+
+    def field_title_should_be_set(self, schema: CoreSchema) -> bool:  # noqa: ARG002 - named by pydantic
+        return False
+
+
+def _build_config(title: str, description: str) -> ConfigDict:
+    extra: JsonDict = {"description": description, "additionalProperties": False}
+    return ConfigDict(title=title, json_schema_extra=extra, frozen=True)
+
+
+def _hint_text(longest: int) -> object:
+    """Limits a text in the JSON schema only: a model without schema may write more, which is cut later."""
+    return Field(json_schema_extra={"minLength": 3, "maxLength": longest})
+
+
+def _hint_entries(most: int, longest: int) -> object:
+    items: JsonDict = {"type": "string", "minLength": 3, "maxLength": longest}
+    return Field(json_schema_extra={"items": items, "maxItems": most})
+
+
+class Reply(BaseModel):
+    """Base class of the replies. Reads an absent field as an empty text, and ignores unknown keys.
+
+    Attributes:
+        sign: Matches the objects of a text that are meant as this reply.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    sign: ClassVar[re.Pattern[str]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_absent_fields(cls, statement: Statement) -> Statement:
+        return {**dict.fromkeys(cls.model_fields, ""), **statement}
+
+    @classmethod
+    def response_schema(cls) -> JsonSchema:
+        """Builds the JSON schema that constrains a model's reply."""
+        return cls.model_json_schema(schema_generator=_UntitledSchema)
+
+    def is_approval(self) -> bool:
+        """Checks whether the reply lets the step pass."""
+        return False
+
+    def decision(self) -> object:
+        """Returns the part in which all objects of a reply must agree."""
+        return self
+
+
+def _require_interpretation(value: object) -> str:
+    text = format_value(value) if isinstance(value, str) else ""
+    if not text:
+        raise PydanticCustomError("no_interpretation", "it states no interpretation")
+    return text
+
+
+def _refuse_cut_list(texts: list[str]) -> list[str]:
+    # A list that was cut has a wrong count, and the count is compared with max_assumptions.
+    if len(texts) > ENTRY_LIMIT:
+        raise PydanticCustomError("too_many", "its assumptions cannot be read")
+    return texts
+
+
+def _read_confidence(value: object) -> str:
+    word = format_value(value).lower()
+    return word if word in ("high", "medium", "low") else "low"
+
+
+class CommitmentReply(Reply):
+    """A commitment. It must state an interpretation. An unknown confidence counts as low."""
+
+    model_config = _build_config("commitment", "What will be done in a step.")
+    sign = re.compile(
+        r"""(?:interpretation|approach|predicted_output|confidence|assumptions)["']?+\s*+: | \\u""",
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+    interpretation: Annotated[str, BeforeValidator(_require_interpretation), _hint_text(160)]
+    scope_in: Annotated[OptionalEntries, _hint_entries(2, 80)]
+    scope_out: Annotated[OptionalEntries, _hint_entries(2, 80)]
+    approach: Annotated[Text, _hint_text(160)]
+    predicted_output: Annotated[Text, _hint_text(160)]
+    confidence: Annotated[Confidence, BeforeValidator(_read_confidence)]
+    assumptions: Annotated[Entries, AfterValidator(_refuse_cut_list), _hint_entries(2, 80)]
+
+
+class AssessmentReply(Reply):
+    """A self-assessment. ``met`` may also be named ``met_commitment``, as in the stored record."""
+
+    model_config = _build_config("assessment", "How what was done differs from what was to be done.")
+    sign = re.compile(
+        r"""(?:met|met_commitment|deviations|concerns|unexpected)["']?+\s*+: | \\u""",
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+    met: bool
+    deviations: Annotated[Entries, _hint_entries(3, 120)]
+    concerns: Annotated[Entries, _hint_entries(3, 120)]
+    unexpected: Annotated[Entries, _hint_entries(3, 120)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _merge_names(cls, statement: Statement) -> Statement:
+        values = {read_boolean(statement[name]) for name in ("met", "met_commitment") if name in statement}
+        if len(values) != 1 or None in values:
+            raise PydanticCustomError("not_met", "no single boolean says whether the commitment was met")
+        return {**statement, "met": values.pop()}
+
+    def is_approval(self) -> bool:
+        """Checks whether the commitment was met."""
+        return self.met
+
+
+def _require_boolean(value: object) -> bool:
+    if (boolean := read_boolean(value)) is None:
+        raise PydanticCustomError("no_boolean", "it has no boolean that says whether to escalate")
+    return boolean
+
+
+class ReconciliationReply(Reply):
+    """The result of a supervisor's own ``reconcile``."""
+
+    triggers: Entries
+    escalate: Annotated[bool, BeforeValidator(_require_boolean)]
+
+
+def read_verdict_word(value: object) -> VerdictWord | None:
+    """Reads a verdict word. Returns None if it is unknown."""
+    return _SPELLINGS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _require_verdict_word(value: object) -> VerdictWord:
+    # An unknown word is refused, not mapped to the nearest one: it could be a refusal.
+    if (word := read_verdict_word(value)) is None:
+        shown = encode_value(value)[:60]
+        raise PydanticCustomError("unknown_verdict", "no known verdict: {shown}", {"shown": shown})
+    return word
+
+
+class VerdictReply(Reply):
+    """A verdict, with its detail as ``text`` or under the detail's own name.
+
+    "reorient" needs a correction and "ask_human" a question. A "continue" must not correct, ask, or contain
+    another verdict.
+    """
+
+    model_config = _build_config("verdict", "How a step goes on.")
+    sign = re.compile(r"verdict|correction|question|reorient|halt|ask.?human|\\u", re.IGNORECASE)
+
+    verdict: Annotated[VerdictWord, BeforeValidator(_require_verdict_word)]
+    text: Annotated[Text, _hint_text(400)]
+    correction: SkipJsonSchema[Text]
+    question: SkipJsonSchema[Text]
+    reason: SkipJsonSchema[Text]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_nested_values(cls, statement: Statement) -> Statement:
+        nested = [value for value in statement.values() if isinstance(value, dict | list)]
+        if read_verdict_word(statement.get("verdict")) == "continue" and is_doubtful(encode_value(nested)):
+            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
+        return statement
+
+    @model_validator(mode="after")
+    def _check_details(self) -> Self:
+        if self.verdict == "continue" and self._contradicts_itself():
+            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
+        # A halt needs no reason: as a question, it would wait for a person who may approve it.
+        if self.verdict in ("reorient", "ask_human") and not self.detail():
+            context = {"verdict": self.verdict, "detail": _DETAIL_FIELDS[self.verdict]}
+            raise PydanticCustomError("no_detail", "'{verdict}' without a {detail}", context)
+        return self
+
+    def is_approval(self) -> bool:
+        """Checks whether the step continues."""
+        return self.verdict == "continue"
+
+    def decision(self) -> VerdictWord:
+        """Returns the verdict word. Repeated verdicts may word their details differently."""
+        return self.verdict
+
+    def detail(self) -> str:
+        """Returns the correction, question or reason that belongs to the verdict."""
+        texts = {"correction": self.correction, "question": self.question, "reason": self.reason}
+        named = texts[_DETAIL_FIELDS[self.verdict]]
+        detail = _drop_prompt_word(named) or _drop_prompt_word(self.text)
+        return detail or (NO_REASON if self.verdict == "halt" else "")
+
+    def texts(self) -> dict[str, str]:
+        """Returns correction, question and reason. Only the reason may accompany another verdict's detail."""
+        reason = _drop_prompt_word(self.reason)
+        texts = {"correction": "", "question": "", "reason": reason}
+        return {**texts, _DETAIL_FIELDS[self.verdict]: self.detail()}
+
+    def _contradicts_itself(self) -> bool:
+        words = {read_verdict_word(self.text), read_verdict_word(self.reason)}
+        has_other_detail = _drop_prompt_word(self.correction) or _drop_prompt_word(self.question)
+        return bool(has_other_detail) or not words <= {None, "continue"}
+
+
+def _drop_prompt_word(text: str) -> str:
+    """Returns an empty text if a text only repeats a word of the request."""
+    return "" if text.lower() in _PROMPT_WORDS else text

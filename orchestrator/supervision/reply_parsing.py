@@ -1,0 +1,74 @@
+"""Reads a reply into its model, and fails closed.
+
+Every object of the reply must agree, none may be quoted from the material that was judged, and the text
+around an approval must not contradict it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from agents.contracts import Unreadable
+from agents.parsing.loose_json import load_unambiguous
+from agents.parsing.objects import ReplyObjects, find_objects, is_quoted
+from orchestrator.supervision.reply_fields import format_value, is_doubtful
+from orchestrator.supervision.reply_models import Reply
+
+R = TypeVar("R", bound=Reply)
+
+
+def parse_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unreadable:
+    """Reads a model's reply.
+
+    Args:
+        model: The kind of reply to read.
+        text: The reply, with or without its thoughts.
+        shown: Texts that the model was shown. An object that occurs in one of them is not an answer.
+    """
+    objects = find_objects(text, model.sign)
+    if isinstance(objects, Unreadable):
+        return objects
+    results = [_validate(model, load_unambiguous(written)) for written in objects.written]
+    replies = [result for result in results if not isinstance(result, Unreadable)]
+    problems = [result.reason for result in results if isinstance(result, Unreadable)]
+    problem = problems[0] if problems else _find_problem(replies, objects, shown)
+    return replies[-1] if problem is None else Unreadable(text, problem)
+
+
+def _find_problem(replies: Sequence[Reply], objects: ReplyObjects, shown: Sequence[str]) -> str | None:
+    if not replies:
+        return "it holds no JSON object with an answer"
+    if any(is_quoted(written, shown) for written in objects.written):
+        return "the answer is quoted from what was to be judged"
+    if any(reply.decision() != replies[0].decision() for reply in replies):
+        return "it holds two answers that contradict each other"
+    if replies[0].is_approval() and is_doubtful(objects.rest):
+        return "the text beside the answer contradicts it"
+    return None
+
+
+def parse_mapping(model: type[R], value: object) -> R | Unreadable:
+    """Reads the mapping that a user's own executor or supervisor returned."""
+    try:
+        # Through JSON, so that it is read like a model's reply: plain values, keys in lower case.
+        source = json.dumps(dict(value), default=str) if isinstance(value, Mapping) else ""
+    except (TypeError, ValueError, RecursionError):
+        source = ""
+    if not source:
+        return Unreadable(f"a {type(value).__name__}", "it is no mapping of JSON values")
+    statement = load_unambiguous(source)
+    result = _validate(model, statement)
+    return Unreadable(format_value(statement), result.reason) if isinstance(result, Unreadable) else result
+
+
+def _validate(model: type[R], statement: object) -> R | Unreadable:
+    if not isinstance(statement, dict):
+        return Unreadable("", "a JSON object in it is broken")
+    try:
+        return model.model_validate(statement)
+    except ValidationError as error:
+        return Unreadable("", error.errors(include_input=False)[0]["msg"])
