@@ -40,7 +40,7 @@ class LangGraphOrchestrator:
         max_retries: Executions of a step after its first, before the run fails. Default:
             ``retry_policy.max_retries``, which is 2.
         retry_policy: What happens after a step was not accepted.
-        budget: What a run may spend.
+        budget: Upper bounds of time, tokens, model calls and cost of a run.
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
         max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.

@@ -27,7 +27,7 @@ from orchestrator.state.graph_state import OrchestratorState, RunInput
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs what one orchestrator launches.
+    """Carries out the runs of one orchestrator.
 
     Attributes:
         launcher: Holds the compiled graph and the settings.
@@ -117,7 +117,7 @@ class Runner:
     async def _read_chunks(
         self, graph_input: GraphInput, run: RunContext, *, live: bool
     ) -> AsyncGenerator[Event | dict[str, object], None]:
-        """Yields what the graph streams: our events, and its values after each step."""
+        """Yields the stream of the graph: our events, and its values after each step."""
         remaining: GraphInput = graph_input
         while remaining != "wait":
             stopped, interrupted = run.stopped, False

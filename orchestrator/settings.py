@@ -44,7 +44,7 @@ class Settings(SettingsModel):
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
         retry_policy: What happens after a step was not accepted.
-        budget: What a run may spend.
+        budget: Upper bounds of time, tokens, model calls and cost of a run.
         supervision: How each step is supervised: one mode, or a function of a step's text and index.
         supervision_policy: The bounds of supervision.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.

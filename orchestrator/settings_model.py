@@ -38,7 +38,7 @@ class SettingsModel(BaseModel):
 
 
 def _describe_problem(model: type[BaseModel], values: Mapping[str, object], error: ValidationError) -> str:
-    """Returns what was given and what is accepted, for the first problem."""
+    """Returns the value and the accepted values of the first problem, as one sentence."""
     problem = error.errors(include_url=False)[0]
     if not problem["loc"]:  # a validator of the whole model, whose message is a sentence already
         return str(problem["ctx"]["error"])

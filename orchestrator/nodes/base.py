@@ -10,7 +10,7 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed, no_verdict
-from orchestrator.retry.outcome import with_transport
+from orchestrator.retry.outcome import add_transport_retries
 from orchestrator.runtime.call import Spent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
@@ -60,7 +60,7 @@ def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:
     """The run's totals after a call."""
     return {
         "usage": add_usage(state["usage"], spent.usage),
-        "retries": with_transport(state["retries"], spent.transport_retries),
+        "retries": add_transport_retries(state["retries"], spent.transport_retries),
     }
 
 

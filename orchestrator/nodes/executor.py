@@ -13,7 +13,7 @@ from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
 from orchestrator.nodes.base import Node, context_of, without_contract
-from orchestrator.retry.outcome import with_transport
+from orchestrator.retry.outcome import add_transport_retries
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -108,7 +108,7 @@ async def _executed(
     update: StateUpdate = {
         "results": [record],
         "usage": usage,
-        "retries": with_transport(state["retries"], record["transport_retries"]),
+        "retries": add_transport_retries(state["retries"], record["transport_retries"]),
         "underway": {**state["underway"], "commitment": None, "committing": None},
     }
     if isinstance(called, Raised):

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from orchestrator.nodes.base import Node, announce, context_of
-from orchestrator.retry.outcome import accepted, again, ended
+from orchestrator.retry.outcome import accept, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
@@ -41,8 +41,8 @@ def answer_node(settings: Settings) -> Node:
 
 def _applied(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
     if answer["answer"] == "approve":
-        return accepted(state, record)
+        return accept(state, record)
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":
-        return again(state, refused, semantic=False)
-    return ended(state, refused, "denied", f"denied by {answer['answered_by']}: {answer['text']}")
+        return retry(state, refused, semantic=False)
+    return fail(state, refused, "denied", f"denied by {answer['answered_by']}: {answer['text']}")

@@ -13,7 +13,7 @@ from orchestrator.judging.evaluator import Evaluated, Evaluator, refused_by_the_
 from orchestrator.judging.feedback import feedback_of, warnings_of
 from orchestrator.judging.verdict import failed, no_verdict
 from orchestrator.nodes.base import Node, announce, bounded, context_of, judged_by
-from orchestrator.retry.outcome import conclude, ended, with_transport
+from orchestrator.retry.outcome import add_transport_retries, fail, next_state
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of
@@ -37,7 +37,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         try:
             contract = contracts.of(state)
         except ContractFunctionError as error:
-            return ended(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+            return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         evaluated = await evaluator.evaluate(state, record, contract, run)
         update = _update(state, _with_report(record, evaluated), evaluated, settings, run)
         announce(runtime.stream_writer, run.thread_id, update)
@@ -53,7 +53,7 @@ def _update(
     counted: StateUpdate = {
         "usage": usage,
         "judge_calls": _counted(state["judge_calls"], evaluated),
-        "retries": with_transport(state["retries"], evaluated.transport_retries),
+        "retries": add_transport_retries(state["retries"], evaluated.transport_retries),
     }
     before: OrchestratorState = {**state, **counted}
     followed = _ended(before, record, evaluated) or _followed(before, record, settings, run)
@@ -73,7 +73,7 @@ def _ended(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -
         return None
     problems = "; ".join(map(str, cast("list[Json]", evaluated.report["errors"])))
     message = f"the contract, or our record of the step, cannot be evaluated: {problems}"
-    return ended(state, {**record, "status": "needs_review"}, "evaluation_error", message)
+    return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
 
 
 def _followed(
@@ -81,7 +81,7 @@ def _followed(
 ) -> StateUpdate:
     if mode_of(state, settings.default_mode) != "none":
         return {"results": [record]}
-    return conclude(state, record, settings, run.now())
+    return next_state(state, record, settings, run.now())
 
 
 def _with_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, announce, context_of
-from orchestrator.retry.outcome import ask, conclude, outcome_of
+from orchestrator.retry.outcome import ask_person, next_state, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, mode_of
@@ -25,9 +25,9 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
         update: StateUpdate = {"results": [record]}
         if mode == "human":
             text = f"Does the output of step {record['step_index'] + 1} stand?"
-            update = ask(state, record, "supervision", text, settings, run.now())
+            update = ask_person(state, record, "supervision", text, settings, run.now())
         elif not escalate:
-            update = conclude(state, record, settings, run.now())
+            update = next_state(state, record, settings, run.now())
         announce(runtime.stream_writer, run.thread_id, update)
         return update
 
@@ -37,7 +37,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
 def _reconciled(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
     supervision = record["supervision"] or blank_supervision("llm")
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
-    if not findings and outcome_of(record) != "validated":
+    if not findings and read_outcome(record) != "validated":
         findings = ["the evaluation did not pass the step"]
     found = reconcile(supervision["commitment"], supervision["assessment"], findings)
     triggers = [*found["triggers"], *_missed(found["triggers"], findings)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
-from orchestrator.retry.outcome import ended
+from orchestrator.retry.outcome import fail
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -30,7 +30,7 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
         spent = judged_by(record, called.spent.usage)
         if isinstance(called, Raised):
             lost: StepRecord = {**spent, "status": "needs_review", "error": called.message}
-            update = ended(state, lost, called.kind or "executor_error", called.message, called.error)
+            update = fail(state, lost, called.kind or "executor_error", called.message, called.error)
         else:
             update = {"results": [{**spent, "supervision": {**supervision, "assessment": called.value}}]}
         update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])

@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
-from orchestrator.retry.outcome import again, ask, conclude, ended
+from orchestrator.retry.outcome import ask_person, fail, next_state, retry
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -33,7 +33,7 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
         spent = judged_by(record, called.spent.usage)
         if isinstance(called, Raised):
             lost: StepRecord = {**spent, "status": "needs_review", "error": called.message}
-            update = ended(state, lost, called.kind or "supervisor_error", called.message, called.error)
+            update = fail(state, lost, called.kind or "supervisor_error", called.message, called.error)
         else:
             update = _decided(state, _with_verdict(spent, called.value), called.value, settings, run)
         update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])
@@ -70,13 +70,13 @@ def _decided(
     refused: StepRecord = {**record, "status": "failed"}
     word = verdict["verdict"]
     if word == "continue":
-        return conclude(state, record, settings, run.now())
+        return next_state(state, record, settings, run.now())
     if word == "halt":
-        return ended(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
+        return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
         return _asked(state, record, verdict["question"], settings, run)
     if _reoriented(state) < settings.supervision_policy.max_reorient_attempts:
-        return again(state, refused, semantic=False)
+        return retry(state, refused, semantic=False)
     bound = settings.supervision_policy.max_reorient_attempts
     wanted = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
     return _asked(state, record, wanted, settings, run)
@@ -86,9 +86,9 @@ def _asked(
     state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
 ) -> StateUpdate:
     if settings.can_ask_human:
-        return ask(state, record, "supervision", question, settings, run.now())
+        return ask_person(state, record, "supervision", question, settings, run.now())
     unanswered: StepRecord = {**record, "status": "needs_review"}
-    return ended(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
+    return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
 
 def _reoriented(state: OrchestratorState) -> int:

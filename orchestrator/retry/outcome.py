@@ -1,4 +1,4 @@
-"""From a judged execution to the next state: pure functions."""
+"""State updates after a verdict: accept, retry, replan, keep the best attempt, ask a person, or fail."""
 
 from __future__ import annotations
 
@@ -22,53 +22,101 @@ from orchestrator.state.graph_state import (
 from orchestrator.supervision.human import build_question
 from orchestrator.supervision.policy import SupervisionPolicy
 
-_STATUS: Final[Mapping[Outcome, RecordStatus]] = {
+_OUTCOMES: Final[Mapping[object, Outcome]] = {
+    "passed": "validated",
+    "warning": "validated",
+    "failed": "refused",
+    "needs_review": "needs_review",
+}
+_RECORD_STATUS: Final[Mapping[Outcome, RecordStatus]] = {
     "validated": "validated",
     "refused": "failed",
     "needs_review": "needs_review",
 }
 
 
-def settle(
+class Policies(Protocol):
+    """The two policies that decide about the next state after a verdict."""
+
+    # ``Settings`` has both, but it imports this folder.
+
+    @property
+    def retry_policy(self) -> RetryPolicy:
+        """Decides whether a step that was not accepted is executed again."""
+        ...
+
+    @property
+    def supervision_policy(self) -> SupervisionPolicy:
+        """Bounds supervision."""
+        ...
+
+
+def next_state(
+    state: OrchestratorState, record: StepRecord, policies: Policies, now: datetime
+) -> StateUpdate:
+    """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
+    outcome = read_outcome(record)
+    if outcome == "needs_review" and policies.retry_policy.needs_review == "human":
+        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
+        return ask_person(state, record, "review", text, policies, now)
+    return apply_verdict(state, record, outcome, policies.retry_policy)
+
+
+def read_outcome(record: StepRecord) -> Outcome:
+    """Returns how the evaluation judged an execution."""
+    report = record["report"]
+    # Any other status means "needs_review", so that only a stated pass counts as one.
+    return "needs_review" if report is None else _OUTCOMES.get(report["status"], "needs_review")
+
+
+def apply_verdict(
     state: OrchestratorState, record: StepRecord, outcome: Outcome, policy: RetryPolicy
 ) -> StateUpdate:
-    """The update that follows from a judged execution.
+    """Returns the update after a judged execution.
 
     Args:
-        state: Before it.
+        state: The state before the update.
         record: The execution, with its verdict.
         outcome: How it was judged.
-        policy: Decides on what was not validated.
+        policy: Decides what happens if it was not validated.
     """
     if outcome == "validated":
-        return accepted(state, record)
-    settled: StepRecord = {**record, "status": _STATUS[outcome]}
-    step = _with(current_records(state), settled)
-    decision = _decided(step, outcome, state["max_retries"], policy)
+        return accept(state, record)
+    judged: StepRecord = {**record, "status": _RECORD_STATUS[outcome]}
+    earlier = [other for other in current_records(state) if other["attempt"] != record["attempt"]]
+    executions = [*earlier, judged]
+    decision = _decide(executions, outcome, state["max_retries"], policy)
     if decision.again:
-        return again(state, settled, semantic=True)
-    unjudged = outcome == "needs_review" and policy.needs_review == "fail"
-    return given_up(state, settled, step, decision.reason, policy, unjudged=unjudged)
+        return retry(state, judged, semantic=True)
+    lacks_verdict = outcome == "needs_review" and policy.needs_review == "fail"
+    return give_up(state, judged, executions, decision.reason, policy, lacks_verdict=lacks_verdict)
 
 
-def accepted(state: OrchestratorState, record: StepRecord, status: RecordStatus = "validated") -> StateUpdate:
-    """The update after an execution that stands."""
+def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = "validated") -> StateUpdate:
+    """Returns the update after an execution that is accepted."""
     index = record["step_index"]
-    alone = state["underway"]["branch"] is not None
-    last = alone or index + 1 == len(state["plan"])
+    # A parallel branch holds a single step; the join node decides whether the run goes on.
+    is_last = state["underway"]["branch"] is not None or index + 1 == len(state["plan"])
     return {
         "results": [{**record, "status": status}],
         "context": context_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
-        "warnings": _warned(record),
+        "warnings": [f"step {index + 1}: {warning}" for warning in record["warnings"]],
         "question": None,
-        "status": "success" if last else "executing",
+        "status": "success" if is_last else "executing",
     }
 
 
-def again(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:
-    """The update after an execution that is done again; ``semantic``: since it failed by itself."""
+def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:
+    """Returns the update after an execution that is repeated.
+
+    Args:
+        state: The state before the update.
+        record: The execution.
+        semantic: True after a refusal, which counts as a retry; False after a correction by a supervisor
+            or a person, which has its own bound.
+    """
     retries = state["retries"]
     return {
         "results": [record],
@@ -78,14 +126,14 @@ def again(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> St
     }
 
 
-def ended(
+def fail(
     state: OrchestratorState,
     record: StepRecord,
     kind: FailureKind,
     reason: str,
     error: BaseException | None = None,
 ) -> StateUpdate:
-    """The update after an execution that ends the run."""
+    """Returns the update after an execution that ends the run as failed."""
     return {
         "results": [record],
         "attempts": state["attempts"] + 1,
@@ -94,125 +142,49 @@ def ended(
     }
 
 
-def given_up(
+def give_up(
     state: OrchestratorState,
     record: StepRecord,
-    step: Sequence[StepRecord],
+    executions: Sequence[StepRecord],
     reason: str,
     policy: RetryPolicy,
     *,
-    unjudged: bool,
+    lacks_verdict: bool,
 ) -> StateUpdate:
-    """The update after a step's last execution: plan anew, keep the best, or end.
+    """Returns the update after the last execution of a step: replan, keep the best attempt, or fail.
 
     Args:
-        state: Before it.
-        record: The execution, settled.
-        step: All executions of the step, this one included.
-        reason: Why it is not tried again.
-        policy: Says what may be done instead.
-        unjudged: Whether it ends for want of a verdict.
+        state: The state before the update.
+        record: The last execution.
+        executions: All executions of the step, the last one included.
+        reason: Why there is no retry.
+        policy: Says which of the three is allowed.
+        lacks_verdict: Whether the run ends because the monitor gave no verdict.
     """
-    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
-    said = feedback.casefold().startswith(reason)  # that the monitor gave no verdict
-    message = f"{reason}{feedback[len(reason) :]}" if said else f"{reason}: {feedback}"
-    if unjudged:
-        return ended(state, record, "needs_review", message)
+    message = _build_message(reason, record)
+    if lacks_verdict:
+        return fail(state, record, "needs_review", message)
     if state["retries"]["replans"] < policy.max_replans:
         return {
             "results": [record],
             "attempts": state["attempts"] + 1,
             "underway": {**state["underway"], "replan": f"step {record['step_index'] + 1}: {message}"},
         }
-    best = _best(step) if policy.exhausted == "accept_best" else None
+    best = _find_best(executions) if policy.exhausted == "accept_best" else None
     if best is None:
-        return ended(state, record, "attempts_exhausted", message)
-    warned: StepRecord = {**best, "warnings": [*best["warnings"], f"kept as the best attempt: {reason}"]}
-    kept = accepted(state, warned, "warning")
-    others = [] if best["attempt"] == record["attempt"] else [record]
-    return {**kept, "results": [*others, *kept["results"]]}
+        return fail(state, record, "attempts_exhausted", message)
+    return _accept_best(state, record, best, reason)
 
 
-def with_transport(retries: Retries, repeated: int) -> Retries:
-    """The counters after calls that were made again."""
-    return {**retries, "transport": retries["transport"] + repeated}
-
-
-def _decided(
-    step: Sequence[StepRecord], outcome: Outcome, max_retries: int, policy: RetryPolicy
-) -> RetryDecision:
-    decision = policy.decide(outcome, refusals(step), max_retries)
-    if not decision.again or policy.stall is None:
-        return decision
-    reason = find_stall(step, policy.stall)
-    return decision if reason is None else RetryDecision(again=False, reason=reason)
-
-
-def _best(step: Sequence[StepRecord]) -> StepRecord | None:
-    """The execution whose report scores best, the latest of equals; only one that was judged will do."""
-    scored = [(score, record["attempt"], record) for record in step if (score := _score(record)) is not None]
-    return max(scored, key=lambda item: item[:2])[2] if scored else None
-
-
-def _score(record: StepRecord) -> float | None:
-    usable = record["status"] == "failed" and record["error"] is None and record["report"] is not None
-    return report_score(record["report"] or {}) if usable else None
-
-
-def _with(records: Sequence[StepRecord], settled: StepRecord) -> list[StepRecord]:
-    return [*(record for record in records if record["attempt"] != settled["attempt"]), settled]
-
-
-def _warned(record: StepRecord) -> list[str]:
-    return [f"step {record['step_index'] + 1}: {warning}" for warning in record["warnings"]]
-
-
-class Policies(Protocol):
-    """The two policies that decide what follows a verdict; ``Settings`` has both."""
-
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """Decides whether a failed step is tried again."""
-        ...
-
-    @property
-    def supervision_policy(self) -> SupervisionPolicy:
-        """Bounds supervision."""
-        ...
-
-
-_OUTCOMES: Final[Mapping[object, Outcome]] = {
-    "passed": "validated",
-    "warning": "validated",
-    "failed": "refused",
-    "needs_review": "needs_review",
-}
-
-
-def outcome_of(record: StepRecord) -> Outcome:
-    """How the evaluation judged an execution; anything but a pass that it states is none."""
-    report = record["report"]
-    return "needs_review" if report is None else _OUTCOMES.get(report["status"], "needs_review")
-
-
-def conclude(state: OrchestratorState, record: StepRecord, settings: Policies, now: datetime) -> StateUpdate:
-    """The update that the evaluation's outcome asks for; without a verdict, a person is asked by choice."""
-    outcome = outcome_of(record)
-    if outcome == "needs_review" and settings.retry_policy.needs_review == "human":
-        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
-        return ask(state, record, "review", text, settings, now)
-    return settle(state, record, outcome, settings.retry_policy)
-
-
-def ask(  # noqa: PLR0917
+def ask_person(  # noqa: PLR0917
     state: OrchestratorState,
     record: StepRecord,
     kind: Literal["supervision", "review"],
     text: str,
-    settings: Policies,
+    policies: Policies,
     now: datetime,
 ) -> StateUpdate:
-    """The update that puts a question to a person."""
+    """Returns the update that asks a person about an execution."""
     findings = findings_of(record["report"]) if record["report"] else []
     triggers = record["supervision"]["triggers"] if record["supervision"] else []
     question = build_question(
@@ -220,14 +192,59 @@ def ask(  # noqa: PLR0917
         kind,
         text,
         list(dict.fromkeys([*triggers, *findings])),
-        settings.supervision_policy,
-        corrected=_corrected(state),
+        policies.supervision_policy,
+        corrected=_count_corrections(state),
         now=now,
     )
     return {"results": [record], "question": question}
 
 
-def _corrected(state: OrchestratorState) -> int:
+def add_transport_retries(retries: Retries, repeated: int) -> Retries:
+    """Returns the counters after calls that were repeated because of transient errors."""
+    return {**retries, "transport": retries["transport"] + repeated}
+
+
+def _decide(
+    executions: Sequence[StepRecord], outcome: Outcome, max_retries: int, policy: RetryPolicy
+) -> RetryDecision:
+    decision = policy.decide(outcome, refusals(executions), max_retries)
+    if not decision.again or policy.stall is None:
+        return decision
+    reason = find_stall(executions, policy.stall)
+    return decision if reason is None else RetryDecision(again=False, reason=reason)
+
+
+def _build_message(reason: str, record: StepRecord) -> str:
+    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
+    # The feedback of a missing verdict starts with the reason itself.
+    is_repeated = feedback.casefold().startswith(reason)
+    return f"{reason}{feedback[len(reason) :]}" if is_repeated else f"{reason}: {feedback}"
+
+
+def _accept_best(state: OrchestratorState, record: StepRecord, best: StepRecord, reason: str) -> StateUpdate:
+    warning = f"kept as the best attempt: {reason}"
+    update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
+    others = [] if best["attempt"] == record["attempt"] else [record]
+    return {**update, "results": [*others, *update["results"]]}
+
+
+def _find_best(executions: Sequence[StepRecord]) -> StepRecord | None:
+    """Returns the execution with the best score, the latest if several have it; None if none has a score."""
+    scored = [
+        (score, record["attempt"], record)
+        for record in executions
+        if (score := _read_score(record)) is not None
+    ]
+    return max(scored, key=lambda item: item[:2])[2] if scored else None
+
+
+def _read_score(record: StepRecord) -> float | None:
+    # An execution that raised or was not judged must never be accepted as the best one.
+    is_judged = record["status"] == "failed" and record["error"] is None and record["report"] is not None
+    return report_score(record["report"] or {}) if is_judged else None
+
+
+def _count_corrections(state: OrchestratorState) -> int:
     supervisions = [record["supervision"] for record in current_records(state)]
-    answers = [one["answer"] for one in supervisions if one is not None]
+    answers = [supervision["answer"] for supervision in supervisions if supervision is not None]
     return sum(answer is not None and answer["answer"] == "correct" for answer in answers)

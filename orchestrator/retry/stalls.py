@@ -45,7 +45,7 @@ def find_stall(records: Sequence[StepRecord], rules: StallRules) -> str | None:
     """Returns why the current step makes no progress, in one sentence; None if it may.
 
     Args:
-        records: The executions so far, in order. Those of the last one's step and plan count.
+        records: The executions so far, in order. Only executions of the last one's step and plan count.
         rules: When to end a step early.
     """
     if not records:

@@ -124,7 +124,7 @@ class Launcher:
         return Launch(resume.thread_id, prepare)
 
     async def read_snapshot(self, thread_id: str) -> StateSnapshot:
-        """Reads what a thread holds, with the graphs of parallel steps.
+        """Reads the latest state of a thread, with the states of parallel steps.
 
         Raises:
             BrokenRunError: LangGraph cannot put the stored values together.

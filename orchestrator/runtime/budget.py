@@ -1,4 +1,4 @@
-"""Budget: what a run may spend, and whether it has spent more."""
+"""Budget: upper bounds of a run, and the check whether its usage exceeds them."""
 
 from __future__ import annotations
 

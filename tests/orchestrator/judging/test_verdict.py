@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
 from orchestrator.judging.verdict import failed, no_verdict, read_verdict
-from orchestrator.retry.outcome import outcome_of, settle
+from orchestrator.retry.outcome import apply_verdict, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
 
@@ -78,7 +78,7 @@ def test_no_answer_is_a_success_unless_it_says_so(answer):
     ],
 )
 def test_outcome(report, outcome):
-    assert outcome_of({**record(0, 1), "report": report}) == outcome
+    assert read_outcome({**record(0, 1), "report": report}) == outcome
 
 
 def test_no_verdict_is_never_a_success():
@@ -97,7 +97,7 @@ def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, st
         "current_step_index": index,
         "attempts": 1,
     }
-    update = settle(state, {**record(index, 2), "verdict": GOOD}, "validated", RetryPolicy())
+    update = apply_verdict(state, {**record(index, 2), "verdict": GOOD}, "validated", RetryPolicy())
 
     assert (update["status"], update["current_step_index"], update["attempts"]) == (status, index + 1, 0)
 
@@ -127,7 +127,7 @@ def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, ma
         "attempts": attempts - 1,
         "results": [*(record(0, attempt, "failed") for attempt in range(1, attempts)), item],
     }
-    update = settle(state, item, outcome, RetryPolicy(needs_review=needs_review))
+    update = apply_verdict(state, item, outcome, RetryPolicy(needs_review=needs_review))
 
     assert update["attempts"] == attempts
     assert update["results"][0]["status"] == ("failed" if outcome == "refused" else "needs_review")
@@ -139,7 +139,7 @@ def test_settling_changes_neither_the_state_nor_the_record():
     state = {**blank_state("x", 2), "status": "executing", "plan": ["a"]}
     item = {**record(0, 1), "verdict": GOOD}
     before = dict(state), dict(item)
-    settle(state, item, "validated", RetryPolicy())
+    apply_verdict(state, item, "validated", RetryPolicy())
 
     assert (state, item) == before
 
