@@ -1,6 +1,6 @@
 r"""Finds national identity numbers and dates of birth.
 
-python-stdnum checks the numbers. A checksum alone is not evidence: one in ten order numbers has a right one.
+python-stdnum checks the numbers. A valid checksum alone is no evidence: one in ten order numbers has one.
 So a number counts only in a distinctive written form (``123-45-6789``) or behind a word that names it
 (``"ssn": "123456789"``).
 """
@@ -29,9 +29,9 @@ _GENERAL_WORDS: Final = (
 )
 _Row = tuple[str, str, str, str]
 # Each row: kind, module of python-stdnum (empty if it has none), usual written form, words that announce it.
-# Forms are in RE2's syntax. They leave exact ranges of digits and letters to python-stdnum: an automaton for
-# many forms stays small only if it need not remember which digits it has read.
-_DISTINCTIVE_FORMS: Final[tuple[_Row, ...]] = (
+# Forms are in RE2's syntax. Most leave the ranges of digits and letters to python-stdnum: one automaton for
+# all forms stays small only if it need not remember which digits it has read.
+_DISTINCTIVE_ROWS: Final[tuple[_Row, ...]] = (
     ("us_ssn", "us.ssn", r"\d{3}-\d{2}-\d{4}", r"\bssn|_ssn|social[_ \-]?security"),
     ("us_itin", "us.itin", r"\d{3}-\d{2}-\d{4}", r"\bitin|taxpayer"),
     ("gb_nino", "", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"\bnino\b"),
@@ -48,21 +48,21 @@ _DISTINCTIVE_FORMS: Final[tuple[_Row, ...]] = (
     ("no_fodselsnummer", "no.fodselsnummer", r"\d{6} \d{5}", "f.{1,2}dselsnummer|fodselsnr|personnummer"),
     ("dk_cpr", "dk.cpr", r"\d{6}-\d{4}", r"\bcpr"),
     ("fi_hetu", "fi.hetu", r"\d{6}[\-+A-Z]\d{3}[\dA-Z]", "hetu|henkil"),
-    ("ch_ahv", "ch.ssn", r"\d{3}\.\d{4}\.\d{4}\.\d{2}", r"\bahv|\bavs|sozialversicherung"),
+    ("ch_ahv", "ch.ssn", r"756\.\d{4}\.\d{4}\.\d{2}", r"\bahv|\bavs|sozialversicherung"),
     ("cz_rc", "cz.rc", r"\d{6}/\d{3,4}", r"rodn.{1,2} ..?slo|rodne|\brc\b"),
     ("br_cpf", "br.cpf", r"\d{3}\.\d{3}\.\d{3}-\d{2}", r"\bcpf"),
     ("cl_rut", "cl.rut", r"\d{1,2}\.\d{3}\.\d{3}-[\dKk]", r"\brut\b|\brun\b"),
     ("ar_cuit", "ar.cuit", r"2[0347]-\d{8}-\d", "cuit|cuil"),
     ("mx_curp", "mx.curp", r"[A-Z]{4}\d{6}[A-Z]{6}[\dA-Z]\d", "curp"),
-    ("in_aadhaar", "in_.aadhaar", r"\d{4} \d{4} \d{4}", "aadhaar|aadhar|uidai"),
+    ("in_aadhaar", "in_.aadhaar", r"[2-9]\d{3} \d{4} \d{4}", "aadhaar|aadhar|uidai"),
     ("in_pan", "in_.pan", r"[A-Z]{3}P[A-Z]\d{4}[A-Z]", r"\bpan\b|permanent account"),
     ("cn_ric", "cn.ric", r"\d{17}[\dXx]", r"\x3f{2,}|resident|shenfen"),
     ("kr_rrn", "kr.rrn", r"\d{6}-\d{7}", r"resident|\brrn\b"),
-    ("th_pin", "th.pin", r"\d-\d{4}-\d{5}-\d{2}-\d", "thai"),
+    ("th_pin", "th.pin", r"[1-8]-\d{4}-\d{5}-\d{2}-\d", "thai"),
     ("pk_cnic", "pk.cnic", r"\d{5}-\d{7}-\d", "cnic"),
     ("my_nric", "my.nric", r"\d{6}-\d{2}-\d{4}", "nric|mykad"),
 )  # fmt: skip
-_PLAIN_FORMS: Final[tuple[_Row, ...]] = (
+_PLAIN_ROWS: Final[tuple[_Row, ...]] = (
     ("gb_nino", "", r"[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]", r"national[_ \-]?insurance|\bnino\b|\bni[_ ]"),
     ("gb_nhs", "gb.nhs", r"\d{3} \d{3} \d{4}", r"\bnhs|_nhs|patient"),
     ("gb_utr", "gb.utr", r"\d{5} \d{5}", r"\butr\b|taxpayer"),
@@ -116,14 +116,16 @@ class _Number:
             yield Span(start, end, self.kind, "personal")
 
 
-_DISTINCTIVE: Final = tuple(_Number(*row) for row in _DISTINCTIVE_FORMS)
-_ALL: Final = (*_DISTINCTIVE, *(_Number(*row) for row in _PLAIN_FORMS))
-_WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _ in _DISTINCTIVE_FORMS))
+_DISTINCTIVE: Final = tuple(_Number(*row) for row in _DISTINCTIVE_ROWS)
+_ALL: Final = (*_DISTINCTIVE, *(_Number(*row) for row in _PLAIN_ROWS))
+_FORMS: Final = tuple(dict.fromkeys(form for _, _, form, _ in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)))
+_WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _ in _DISTINCTIVE_ROWS))
 _ANY_WRITTEN: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_WRITTEN})", longest=True)
-_ROWS: Final = (*_DISTINCTIVE_FORMS, *_PLAIN_FORMS)
-_ANY_LOOSE: Final = Pattern("|".join(_loosen(form) for _, _, form, _ in _ROWS), longest=True)
-_WORDS: Final = "|".join([*dict.fromkeys(words for *_, words in _ROWS), _GENERAL_WORDS])
-_LABELLED: Final = LabelPattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
+_ANY_LOOSE: Final = Pattern("|".join(map(_loosen, _FORMS)), longest=True)
+_WORDS: Final = "|".join(
+    dict.fromkeys([*(words for *_, words in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)), _GENERAL_WORDS])
+)
+_LABEL: Final = LabelPattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
@@ -143,10 +145,15 @@ def _find_numbers(subject: SearchedText) -> Iterator[Span]:
     written = (bounds for bounds in subject.find_spans(_ANY_WRITTEN) if stands_alone(data, *bounds))
     for turn, (start, end) in enumerate(written):
         yield from _first_valid(_check_written(data, start, end), start, end, turn)
-    labelled = (place for place in _LABELLED.find_places(subject) if _ANY_LOOSE.match_end(data, place[1]) > 0)
-    for turn, (label, start) in enumerate(labelled):
-        end = _ANY_LOOSE.match_end(data, start)
+    for turn, (label, start, end) in enumerate(_labelled_places(subject)):
         yield from _first_valid(_check_labelled(data, label, start), start, end, turn)
+
+
+def _labelled_places(subject: SearchedText) -> Iterator[tuple[int, int, int]]:
+    for label, start in _LABEL.find_places(subject):
+        end = _ANY_LOOSE.match_end(subject.data, start)
+        if end > 0:
+            yield label, start, end
 
 
 def _check_written(data: bytes, start: int, end: int) -> Iterator[Span]:
@@ -163,7 +170,7 @@ def _check_labelled(data: bytes, label: int, start: int) -> Iterator[Span]:
 
 
 def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iterator[Span]:
-    """Yield the first of ``spans``; after ``MOST_CHECKED`` candidates the form alone is enough."""
+    """Yield the first of ``spans``. After ``MAX_CHECKED`` candidates the form alone is enough."""
     if turn >= MAX_CHECKED:
         yield Span(start, end, "national_number", "personal")
     else:

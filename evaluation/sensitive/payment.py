@@ -1,4 +1,4 @@
-"""Numbers that money moves by: payment cards (ISO/IEC 7812) and bank accounts (ISO 13616)."""
+"""Finds payment cards (ISO/IEC 7812), their codes, and bank accounts (IBAN, ISO 13616)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from evaluation.sensitive.patterns import (
 )
 from evaluation.sensitive.spans import Span
 
-Check = Callable[[str], bool]
 MAX_CHECKED: Final = 5_000
-"""Candidates of one sort in one text that are checked; a check takes some 50 µs.
+"""Candidates of one kind in one text that are checked. A check takes about 50 µs.
 
-Beyond, the form is enough: a text that is made of numbers is redacted rather than let through.
+After that the form is enough: a text made of numbers is redacted rather than shown.
 """
 
 
 def has_valid_checksum(module: str, number: bytes) -> bool:
-    """Say whether a number has the right check digits, by its module in ``stdnum``; "" has none."""
+    """Return whether ``module`` of python-stdnum accepts a number; with no module, any number is valid."""
     try:
-        return not module or _check_of(module)(number.decode("latin-1"))
+        return not module or _load_check(module)(number.decode("latin-1"))
     except KeyError:  # cn.ric looks up the place of birth last, and fails on places missing from its table
         return True
 
 
 @cache
-def _check_of(module: str) -> Check:
-    return cast("Check", import_module(f"stdnum.{module}").is_valid)
+def _load_check(module: str) -> Callable[[str], bool]:
+    # Imported on demand: a module's tables take up to a tenth of a second to load.
+    return cast("Callable[[str], bool]", import_module(f"stdnum.{module}").is_valid)
 
 
 _CARD: Final = Pattern(
@@ -66,24 +66,24 @@ _CODES: Final = (
 )
 
 
-def _cards(subject: SearchedText) -> Iterator[Span]:
+def _find_cards(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
     for turn, (start, end) in enumerate(subject.find_spans(_CARD)):
         digits = data[start:end].translate(None, b" -")
-        issued = stands_alone(data, start, end) and _ISSUERS.match_end(digits, 0) >= 0
-        if issued and (turn >= MAX_CHECKED or has_valid_checksum("luhn", digits)):
+        has_issuer = stands_alone(data, start, end) and _ISSUERS.match_end(digits, 0) >= 0
+        if has_issuer and (turn >= MAX_CHECKED or has_valid_checksum("luhn", digits)):
             yield Span(start, end, "payment_card", "personal")
 
 
-def _codes(subject: SearchedText) -> Iterator[Span]:
-    for kind, labelled, code in _CODES:
-        for _, start in labelled.find_places(subject):
+def _find_codes(subject: SearchedText) -> Iterator[Span]:
+    for kind, label, code in _CODES:
+        for _, start in label.find_places(subject):
             end = code.match_end(subject.data, start)
             if end > 0 and stands_alone(subject.data, start, end):
                 yield Span(start, end, kind, "credential")
 
 
-def _accounts(subject: SearchedText) -> Iterator[Span]:
+def _find_accounts(subject: SearchedText) -> Iterator[Span]:
     data = subject.data
     for turn, (start, end) in enumerate(subject.find_spans(_IBAN)):
         if not data[max(0, start - 1) : start].isalnum():
@@ -93,32 +93,20 @@ def _accounts(subject: SearchedText) -> Iterator[Span]:
 
 
 def _account_length(text: str) -> int:
-    """Give how much of ``text`` is a number with the right check digits for its country; 0 for none.
+    """Return how much of ``text`` is a valid IBAN, or 0. The bank itself need not exist."""
+    from stdnum import iban  # noqa: PLC0415  its import takes a tenth of a second, and few texts need it
 
-    What follows a number in groups looks like one group more; its country's length and checksum tell.
-    """
-    ends = [place + 1 for place, mark in enumerate(text) if mark.isalnum()]
-    compact = "".join(mark for mark in text.upper() if mark.isalnum())
+    ends = [place + 1 for place, character in enumerate(text) if character.isalnum()]
+    compact = "".join(character for character in text.upper() if character.isalnum())
+    # A word behind a number in groups looks like another group, so try shorter numbers too.
     for size in range(min(len(compact), _LONGEST_IBAN), _SHORTEST_IBAN - 1, -1):
-        if _remainder(compact[:size]) == 1 and _has_structure(compact[:size]):
+        if iban.is_valid(compact[:size], check_country=False):
             return ends[size - 1]
     return 0
 
 
-def _remainder(number: str) -> int:
-    """Compute the check of ISO/IEC 7064, MOD 97-10; 1 is right."""
-    return int("".join(str(int(mark, 36)) for mark in number[4:] + number[:4])) % 97
-
-
-def _has_structure(number: str) -> bool:
-    """Say whether an IBAN has its country's length and parts; the bank itself need not exist."""
-    from stdnum import iban  # noqa: PLC0415  a tenth of a second that few texts have to wait for
-
-    return iban.is_valid(number, check_country=False)
-
-
 DETECTORS: Final = (
-    Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _cards),
-    Detector(label_trigger(f"{_CODE_WORDS}|{_PIN_WORDS}", "[0-9]{3}"), _codes),
-    Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _accounts),
+    Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _find_cards),
+    Detector(label_trigger(f"{_CODE_WORDS}|{_PIN_WORDS}", "[0-9]{3}"), _find_codes),
+    Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _find_accounts),
 )

@@ -1,4 +1,4 @@
-"""The built-in search together with the recognisers that a caller plugs in."""
+"""Combines the built-in search with the recognisers that a caller plugs in."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from evaluation.sensitive.spans import Recognizer, Span, merge_spans
 
 
 def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:
-    """Give one search for all; why a recogniser failed is put into ``failures`` under its type's name."""
+    """Build one search that asks everyone.
+
+    If a recogniser fails, ``failures`` gets the type of its error under the name of the recogniser's type.
+    """
     if not recognizers:
         return find_sensitive
 
     def search(text: str) -> tuple[Span, ...]:
-        asked = (span for one in recognizers for span in _asked(one, text, failures))
-        return merge_spans([*find_sensitive(text), *asked])
+        spans = (span for recognizer in recognizers for span in _ask_recognizer(recognizer, text, failures))
+        return merge_spans([*find_sensitive(text), *spans])
 
     return search
 
 
-def _asked(recognizer: Recognizer, text: str, failures: dict[str, str]) -> list[Span]:
+def _ask_recognizer(recognizer: Recognizer, text: str, failures: dict[str, str]) -> list[Span]:
     try:
-        return [_checked(span, text) for span in recognizer.find(text)]
+        return [_check_span(span, text) for span in recognizer.find(text)]
     except Exception as error:  # noqa: BLE001  foreign code may raise anything; its message may quote the text
         failures[type(recognizer).__name__] = type(error).__name__
         return []
 
 
-def _checked(span: object, text: str) -> Span:
+def _check_span(span: object, text: str) -> Span:
     if not isinstance(span, Span):
-        raise TypeError("a recogniser gives Span objects")
+        raise TypeError("a recogniser has to return Span objects")
     if not 0 <= span.start < span.end <= len(text):
-        raise ValueError("a span lies within its text")
+        raise ValueError("a span has to lie within its text")
     return span

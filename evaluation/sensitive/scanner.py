@@ -1,4 +1,4 @@
-"""The one search for credentials and personal data."""
+"""Finds credentials and personal data in a text."""
 
 from __future__ import annotations
 
@@ -17,55 +17,57 @@ from evaluation.sensitive.patterns import (
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans, unsearched_span
 
 _UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}"
-"""What the triggers cannot read in a JSON text: letters as numbers, JSON in a text in JSON, lookalikes."""
+"""Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, lookalikes."""
 
 
 class _Family:
-    """Detectors that are looked for in one pass, in a text or in its JSON."""
+    """Detectors whose triggers are tested in one pass, over a text or over its JSON."""
 
     def __init__(self, *detectors: Detector, in_json: str = "") -> None:
-        triggers = "|".join(f"(?:{one.trigger})" for one in detectors)
+        triggers = "|".join(f"(?:{detector.trigger})" for detector in detectors)
+        # JSON writes a line break as "\n": the letter in it would hide the start of the next word.
         escaped = triggers.replace(r"\b", r"(?:\b|\\[bfnrt])")
         self.any = Pattern(triggers)
         self.any_in_json = Pattern(f"{escaped}|{in_json}" if in_json else escaped)
-        self._detectors = tuple((Pattern(one.trigger), one.find) for one in detectors)
+        self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
 
     def find_spans(self, subject: SearchedText) -> Iterator[Span]:
         if self.any.occurs_in(subject.data):
-            for trigger, search in self._detectors:
+            for trigger, find in self._detectors:
                 if trigger.occurs_in(subject.data):
-                    yield from search(subject)
+                    yield from find(subject)
 
 
+# Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
     _Family(*secrets.DETECTORS, *payment.DETECTORS, *national_ids.DETECTORS, in_json=_UNREADABLE),
     _Family(*assignments.DETECTORS),
     _Family(*contact.DETECTORS),
 )
-"""Searched one after the other: one automaton for all has more states than are ever built."""
 
 
 def find_sensitive(text: str) -> tuple[Span, ...]:
     """Find credentials and personal data in ``text``: spans that do not overlap, in the order of the text.
 
-    Linear in the length of the text; a text without anything like it costs less than 10 ns a character. A
-    text with more than ``MAX_VALUES`` values or ``MAX_CANDIDATES`` places that look like one is not searched
-    to its end: all of it that is no credential found by then is ``unsearched``.
+    The time is linear in the length of the text; a text without sensitive data costs less than 10 ns per
+    character. The search stops after ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates. Then everything
+    except the credentials found so far is ``unsearched``.
     """
     subject = SearchedText(text)
-    return merge_spans(_bounded(subject, (span for one in _FAMILIES for span in one.find_spans(subject))))
+    spans = (span for family in _FAMILIES for span in family.find_spans(subject))
+    return merge_spans(_limit_spans(spans, len(text)))
 
 
-def _bounded(subject: SearchedText, spans: Iterator[Span]) -> Iterator[Span]:
+def _limit_spans(spans: Iterator[Span], length: int) -> Iterator[Span]:
     try:
         yield from islice(spans, MAX_VALUES)
-        whole = next(spans, None) is None
+        is_complete = next(spans, None) is None
     except TooManyCandidatesError:
-        whole = False
-    if not whole:
-        yield unsearched_span(len(subject.text))
+        is_complete = False
+    if not is_complete:
+        yield unsearched_span(length)
 
 
 def may_contain_sensitive(json_text: bytes) -> bool:
-    """Say whether any string in a JSON text (UTF-8) may hold something sensitive; False is certain."""
+    """Return whether a string in a JSON text (UTF-8) may hold sensitive data. False is certain."""
     return any(family.any_in_json.occurs_in(json_text) for family in _FAMILIES)

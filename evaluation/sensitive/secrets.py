@@ -1,6 +1,6 @@
-"""Credentials that show by their own form: keys and tokens with a known prefix, signed tokens, private keys.
+"""Finds keys and tokens by their form: a known prefix, a signed token, a private key.
 
-The forms are those that the issuers publish for secret scanning.
+The issuers publish these forms for secret scanning.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from evaluation.sensitive.patterns import Detector, Pattern, SearchedText
 from evaluation.sensitive.spans import Span
 
 _FORMS: Final[tuple[tuple[str, str, str], ...]] = (
-    # kind, prefixes, what follows
+    # kind, prefixes, remainder
     ("aws_access_key", "AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|ANPA|AROA", "[A-Z0-9]{16}"),
     ("github_token", "ghp_|gho_|ghu_|ghs_|ghr_", "[A-Za-z0-9]{30,}"),
     ("github_token", "github_pat_", "[A-Za-z0-9_]{22,}"),
@@ -67,54 +67,57 @@ _FORMS: Final[tuple[tuple[str, str, str], ...]] = (
     ("password_hash", "$argon2id$|$argon2i$|$6$|$5$|$1$|$y$", "[./A-Za-z0-9$=,+]{30,}"),
 )
 _SEGMENT: Final = r"[\w\-]"
-_APART: Final = r"(?:^|[^A-Za-z0-9]|\\[nrt])"
+_BOUNDARY: Final = r"(?:^|[^A-Za-z0-9]|\\[nrt])"
 _LONGEST: Final = 4096
-"""Bytes in which a token of a known form ends; what goes on is taken to belong to it."""
+"""Bytes of a token that are read. All that continues a longer one is taken to belong to it."""
 
 
-def _literal(prefix: str) -> str:
-    return "".join(f"[{mark}]" if mark in ".$" else mark for mark in prefix)
+def _escape(prefix: str) -> str:
+    return "".join(f"[{character}]" if character in ".$" else character for character in prefix)
 
 
-def _either(prefixes: str) -> str:
-    return "|".join(_literal(prefix) for prefix in prefixes.split("|"))
+def _any_of(prefixes: str) -> str:
+    return "|".join(_escape(prefix) for prefix in prefixes.split("|"))
 
 
-_PREFIXES: Final = "|".join(_either(prefixes) for _, prefixes, _ in _FORMS)
-_WHOLE: Final = tuple((kind, Pattern(f"(?:{_either(prefixes)}){rest}")) for kind, prefixes, rest in _FORMS)
-_CANDIDATES: Final = Pattern(rf"{_APART}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,]+)")
+_PREFIXES: Final = "|".join(_any_of(prefixes) for _, prefixes, _ in _FORMS)
+_PATTERNS: Final = tuple((kind, Pattern(f"(?:{_any_of(prefixes)}){rest}")) for kind, prefixes, rest in _FORMS)
+_CANDIDATES: Final = Pattern(rf"{_BOUNDARY}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,]+)")
 
 
-def _prefixed(subject: SearchedText) -> Iterator[Span]:
+def _find_prefixed(subject: SearchedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_CANDIDATES):
         token = subject.data[start : min(end, start + _LONGEST)]
-        kind, length = _form_of(token)
+        kind, length = _identify_token(token)
         if length:
             yield Span(start, end if length == _LONGEST else start + length, kind, "credential")
 
 
-def _form_of(token: bytes) -> tuple[str, int]:
-    """Give the kind and the length of the token at the start, 0 for none."""
-    for kind, form in _WHOLE:
-        length = form.match_end(token, 0)
-        if length > 0 and not token[length : length + 1].isalnum() and _random(token[:length]):
+def _identify_token(token: bytes) -> tuple[str, int]:
+    """Return the kind and the length of the token at the start, or a length of 0."""
+    for kind, pattern in _PATTERNS:
+        length = pattern.match_end(token, 0)
+        if length > 0 and not token[length : length + 1].isalnum() and _looks_generated(token[:length]):
             return kind, length
     return "", 0
 
 
-def _random(token: bytes) -> bool:
-    """Tell a key from a name in words: ``sk-learn-pipeline-with-many-steps``."""
-    return any(48 <= one <= 57 for one in token[3:]) or token.lower() != token  # noqa: PLR2004
+def _looks_generated(token: bytes) -> bool:
+    """Return whether a token is no name in words such as ``sk-learn-pipeline-with-many-steps``."""
+    return token.lower() != token or any(chr(byte).isdigit() for byte in token[3:])
 
 
 _TOKENS: Final = (
-    ("jwt", Pattern(rf"{_APART}(eyJ{_SEGMENT}{{8,}}(?:\.{_SEGMENT}{{6,}}){{1,3}}\.?{_SEGMENT}*)")),
+    ("jwt", Pattern(rf"{_BOUNDARY}(eyJ{_SEGMENT}{{8,}}(?:\.{_SEGMENT}{{6,}}){{1,3}}\.?{_SEGMENT}*)")),
     ("telegram_token", Pattern(rf"(?:^|[^0-9])([0-9]{{8,10}}:AA{_SEGMENT}{{32,33}})")),
-    ("discord_token", Pattern(rf"{_APART}([MNO]{_SEGMENT}{{23,25}}\.{_SEGMENT}{{6}}\.{_SEGMENT}{{27,38}})")),
+    (
+        "discord_token",
+        Pattern(rf"{_BOUNDARY}([MNO]{_SEGMENT}{{23,25}}\.{_SEGMENT}{{6}}\.{_SEGMENT}{{27,38}})"),
+    ),
     ("azure_secret", Pattern(r"(?:^|[^\w.~\-])([\w.~\-]{3}[78]Q~[\w.~\-]{31,34})")),
-    ("mailchimp_key", Pattern(rf"{_APART}([0-9a-f]{{32}}-us[0-9]{{1,2}})")),
-    ("airtable_token", Pattern(rf"{_APART}(pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}})")),
-    ("terraform_token", Pattern(rf"{_APART}([A-Za-z0-9]{{14}}\.atlasv1\.{_SEGMENT}{{60,}})")),
+    ("mailchimp_key", Pattern(rf"{_BOUNDARY}([0-9a-f]{{32}}-us[0-9]{{1,2}})")),
+    ("airtable_token", Pattern(rf"{_BOUNDARY}(pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}})")),
+    ("terraform_token", Pattern(rf"{_BOUNDARY}([A-Za-z0-9]{{14}}\.atlasv1\.{_SEGMENT}{{60,}})")),
     ("slack_webhook", Pattern(r"(hooks[.]slack[.]com/(?:services|workflows)/[\w/]{20,})")),
     ("discord_webhook", Pattern(r"(discord(?:app)?[.]com/api/webhooks/[0-9]+/[\w\-]{20,})")),
     ("azure_sas", Pattern(r"[?&;]sig=([A-Za-z0-9%+/]{40,}=*)")),
@@ -125,23 +128,23 @@ _KEY_BLOCK: Final = Pattern(
 )
 
 
-def _formed(subject: SearchedText) -> Iterator[Span]:
+def _find_tokens(subject: SearchedText) -> Iterator[Span]:
     for kind, pattern in _TOKENS:
         for start, end in subject.find_spans(pattern):
             yield Span(start, end, kind, "credential")
 
 
-def _private_keys(subject: SearchedText) -> Iterator[Span]:
+def _find_private_keys(subject: SearchedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_KEY_BLOCK):
         yield Span(start, end, "private_key", "credential")
 
 
 DETECTORS: Final = (
-    Detector(rf"(?:{_PREFIXES})[\w.\-/+$]{{8}}", _prefixed),
+    Detector(rf"(?:{_PREFIXES})[\w.\-/+$]{{8}}", _find_prefixed),
     Detector(
         r"eyJ[\w\-]{8}|[0-9]:AA[\w\-]{8}|[MNO][\w\-]{23,25}\.[\w\-]{6}\.|[78]Q~|[0-9a-f]-us[0-9]|\.atlasv1\."
         r"|pat[A-Za-z0-9]{14}\.|hooks[.]slack|api/webhooks|[?&;]sig=",
-        _formed,
+        _find_tokens,
     ),
-    Detector("-----BEGIN [A-Z0-9 ]*PRIVATE", _private_keys),
+    Detector("-----BEGIN [A-Z0-9 ]*PRIVATE", _find_private_keys),
 )

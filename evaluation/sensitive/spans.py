@@ -1,4 +1,4 @@
-"""What a search for sensitive data gives, and the seam for a recogniser of one's own."""
+"""Defines the results of a search for sensitive data, and the interface of a recogniser."""
 
 from __future__ import annotations
 
@@ -9,71 +9,71 @@ from itertools import islice
 from typing import Final, Literal, Protocol
 
 Category = Literal["credential", "personal", "unsearched"]
-"""What a stretch holds; ``unsearched`` may hold anything."""
+"""The category of a span; an ``unsearched`` one may hold anything."""
 MAX_VALUES: Final = 20_000
-"""Values that one search gives; what lies beyond is not searched."""
+"""Values that one search returns; it does not search the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a text that should not be shown: ``text[start:end]``."""
+    """A part of a text that must not be shown: ``text[start:end]``."""
 
     start: int
     end: int
     kind: str
-    """Such as ``github_token``, ``email``, ``us_ssn``."""
+    """For example ``github_token``, ``email``, ``us_ssn``."""
     category: Category
 
 
 class Recognizer(Protocol):
-    """A heavier search that a caller plugs in, such as one by Presidio, beside the built-in one."""
+    """An additional search that a caller plugs in, for example one by Presidio."""
 
     def find(self, text: str) -> Iterable[Span]:
-        """Give the sensitive stretches of ``text``, in any order; whatever this raises is reported."""
+        """Return the sensitive spans of ``text``, in any order. An exception becomes a finding."""
         ...
 
 
 def unsearched_span(size: int) -> Span:
-    """Cover a text of ``size`` characters that was not searched to its end."""
+    """Cover a text of ``size`` characters that was not searched completely."""
     return Span(0, size, "unsearched", "unsearched")
 
 
-def merge_spans(found: Iterable[Span]) -> tuple[Span, ...]:
-    """Join spans that overlap, in the order of the text; the kind is that of the first and longest.
+def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Merge overlapping spans and sort them; the kind is the one of the first and longest.
 
-    A credential goes before what is none, of which what lies outside is left; but behind a credential stands
-    no rest of an e-mail address: in ``https://me:word@host.org`` there is none.
+    Credentials take precedence: a personal span keeps only its parts outside them. An e-mail address keeps
+    no part behind a credential: in ``https://me:word@host.org`` there is none.
     """
-    spans = sorted(found, key=lambda one: (one.start, -one.end))
-    credentials = _joined(one for one in spans if one.category == "credential")
-    personal = _joined(one for one in spans if one.category != "credential")
+    ordered = sorted(spans, key=lambda span: (span.start, -span.end))
+    credentials = _merge_overlaps(span for span in ordered if span.category == "credential")
+    personal = _merge_overlaps(span for span in ordered if span.category != "credential")
     if not credentials or not personal:
         return tuple(credentials or personal)
-    outside = (part for one in personal for part in _outside(one, credentials))
-    return tuple(sorted([*credentials, *outside], key=lambda one: one.start))
+    outside = (part for span in personal for part in _parts_outside(span, credentials))
+    return tuple(sorted([*credentials, *outside], key=lambda span: span.start))
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
-    joined: list[Span] = []
+def _merge_overlaps(spans: Iterable[Span]) -> list[Span]:
+    merged: list[Span] = []
     for span in spans:
-        last = joined[-1] if joined else None
+        last = merged[-1] if merged else None
         if last is not None and span.start < last.end:
-            joined[-1] = replace(last, end=max(last.end, span.end))
+            merged[-1] = replace(last, end=max(last.end, span.end))
         else:
-            joined.append(span)
-    return joined
+            merged.append(span)
+    return merged
 
 
-def _outside(span: Span, credentials: list[Span]) -> Iterator[Span]:
+def _parts_outside(span: Span, credentials: list[Span]) -> Iterator[Span]:
     """Yield the parts of ``span`` that no credential covers."""
     start = span.start
-    place = max(0, bisect_right(credentials, start, key=lambda one: one.start) - 1)
-    for one in islice(credentials, place, None):
-        if one.start >= span.end:
+    first = max(0, bisect_right(credentials, start, key=lambda credential: credential.start) - 1)
+    for credential in islice(credentials, first, None):
+        if credential.start >= span.end:
             break
-        if start < one.start:
-            yield replace(span, start=start, end=one.start)
-        if one.end > start:
-            start = span.end if span.kind == "email" else one.end
+        if start < credential.start:
+            yield replace(span, start=start, end=credential.start)
+        if credential.end > start:
+            start = span.end if span.kind == "email" else credential.end
     if start < span.end:
         yield replace(span, start=start)
