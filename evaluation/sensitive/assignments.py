@@ -17,12 +17,13 @@ _LOGIN_NAMES: Final = (
     r"|contrase(?:\xf1|n|\xc3\xb1)a|mot[ _]de[ _]passe|\bsenha\b|wachtwoord"
     r"|has(?:\x3f|l|\xc5\x82)o\b|l(?:\xf6|o|\xc3\xb6)senord"
 )
-"""Names of passwords: the value may be an ordinary word. Names of keys: the value looks generated."""
+"""Names whose value may be an ordinary word."""
 _KEY_NAMES: Final = (
     r"secret|token|api[_\- ]?key|access[_\- ]?key|private[_\- ]?key|auth[_\- ]?key|encryption[_\- ]?key"
     r"|signing[_\- ]?key|account[_\- ]?key|master[_\- ]?key|session[_\- ]?key|service[_\- ]?key|credential"
     r"|authorization|\bauth\b|[_\-]auth\b"
 )
+"""Names whose value has to look generated, because "token" and "secret" stand before other things too."""
 _NAME_END: Final = (
     r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging"
     r"|v[0-9]|[0-9]+|plain|raw|key|hash|base64))?"

@@ -1,7 +1,7 @@
-r"""Searching JSON values: every string, number and name in them, each with the name that it stands under.
+r"""Finds sensitive data in JSON values: in every string, number and field name.
 
-``{"phone": 4155552671}`` is a telephone number by its name, ``"{\"pin\": 1234}"`` by a name within a text
-that is itself JSON.
+The field name counts: ``{"phone": 4155552671}`` is a telephone number because of its name, and
+``"{\"pin\": 1234}"`` a PIN because of a name inside a string that is itself JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -21,24 +21,24 @@ from evaluation.sensitive.patterns import MAX_CANDIDATES, Quota, TooManyCandidat
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Category, Span
 
-_LONGEST_NAME: Final = 100
-_HARMLESS_NAME: Final = 15
-"""An identifier of this length is neither a token nor anybody's number."""
-_LONGEST_NUMBER: Final = 10**30
-"""No number that anybody is known by is longer; Python refuses to write one of 4300 digits."""
-_BETWEEN: Final = "\n\0\n"
-"""What no pattern reaches across."""
-_DEEPEST_TEXT: Final = 3
-"""How often a text in JSON may again be JSON."""
+_MAX_NAME_LENGTH: Final = 100
+_HARMLESS_NAME_LENGTH: Final = 15
+"""An identifier up to this length is neither a token nor a person's number."""
+_LARGEST_NUMBER: Final = 10**30
+"""No personal number is larger, and Python refuses to write integers of more than 4300 digits."""
+_SEPARATOR: Final = "\n\0\n"
+"""No pattern matches across it."""
+_MAX_TEXT_DEPTH: Final = 3
+"""How many levels of JSON inside a string are read."""
 MAX_SCALARS: Final = 1_000_000
-"""Scalars that are searched; each takes some microseconds."""
+"""Scalars that are searched. Each takes some microseconds."""
 
 Search = Callable[[str], tuple[Span, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveValue:
-    """One sensitive value as it was written, with what it is."""
+    """One sensitive value as it is written in the JSON."""
 
     literal: str
     kind: str
@@ -46,146 +46,161 @@ class SensitiveValue:
 
 
 _UNSEARCHED: Final = ("", SensitiveValue("", "unsearched", "unsearched"))
-"""Stands for all that was not searched."""
+"""Represents everything that was not searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaf:
+class _Leaf(NamedTuple):
     name: str
     value: object
 
 
+class _Scalar(NamedTuple):
+    place: str
+    name: str
+    text: str
+    kind: str | None
+    """The kind of credential that the name announces."""
+
+
 def encode_json(value: object) -> bytes:
-    """Write a JSON value as UTF-8; what no JSON text can hold (half a surrogate pair) is written as "?"."""
+    """Write a JSON value as UTF-8. Half a surrogate pair, which JSON cannot hold, becomes "?"."""
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
-        return b"\n".join(_written(leaf) for leaf in _leaves(value))
+        return b"\n".join(_encode_leaf(leaf) for leaf in _iterate_leaves(value))
 
 
 def find_in_json(value: object, search: Search = find_sensitive) -> Iterator[SensitiveValue]:
-    """Yield what is sensitive in a JSON value; the same as often as it stands there.
+    """Yield each sensitive value in a JSON value, as often as it occurs.
 
-    One pass over the JSON text settles it for a value that holds nothing like it. Otherwise all names and
-    scalars are searched as one text, each on lines of its own. Of more than ``MAX_VALUES`` values, the last
-    one that is given is ``unsearched``, and stands for all that was not.
+    A quick test of the JSON text is enough for most values. Otherwise all names and scalars are searched as
+    one text, each on a line of its own. If there are more than ``MAX_VALUES`` values, the last one is
+    ``unsearched`` and represents the rest.
     """
-    yield from (found for _, found in find_at_places([("", value)], search))
+    yield from (match for _, match in find_at_places([("", value)], search))
 
 
 def find_at_places(
     values: Iterable[tuple[str, object]], search: Search = find_sensitive
 ) -> Iterator[tuple[str, SensitiveValue]]:
-    """Yield what is sensitive in several JSON values, each found with the place that came with its value."""
-    found = _found_at(values, search)
-    yield from islice(found, MAX_VALUES)
-    if next(found, None) is not None:
+    """Yield each sensitive value in several JSON values, with the place that belongs to its JSON value."""
+    matches = _search_values(values, search)
+    yield from islice(matches, MAX_VALUES)
+    if next(matches, None) is not None:
         yield _UNSEARCHED
 
 
-def _found_at(values: Iterable[tuple[str, object]], search: Search) -> Iterator[tuple[str, SensitiveValue]]:
+def _search_values(
+    values: Iterable[tuple[str, object]], search: Search
+) -> Iterator[tuple[str, SensitiveValue]]:
     texts: list[str] = []
     places: list[str] = []
-    complete = True
+    is_complete = True
     try:
-        for place, name, text, kind in _named(values, search):
+        for place, name, text, kind in _iterate_scalars(values, search):
             if kind is not None and is_credential(kind, text):
                 yield place, SensitiveValue(text, kind, "credential")
             else:
                 texts.append(f"{name}: {text}" if name else text)
                 places.append(place)
     except TooManyCandidatesError:
-        complete = False
-    yield from _searched(texts, places, search)
-    yield from () if complete else [_UNSEARCHED]
+        is_complete = False
+    yield from _search_texts(texts, places, search)
+    yield from () if is_complete else [_UNSEARCHED]
 
 
-def _named(
-    values: Iterable[tuple[str, object]], search: Search
-) -> Iterator[tuple[str, str, str, str | None]]:
-    """Yield place, name and text of every scalar, with what stands under such a name.
+def _iterate_scalars(values: Iterable[tuple[str, object]], search: Search) -> Iterator[_Scalar]:
+    """Yield every scalar as text.
 
     Raises:
-        TooManyError: There are too many scalars, too many names, or too many under a telling name.
+        TooManyCandidatesError: There are too many scalars, names, or scalars under a name of a credential.
     """
-    leaves, looks = Quota(MAX_SCALARS), Quota(MAX_CANDIDATES)
+    scalars, candidates = Quota(MAX_SCALARS), Quota(MAX_CANDIDATES)
 
     @cache
     def kind_of(name: str) -> str | None:
-        looks.use_one()
+        candidates.use_one()
         return name_kind(name)
 
     for place, value in values:
+        # A recogniser may find what the quick test of the built-in search rules out.
         if search is find_sensitive and not may_contain_sensitive(encode_json(value)):
             continue
-        for name, text in _texts(value, 0, looks):
-            leaves.use_one()
+        for name, text in _iterate_texts(value, 0, candidates):
+            scalars.use_one()
             kind = kind_of(name)
             if kind is not None:
-                looks.use_one()
-            yield place, name, text, kind
+                candidates.use_one()
+            yield _Scalar(place, name, text, kind)
 
 
-def _searched(texts: list[str], places: list[str], search: Search) -> Iterator[tuple[str, SensitiveValue]]:
-    text = _BETWEEN.join(texts)
-    ends = [*accumulate(len(one) + len(_BETWEEN) for one in texts)]
-    for span in search(text):
+def _search_texts(
+    texts: list[str], places: list[str], search: Search
+) -> Iterator[tuple[str, SensitiveValue]]:
+    joined = _SEPARATOR.join(texts)
+    ends = [*accumulate(len(text) + len(_SEPARATOR) for text in texts)]
+    for span in search(joined):
         if span.category == "unsearched":
             yield _UNSEARCHED
             continue
         first = bisect_right(ends, span.start)
-        for place, part in zip(places[first:], text[span.start : span.end].split(_BETWEEN), strict=False):
+        parts = joined[span.start : span.end].split(_SEPARATOR)
+        for place, part in zip(places[first:], parts, strict=False):
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
 
 
-def _texts(value: object, depth: int, looks: Quota) -> Iterator[tuple[str, str]]:
-    """Yield every scalar as text, with its name; and those of a text that is itself JSON."""
-    for leaf in _leaves(value):
-        text = _text(leaf.value)
+def _iterate_texts(value: object, depth: int, candidates: Quota) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every scalar, also inside strings that are themselves JSON."""
+    for leaf in _iterate_leaves(value):
+        text = _scalar_text(leaf.value)
         if text:
             yield leaf.name, text
-        if depth < _DEEPEST_TEXT and text[:1] in {"{", "["}:
-            looks.use_one()
+        if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
+            candidates.use_one()
             if may_contain_sensitive(text.encode("utf-8", "replace")):
-                yield from _texts(_read(text), depth + 1, looks)
+                yield from _iterate_texts(_parse_json(text), depth + 1, candidates)
 
 
-def _read(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _leaves(value: object) -> Iterator[_Leaf]:
-    """Yield the scalars, each with the nearest name above it, and the names themselves, which have none."""
-    waiting: list[_Leaf] = [_Leaf("", value)]
-    while waiting:
-        leaf = waiting.pop()
+def _iterate_leaves(value: object) -> Iterator[_Leaf]:
+    """Yield the scalars, each with the nearest name above it, and the names themselves without one.
+
+    A stack instead of recursion: the nesting may be deeper than Python's limit.
+    """
+    stack: list[_Leaf] = [_Leaf("", value)]
+    while stack:
+        leaf = stack.pop()
         if isinstance(leaf.value, Mapping):
-            waiting.extend(reversed([*_fields(leaf, leaf.value)]))
+            stack.extend(reversed([*_iterate_fields(leaf, leaf.value)]))
         elif isinstance(leaf.value, list | tuple):
-            waiting.extend(_Leaf(leaf.name, one) for one in reversed(leaf.value))
+            stack.extend(_Leaf(leaf.name, item) for item in reversed(leaf.value))
         else:
             yield leaf
 
 
-def _fields(leaf: _Leaf, fields: Mapping[object, object]) -> Iterator[_Leaf]:
-    named = fields.get("name", fields.get("key"))
+def _iterate_fields(leaf: _Leaf, fields: Mapping[object, object]) -> Iterator[_Leaf]:
+    label = fields.get("name", fields.get("key"))
     for name, value in fields.items():
-        if not isinstance(name, str) or len(name) > _HARMLESS_NAME or not name.isidentifier():
+        if not isinstance(name, str) or len(name) > _HARMLESS_NAME_LENGTH or not name.isidentifier():
             yield _Leaf("", name)
-        told = (named if isinstance(named, str) else leaf.name) if name == "value" else str(name)
-        yield _Leaf(told[-_LONGEST_NAME:], value)
+        # In {"name": "API_KEY", "value": "..."} the label is the name of the value.
+        nearest = (label if isinstance(label, str) else leaf.name) if name == "value" else str(name)
+        yield _Leaf(nearest[-_MAX_NAME_LENGTH:], value)
 
 
-def _text(value: object) -> str:
+def _scalar_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LONGEST_NUMBER:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_NUMBER:
         return str(value)
     return ""
 
 
-def _written(leaf: _Leaf) -> bytes:
-    return f'"{leaf.name}":"{_text(leaf.value)}"'.encode("utf-8", "replace")
+def _encode_leaf(leaf: _Leaf) -> bytes:
+    return f'"{leaf.name}":"{_scalar_text(leaf.value)}"'.encode("utf-8", "replace")

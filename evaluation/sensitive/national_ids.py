@@ -95,7 +95,7 @@ _CLASS_OR_SEPARATOR: Final = re.compile(r"(\[[^\]]*\])|(?: |-|/|\\\.)\??")
 _ANY_SEPARATOR: Final = r"[ ./\-]?"
 
 
-def _loosen(form: str) -> str:
+def _allow_any_separator(form: str) -> str:
     """Let any separator, or none, stand for each separator of a form, and small letters for capitals."""
     loose = _CLASS_OR_SEPARATOR.sub(lambda part: part[1] or _ANY_SEPARATOR, form)
     return f"(?i:{loose})"
@@ -107,7 +107,7 @@ class _Number:
     def __init__(self, kind: str, module: str, form: str, words: str) -> None:
         self.kind, self.module = kind, module
         self.written = Pattern(form)
-        self.loose = Pattern(_loosen(form))
+        self.loose = Pattern(_allow_any_separator(form))
         self.words = Pattern(f"(?i:{words}|{_GENERAL_WORDS})")
 
     def check(self, data: bytes, start: int, end: int) -> Iterator[Span]:
@@ -121,7 +121,7 @@ _ALL: Final = (*_DISTINCTIVE, *(_Number(*row) for row in _PLAIN_ROWS))
 _FORMS: Final = tuple(dict.fromkeys(form for _, _, form, _ in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)))
 _WRITTEN: Final = "|".join(dict.fromkeys(form for _, _, form, _ in _DISTINCTIVE_ROWS))
 _ANY_WRITTEN: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_WRITTEN})", longest=True)
-_ANY_LOOSE: Final = Pattern("|".join(map(_loosen, _FORMS)), longest=True)
+_ANY_LOOSE: Final = Pattern("|".join(map(_allow_any_separator, _FORMS)), longest=True)
 _WORDS: Final = "|".join(
     dict.fromkeys([*(words for *_, words in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)), _GENERAL_WORDS])
 )
