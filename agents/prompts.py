@@ -95,6 +95,7 @@ def _format_step(step: str, context: str, mark: str) -> str:
 def summary_request(text: str, task: str, max_length: int) -> str:
     """Ask for a shorter context."""
     return (
-        f"{fence_text('notes', text, find_boundary(text, task))}\n\nThe task they serve: {task or 'not stated'}\n"
+        f"{fence_text('notes', text, find_boundary(text, task))}\n\n"
+        f"The task they serve: {task or 'not stated'}\n"
         f"Shorten the notes to at most {max_length} characters."
     )

@@ -1,4 +1,4 @@
-"""One core for sync and async: an agent's logic is a generator that asks, and is sent the replies."""
+"""Runs an agent's logic, a generator that yields requests, with blocking or with awaited calls."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ StructuredModel = Runnable[LanguageModelInput, dict[str, object]]
 
 
 class Request(Protocol):
-    """Something to be done outside of the logic; its result is sent back as messages."""
+    """A call that the logic asks for. Its result is sent back to the logic as messages."""
 
     def run(self) -> list[BaseMessage]:
-        """Do it."""
+        """Makes the call."""
         ...
 
     async def arun(self) -> list[BaseMessage]:
-        """Do it without blocking the event loop."""
+        """Makes the call without blocking the event loop."""
         ...
 
 
@@ -44,49 +44,49 @@ Conversation = Generator[Request, list[BaseMessage], T]
 
 
 def run_conversation(conversation: Conversation[T]) -> T:
-    """Run a conversation to its end with blocking calls."""
-    request = _first(conversation)
-    while isinstance(request, _Asked):
-        request = _next(conversation, request.request.run())
-    return request
+    """Runs a conversation to its end with blocking calls."""
+    step = _start(conversation)
+    while isinstance(step, _Pending):
+        step = _send(conversation, step.request.run())
+    return step
 
 
 async def arun_conversation(conversation: Conversation[T]) -> T:
-    """Run a conversation to its end with awaited calls."""
-    request = _first(conversation)
-    while isinstance(request, _Asked):
-        request = _next(conversation, await request.request.arun())
-    return request
+    """Runs a conversation to its end with awaited calls."""
+    step = _start(conversation)
+    while isinstance(step, _Pending):
+        step = _send(conversation, await step.request.arun())
+    return step
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Pending:
     request: Request
 
 
-def _first(conversation: Conversation[T]) -> _Asked | T:
+def _start(conversation: Conversation[T]) -> _Pending | T:
     try:
-        return _Asked(next(conversation))
+        return _Pending(next(conversation))
     except StopIteration as end:
         return cast("T", end.value)
 
 
-def _next(conversation: Conversation[T], replies: list[BaseMessage]) -> _Asked | T:
+def _send(conversation: Conversation[T], replies: list[BaseMessage]) -> _Pending | T:
     try:
-        return _Asked(conversation.send(replies))
+        return _Pending(conversation.send(replies))
     except StopIteration as end:
         return cast("T", end.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One call of a chat model, tried again after passing faults.
+    """A call of a chat model, with retries after transient errors.
 
     Attributes:
-        model: The model, with whatever is bound to it.
+        model: The model, with its tools bound.
         messages: The prompt.
-        retry: How passing faults are met.
-        schema: The JSON schema that constrains the reply, where one is wanted and the model can.
+        retry: The retries after transient errors.
+        schema: The JSON schema of the reply, which is used if the model supports it.
     """
 
     model: Model
@@ -95,49 +95,64 @@ class ModelCall:
     schema: JsonSchema | None = None
 
     def run(self) -> list[BaseMessage]:
-        """Call the model.
+        """Calls the model.
 
         Returns:
-            One message; none where the server seems not to take the schema.
+            One message; no message if the server seems not to accept the schema.
 
         Raises:
-            ModelUnavailableError: The fault did not pass within the retries.
-            ModelRefusedError: The server refused for good.
+            ModelUnavailableError: The error was still there after the last retry.
+            ModelRefusedError: The server refused the request.
         """
         structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with _explained(self.model):
-            return self.retry.sync()(self._ask, structured, messages)
+        with _agent_errors(self.model):
+            return self.retry.sync()(self._invoke, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
-        """Call the model; returns and raises as ``run`` does."""
+        """Calls the model; returns and raises as ``run`` does."""
         structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with _explained(self.model):
-            return await self.retry.asynchronous()(self._aask, structured, messages)
+        with _agent_errors(self.model):
+            return await self.retry.asynchronous()(self._ainvoke, structured, messages)
 
-    def _ask(self, structured: StructuredModel | None, messages: list[BaseMessage]) -> list[BaseMessage]:
+    def _invoke(self, structured: StructuredModel | None, messages: list[BaseMessage]) -> list[BaseMessage]:
         if structured is None:
             return require_complete(self.model, [self.model.invoke(messages)])
-        return require_complete(self.model, _invoke_structured(structured, messages))
+        try:
+            replies = [_raw_message(structured.invoke(messages))]
+        except Exception as error:
+            instead = _replies_for(error)
+            if instead is None:
+                raise
+            return instead
+        return require_complete(self.model, replies)
 
-    async def _aask(
+    async def _ainvoke(
         self, structured: StructuredModel | None, messages: list[BaseMessage]
     ) -> list[BaseMessage]:
         if structured is None:
             return require_complete(self.model, [await self.model.ainvoke(messages)])
-        return require_complete(self.model, await _ainvoke_structured(structured, messages))
+        try:
+            replies = [_raw_message(await structured.ainvoke(messages))]
+        except Exception as error:
+            instead = _replies_for(error)
+            if instead is None:
+                raise
+            return instead
+        return require_complete(self.model, replies)
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
-    """Make a call; without the schema, then and from then on, where the model's server takes none."""
+    """Makes a call. If the server does not accept the schema, repeats it without one."""
     replies = yield call
     if not replies:
         replies = yield replace(call, schema=None)
+        # Only now is it certain that the schema was the reason.
         remember_schema_refusal(call.model)
     return replies[0]
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> StructuredModel | None:
-    """The model with its replies held to ``schema``; None where that is not wanted or not supported."""
+    """Constrains a model's replies by a schema. Returns None if there is none or it is not supported."""
     if schema is None or not isinstance(model, BaseChatModel) or not accepts_schema(model):
         return None
     try:
@@ -148,75 +163,51 @@ def bind_schema(model: Model, schema: JsonSchema | None) -> StructuredModel | No
 
 
 def reply_text(message: BaseMessage) -> str:
-    """The text of a reply; for models that answer a schema through a tool call, its arguments as JSON."""
+    """Returns the text of a reply. If the model answered a schema with a tool call: its arguments as JSON."""
     text: str = message.text
     if not text and isinstance(message, AIMessage) and message.tool_calls:
         text = json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
     return replace_surrogates(text)
 
 
-def _invoke_structured(model: StructuredModel, messages: list[BaseMessage]) -> list[BaseMessage]:
-    try:
-        return [_raw(model.invoke(messages))]
-    except Exception as error:
-        if (instead := _in_place_of(error)) is None:
-            raise
-        return instead
-
-
-async def _ainvoke_structured(model: StructuredModel, messages: list[BaseMessage]) -> list[BaseMessage]:
-    try:
-        return [_raw(await model.ainvoke(messages))]
-    except Exception as error:
-        if (instead := _in_place_of(error)) is None:
-            raise
-        return instead
-
-
-def _in_place_of(error: Exception) -> list[BaseMessage] | None:
-    """What a structured call gives instead of an error; None where the error is to be raised."""
-    if isinstance(error, _cut_off_errors()):
-        return [_partial(error)]
-    return [] if is_schema_refusal(error) else None
-
-
-def _raw(reply: dict[str, object]) -> BaseMessage:
+def _raw_message(reply: dict[str, object]) -> BaseMessage:
     raw = reply["raw"]
     return raw if isinstance(raw, BaseMessage) else AIMessage(str(raw))
 
 
-def _cut_off_errors() -> tuple[type[Exception], ...]:
-    """What LangChain's OpenAI model lets out of a structured call whose reply hit the token limit."""
+def _replies_for(error: Exception) -> list[BaseMessage] | None:
+    """The replies of a structured call that failed. Returns None if the error has to be raised."""
     openai = sys.modules.get("openai")
-    return (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) if openai else ()
-
-
-def _partial(error: Exception) -> AIMessage:
-    completion = getattr(error, "completion", None)
-    return AIMessage((completion.choices[0].message.content or "") if completion else "")
+    # LangChain's OpenAI model raises these for a structured reply that was cut off or blocked.
+    if openai and isinstance(error, openai.LengthFinishReasonError):
+        choice = error.completion.choices[0]
+        return [AIMessage(choice.message.content or "", response_metadata={"finish_reason": "length"})]
+    if openai and isinstance(error, openai.ContentFilterFinishReasonError):
+        return [AIMessage("", response_metadata={"finish_reason": "content_filter"})]
+    return [] if is_schema_refusal(error) else None
 
 
 @contextmanager
-def _explained(model: Model) -> Iterator[None]:
+def _agent_errors(model: Model) -> Iterator[None]:
     try:
         yield
     except AgentError:
         raise
     except Exception as error:
-        known = _known(model, error)
-        if known is None:
+        agent_error = _to_agent_error(model, error)
+        if agent_error is None:
             raise
-        raise known from error
+        raise agent_error from error
 
 
-def _known(model: Model, error: Exception) -> AgentError | None:
-    status, passing, undecodable = http_status(error), is_transient(error), is_undecodable(error)
-    if status is None and not passing and not undecodable:
+def _to_agent_error(model: Model, error: Exception) -> AgentError | None:
+    """Names an error of the model's server. Returns None for any other error."""
+    status, transient = http_status(error), is_transient(error)
+    if status is None and not transient and not is_undecodable(error):
         return None
-    # Below 400 nothing was refused: at this address answers something else than a model.
-    answered = (status or 0) < HTTPStatus.BAD_REQUEST
-    kind = ModelUnavailableError if passing or answered else ModelRefusedError
+    # A status below 400 is no refusal: something other than a model answers at this address.
+    is_other_server = (status or 0) < HTTPStatus.BAD_REQUEST
+    kind = ModelUnavailableError if transient or is_other_server else ModelRefusedError
     detail = " ".join(mask_keys(str(error), read_secrets(model)).split())[:300] or type(error).__name__
-    return kind(
-        explain_error(model, error) or f"the model's server failed ({type(error).__name__}): {detail}"
-    )
+    hint = explain_error(model, error)
+    return kind(hint or f"the model's server failed ({type(error).__name__}): {detail}")

@@ -1,4 +1,4 @@
-"""Keeping keys out of messages: servers echo what they refuse."""
+"""Masks keys in messages: servers repeat the key that they refuse."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pydantic import SecretStr
 
 _MASK: Final = "***"
 _KEY: Final = re.compile(r"(?i)\bbearer\s+[^\s\"',}]+|\b(?:sk|pk|gsk|xai|hf|key)[-_][a-z0-9_-]{8,}")
+# A placeholder such as "x" is no secret, and masking it would make the text unreadable.
 _SHORTEST: Final = 4
 
 
 def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text with ``secrets``, and whatever looks like a key, masked."""
+    """Masks ``secrets`` and everything that looks like a key."""
     for secret in secrets:
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, _MASK)
@@ -22,6 +23,6 @@ def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def read_secrets(model: object) -> list[str]:
-    """The secret settings of a model."""
+    """Reads the secret settings of a model."""
     values = getattr(model, "__dict__", {}).values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

@@ -1,4 +1,4 @@
-"""Servers that take no JSON schema: how their refusal is told, and which models are known for it."""
+"""Recognises servers that accept no JSON schema, and remembers their models."""
 
 from __future__ import annotations
 
@@ -22,30 +22,41 @@ _ABOUT_SCHEMAS: Final = re.compile(
     | ChatRequest\.format | not\ (?:\w+\ )?support | unsupported | unrecognized | extra\ (?:inputs|fields)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_FILTERED: Final = re.compile(
+    r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
+)
 
-# By identity, since models compare by their settings and have no hash; weakly, so that none is kept alive.
-_plain: dict[int, weakref.ref[BaseChatModel]] = {}
+# By id, since models have no hash. Weak references, so that a model can be freed.
+_refused: dict[int, weakref.ref[BaseChatModel]] = {}
 
 
 def is_schema_refusal(error: BaseException) -> bool:
-    """Whether a server's answer to a constrained request may mean that it takes no schema.
+    """Checks whether a server may have refused a request because of its schema.
 
-    It may mean something else: the same request without the schema tells.
+    Only the same request without the schema can tell.
     """
-    statuses = (found for cause in iter_causes(error) if (found := http_status(cause)) is not None)
-    return next(statuses, None) in _REFUSING and _ABOUT_SCHEMAS.search(str(error)) is not None
+    statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
+    if next(statuses, None) not in _REFUSING or is_content_filtered(error):
+        return False
+    return _ABOUT_SCHEMAS.search(str(error)) is not None
+
+
+def is_content_filtered(error: BaseException) -> bool:
+    """Checks whether the provider's content filter blocked the request."""
+    text = f"{getattr(error, 'code', '')} {error}"
+    return http_status(error) in _REFUSING and _FILTERED.search(text) is not None
 
 
 def accepts_schema(model: BaseChatModel) -> bool:
-    """Whether the model may be asked with a schema, as far as is known."""
-    known = _plain.get(id(model))
+    """Checks whether the model's server has not refused a schema yet."""
+    known = _refused.get(id(model))
     return known is None or known() is not model
 
 
 def remember_schema_refusal(model: object) -> None:
-    """Note that the model's server takes no schema, for as long as the model lives."""
+    """Remembers that the model's server accepts no schema, as long as the model exists."""
     if not isinstance(model, BaseChatModel):
         return
     key = id(model)
-    _plain[key] = weakref.ref(model, lambda _: _plain.pop(key, None))
-    _log.warning("the server of %s takes no JSON schema; it is asked without one", type(model).__name__)
+    _refused[key] = weakref.ref(model, lambda _: _refused.pop(key, None))
+    _log.warning("the server of %s accepts no JSON schema; it is asked without one", type(model).__name__)

@@ -1,1 +1,1 @@
-"""Judges: over a chat model, of several, cached, and how far they agree with people."""
+"""Judges: over a chat model, in panels, cached, and calibrated against people."""

@@ -1,4 +1,4 @@
-"""A judge that is not asked the same question twice."""
+"""Caches the answers of a judge, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from threading import Lock
 from typing import Final, Protocol
 
 from evaluation.errors import ContractError
-from evaluation.judges.answers import as_text, read_object
-from evaluation.judges.call import aask, ask
+from evaluation.judges.answers import format_answer, read_object
+from evaluation.judges.call import aask_judge, ask_judge
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.scores import JudgeScore, read_judge_result
 from evaluation.plugins import AnyJudge, JudgeRequest
@@ -24,15 +24,12 @@ from evaluation.values import JsonObject
 
 _log: Final = logging.getLogger(__name__)
 _VERSION: Final = 1
-"""Part of every key: what an answer means may change."""
+"""Part of every key: a later version may read an answer in another way."""
 
 
 def request_key(request: JudgeRequest, model: str) -> str:
-    """Give the SHA-256 of the run, the rubric and the model, as 64 hexadecimal digits.
-
-    Two requests have one key only if a judge is shown the same of both.
-    """
-    shown = {
+    """Returns the SHA-256 of the run, the rubric and the model, as 64 hexadecimal digits."""
+    fields = {
         "version": _VERSION,
         "model": model,
         "rubric": request.rubric.model_dump(mode="json"),
@@ -41,21 +38,20 @@ def request_key(request: JudgeRequest, model: str) -> str:
         "reference": request.reference,
         "actions": list(request.actions),
     }
-    return sha256(json.dumps(shown, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 class CachedJudge:
-    """Keeps a judge's answers, by what was judged, the rubric and the model.
+    """Caches a judge's answers by request, rubric and model.
 
-    Only answers that can be relied on are kept; a failure is asked again. A kept answer costs nothing, and
-    its ``usage`` says ``cached``. A store that fails is as good as empty: the judge is asked, and a warning
-    logged.
+    Only usable answers are stored: after a failure the judge is asked again. The ``usage`` of a cached answer
+    is zero and has ``cached``. If the store fails, the judge is asked and a warning is logged.
 
     Args:
-        judge: Who is asked.
-        store: Where answers are kept: a ``MemoryStore``, a ``FileStore``, or your own.
-        model: What else decides the answer: the model's name, and its version, prompt and settings where
-            those change. Answers of another one are never given.
+        judge: The judge to ask.
+        store: A ``MemoryStore``, a ``FileStore``, or your own.
+        model: Everything else that the answer depends on: the model's name, and its version, prompt and
+            settings if they change.
 
     Raises:
         ContractError: ``model`` is empty.
@@ -63,63 +59,62 @@ class CachedJudge:
 
     def __init__(self, judge: AnyJudge, store: AnswerStore, *, model: str) -> None:
         if not model.strip():
-            raise ContractError("model is empty; name what decides the answer: the model, its version")
+            raise ContractError("model is empty; give the name and the version of the model")
         self._judge = judge
         self._store = store
         self._model = model
 
     def judge(self, request: JudgeRequest) -> object:
-        """Give the kept answer, or ask. Raises what the judge raises."""
+        """Returns the cached answer, or asks the judge. Raises the judge's exceptions."""
         key = request_key(request, self._model)
-        kept = self._kept(key, request)
-        if kept is not None:
-            return kept
-        answer = ask(self._judge, request)
-        self._keep(key, answer, request)
+        cached = self._load(key, request)
+        if cached is not None:
+            return cached
+        answer = ask_judge(self._judge, request)
+        self._save(key, answer, request)
         return answer
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        """Give the kept answer, or ask, without blocking the loop."""
+        """Like ``judge``, without blocking the loop."""
         key = request_key(request, self._model)
-        kept = await asyncio.to_thread(self._kept, key, request)
-        if kept is not None:
-            return kept
-        answer = await aask(self._judge, request)
-        await asyncio.to_thread(self._keep, key, answer, request)
+        cached = await asyncio.to_thread(self._load, key, request)
+        if cached is not None:
+            return cached
+        answer = await aask_judge(self._judge, request)
+        await asyncio.to_thread(self._save, key, answer, request)
         return answer
 
-    def _kept(self, key: str, request: JudgeRequest) -> JsonObject | None:
+    def _load(self, key: str, request: JudgeRequest) -> JsonObject | None:
         try:
             text = self._store.get(key)
-        except Exception as error:  # noqa: BLE001 - a store is the caller's code and may raise anything
-            return self._report("read", error)
+        except Exception as error:  # noqa: BLE001 - a store is the user's code and may raise anything
+            _warn("read", error)
+            return None
         if text is None or not _is_reliable(text, request):
             return None
         read = read_object(text)
-        return None if isinstance(read, JudgeFailure) else _free(read.value)
+        return None if isinstance(read, JudgeFailure) else _mark_as_cached(read.value)
 
-    def _keep(self, key: str, answer: object, request: JudgeRequest) -> None:
-        text = as_text(answer)
+    def _save(self, key: str, answer: object, request: JudgeRequest) -> None:
+        text = format_answer(answer)
         if isinstance(text, JudgeFailure) or not _is_reliable(text, request):
             return
         try:
             self._store.set(key, text)
-        except Exception as error:  # noqa: BLE001 - a store is the caller's code and may raise anything
-            self._report("written", error)
+        except Exception as error:  # noqa: BLE001 - a store is the user's code and may raise anything
+            _warn("written", error)
 
-    @staticmethod
-    def _report(what: str, error: Exception) -> None:
-        _log.warning("the store of judges' answers could not be %s (%s)", what, type(error).__name__)
+
+def _warn(action: str, error: Exception) -> None:
+    _log.warning("the store of judges' answers could not be %s (%s)", action, type(error).__name__)
 
 
 def _is_reliable(text: str, request: JudgeRequest) -> bool:
-    """Say whether an answer is worth keeping: a checked score, of a text that needed no repair."""
-    found = read_judge_result(text, request.rubric)
-    return isinstance(found, JudgeScore) and not found.repaired
+    result = read_judge_result(text, request.rubric)
+    return isinstance(result, JudgeScore) and not result.repaired
 
 
-def _free(answer: JsonObject) -> JsonObject:
-    """Say of a kept answer that it cost nothing this time."""
+def _mark_as_cached(answer: JsonObject) -> JsonObject:
     usage = answer.get("usage")
     model = usage.get("model") if isinstance(usage, Mapping) else None
     free = {"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, "cached": True}
@@ -133,22 +128,22 @@ _TABLE: Final = (
 
 
 class AnswerStore(Protocol):
-    """Keeps texts by key. It may forget any of them, and be asked by several threads at once."""
+    """Stores texts by key, for several threads at once. It may forget any text."""
 
     def get(self, key: str) -> str | None:
-        """Give the text; None where there is none."""
+        """Returns the text, or None if there is none."""
         ...
 
     def set(self, key: str, value: str) -> None:
-        """Keep the text, in place of an earlier one."""
+        """Stores the text, and replaces an earlier one."""
         ...
 
 
 class MemoryStore:
-    """Keeps the texts that were used last, in this process.
+    """Stores the most recently used texts in memory.
 
     Args:
-        max_entries: How many, at least 1.
+        max_entries: Maximum number of texts, at least 1.
 
     Raises:
         ContractError: ``max_entries`` is less than 1.
@@ -158,56 +153,55 @@ class MemoryStore:
         if max_entries < 1:
             raise ContractError(f"max_entries is {max_entries}; give at least 1")
         self._max_entries = max_entries
-        self._kept: OrderedDict[str, str] = OrderedDict()
+        self._texts: OrderedDict[str, str] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: str) -> str | None:
-        """Give the text, and count it as used."""
+        """Returns the text, and marks it as used."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            if key in self._texts:
+                self._texts.move_to_end(key)
+            return self._texts.get(key)
 
     def set(self, key: str, value: str) -> None:
-        """Keep the text; the one that was not used for the longest goes, where there are too many."""
+        """Stores the text, and drops the least recently used one if there are too many."""
         with self._lock:
-            self._kept[key] = value
-            self._kept.move_to_end(key)
-            if len(self._kept) > self._max_entries:
-                self._kept.popitem(last=False)
+            self._texts[key] = value
+            self._texts.move_to_end(key)
+            if len(self._texts) > self._max_entries:
+                self._texts.popitem(last=False)
 
 
 class FileStore:
-    """Keeps texts in an SQLite file, for any number of threads and processes at once.
+    """Stores texts in an SQLite file, for any number of threads and processes at once.
 
-    The file holds judges' answers as they were given, which may quote what they judged; it is made readable
-    for its owner only.
+    Answers may quote the run, so only the owner of the file can read it.
 
     Args:
-        path: The file; it and its folders are made when they are missing.
+        path: The file. It and its folders are created if they are missing.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
 
     def get(self, key: str) -> str | None:
-        """Give the text.
+        """Returns the text.
 
         Raises:
             OSError, sqlite3.Error: The file cannot be used.
         """
-        with self._opened() as database:
+        with self._connect() as database:
             row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def set(self, key: str, value: str) -> None:
-        """Keep the text; raises as ``get`` does."""
-        with self._opened() as database:
+        """Stores the text; raises as ``get`` does."""
+        with self._connect() as database:
             database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, value))
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Connect anew each time: a connection belongs to one thread of one process."""
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        # Each call opens its own connection: one belongs to a single thread of a single process.
         if not self._path.exists():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.touch(mode=0o600)

@@ -1,35 +1,28 @@
-"""One call of a judge: what it is shown, and what comes of whatever it does."""
+"""Calls a judge, and turns its result or its exception into an answer or a failure."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
 from collections.abc import Awaitable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Final
 
-from evaluation.judges.answers import as_text
-from evaluation.judges.failures import JudgeFailure, failure_of
-from evaluation.judges.rubrics import rubric_for
+from agents.sync import run_sync
+from evaluation.judges.answers import format_answer
+from evaluation.judges.failures import JudgeFailure, failure_from_error
+from evaluation.judges.rubrics import choose_rubric
 from evaluation.plugins import AnyJudge, AsyncJudge, Judge, JudgeRequest
 from evaluation.results.state import EvaluationState
 
-_NO_JUDGE = JudgeFailure("not_configured", "a judge is needed and none is configured")
+_NO_JUDGE: Final = JudgeFailure("not_configured", "a judge is needed and none is configured")
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What a judge returned, unread, as text."""
-
-    answer: str
-
-
-def request_of(state: EvaluationState) -> JudgeRequest:
-    """Say what a judge is shown of a run."""
+def build_request(state: EvaluationState) -> JudgeRequest:
+    """Builds the judge's view of a run."""
     return JudgeRequest(
-        rubric=rubric_for(state),
+        rubric=choose_rubric(state),
         input=str(state["agent_run"].get("input", "")),
         output=state["actual_output"],
         reference=state["reference_output"],
@@ -37,74 +30,51 @@ def request_of(state: EvaluationState) -> JudgeRequest:
     )
 
 
-def ask(judge: AnyJudge, request: JudgeRequest) -> object:
-    """Ask, and wait; what has to be awaited runs in a loop of its own. Raises what the judge raises."""
+def ask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
+    """Asks a judge from blocking code. Raises the judge's exceptions."""
     answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
-    return _to_its_end(answer) if inspect.isawaitable(answer) else answer
+    return run_sync(lambda: _await_answer(answer)) if inspect.isawaitable(answer) else answer
 
 
-async def aask(judge: AnyJudge, request: JudgeRequest) -> object:
-    """Ask without blocking the loop; a judge that has only ``judge`` runs in a thread."""
+async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
+    """Asks a judge without blocking the loop: in a thread, if it has only ``judge``."""
     if isinstance(judge, AsyncJudge):
         return await judge.ajudge(request)
-    # The error comes back as a value: a StopIteration out of a thread would never arrive.
-    answer = await asyncio.to_thread(_outcome, judge, request)
-    if isinstance(answer, _Raised):
-        raise answer.error
-    return answer
+    return await asyncio.to_thread(_ask_in_thread, judge, request)
 
 
-def call(judge: AnyJudge | None, request: JudgeRequest) -> Answered | JudgeFailure:
-    """Ask, and turn whatever happens into an answer or a failure."""
+def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
+    """Asks a judge. Returns the answer as text, or the failure; never raises."""
     if judge is None:
         return _NO_JUDGE
     try:
-        return _answered(ask(judge, _own(request)))
-    except Exception as error:  # noqa: BLE001 - a judge is the caller's code and may raise anything
-        return failure_of(error)
+        return format_answer(ask_judge(judge, _copy_request(request)))
+    except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
+        return failure_from_error(error)
 
 
-async def acall(judge: AnyJudge | None, request: JudgeRequest) -> Answered | JudgeFailure:
-    """Ask without blocking the loop, and turn whatever happens into an answer or a failure."""
+async def acall_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
+    """Asks a judge without blocking the loop; returns as ``call_judge`` does."""
     if judge is None:
         return _NO_JUDGE
     try:
-        return _answered(await aask(judge, _own(request)))
-    except Exception as error:  # noqa: BLE001 - a judge is the caller's code and may raise anything
-        return failure_of(error)
+        return format_answer(await aask_judge(judge, _copy_request(request)))
+    except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
+        return failure_from_error(error)
 
 
-def _own(request: JudgeRequest) -> JudgeRequest:
-    """Copy what a judge could change: the record is not its own, nor what the next judge is shown."""
+def _copy_request(request: JudgeRequest) -> JudgeRequest:
+    # A judge that changes its request must change neither the record nor the next judge's view.
     return replace(request, actions=deepcopy(request.actions), rubric=request.rubric.model_copy(deep=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Raised:
-    error: Exception
-
-
-def _outcome(judge: Judge, request: JudgeRequest) -> object:
+def _ask_in_thread(judge: Judge, request: JudgeRequest) -> object:
     try:
-        return ask(judge, request)
-    except Exception as error:  # noqa: BLE001 - raised again by who asked
-        return _Raised(error)
+        return ask_judge(judge, request)
+    except StopIteration as error:
+        # A future cannot carry StopIteration: awaiting it would never end.
+        raise RuntimeError("the judge raised StopIteration") from error
 
 
-def _to_its_end(answer: Awaitable[object]) -> object:
-    """Await from blocking code, also where a loop runs already (a notebook): then in a thread beside it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_awaited(answer))
-    with ThreadPoolExecutor(1, thread_name_prefix="evaluation-judge") as pool:
-        return pool.submit(copy_context().run, asyncio.run, _awaited(answer)).result()
-
-
-async def _awaited(answer: Awaitable[object]) -> object:
+async def _await_answer(answer: Awaitable[object]) -> object:
     return await answer
-
-
-def _answered(raw: object) -> Answered | JudgeFailure:
-    text = as_text(raw)
-    return text if isinstance(text, JudgeFailure) else Answered(text)

@@ -1,4 +1,4 @@
-"""Several judges, or one asked several times, with one answer."""
+"""Combines the answers of several judges, or of one that is asked several times."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Final, Literal, NoReturn, get_args
 
 from evaluation.errors import ContractError, JudgeError, JudgeFailureKind
 from evaluation.inputs.rules import Rubric
-from evaluation.judges.call import Answered, acall, call
+from evaluation.judges.call import acall_judge, call_judge
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
-from evaluation.judges.usage import together
+from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.usage import sum_usage
 from evaluation.plugins import AnyJudge, JudgeRequest
 from evaluation.values import JsonObject
 
@@ -24,7 +24,7 @@ VotingRule = Literal["majority", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """What came of asking one judge once; judges and samples are counted from 1."""
+    """One answer of one judge. Judges and samples are counted from 1."""
 
     judge: int
     sample: int
@@ -33,7 +33,7 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """All ballots of one question, the failed ones included."""
+    """All ballots of one question, including failures."""
 
     ballots: Sequence[Ballot]
     rubric: Rubric
@@ -42,43 +42,44 @@ class Count:
 
     @property
     def scores(self) -> list[JudgeScore]:
-        """The answers that can be relied on."""
-        return [one.outcome for one in self.ballots if isinstance(one.outcome, JudgeScore)]
+        """The usable answers."""
+        return [ballot.outcome for ballot in self.ballots if isinstance(ballot.outcome, JudgeScore)]
 
     @property
     def sides(self) -> tuple[list[JudgeScore], list[JudgeScore]]:
-        """Those who approve and those who do not."""
-        least = pass_score(self.rubric)
-        approving = [one for one in self.scores if one.score >= least]
-        return approving, [one for one in self.scores if one.score < least]
+        """The approving and the refusing answers."""
+        lowest = get_pass_score(self.rubric)
+        approving = [vote for vote in self.scores if vote.score >= lowest]
+        return approving, [vote for vote in self.scores if vote.score < lowest]
 
 
-def decided(count: Count) -> JsonObject:
-    """Give the panel's answer, with the disagreement under ``panel``.
+def decide_panel(count: Count) -> JsonObject:
+    """Decides the panel's answer, with the disagreement under ``panel``.
 
-    By ``majority``, more than half of all that were asked have to be on one side of the rubric's pass score,
-    and the score is the lower median of that side. By ``mean``, it is the mean of the usable answers. The
-    rationale is that of the judge whose score is the nearest.
+    By ``majority``, more than half of all asked judges have to be on one side of the rubric's pass score, and
+    the score is the lower median of that side. By ``mean``, the score is the mean of the usable answers. The
+    rationale comes from the judge with the nearest score.
 
     Raises:
-        JudgeError: Fewer than the quorum answered, or no side has a majority: ``no_majority``, or the kind of
-            the failures where nobody answered and all failed alike.
+        JudgeError: Fewer judges than the quorum answered, or no side has a majority. Its kind is
+            ``no_majority``, or the kind of the failures if all judges failed with the same one.
     """
     if len(count.scores) < count.quorum:
-        _abstain(count, f"{len(count.scores)} of {len(count.ballots)} answered, {count.quorum} have to")
+        answered = f"{len(count.scores)} of {len(count.ballots)} judges answered"
+        _abstain(count, f"{answered}, the quorum is {count.quorum}")
     if count.rule == "mean":
-        return _answer(count, _mean([one.score for one in count.scores]), count.scores)
+        return _build_answer(count, _mean([vote.score for vote in count.scores]), count.scores)
     winners = max(count.sides, key=len)
     if 2 * len(winners) <= len(count.ballots):
         approving, refusing = count.sides
         _abstain(count, f"{len(approving)} approve and {len(refusing)} refuse of {len(count.ballots)} asked")
-    return _answer(count, median_low([one.score for one in winners]), winners)
+    return _build_answer(count, median_low([vote.score for vote in winners]), winners)
 
 
-def _answer(count: Count, score: float, speaking: Sequence[JudgeScore]) -> JsonObject:
-    nearest = min(speaking, key=lambda one: abs(one.score - score))
-    concerns = dict.fromkeys(concern for one in count.scores for concern in one.concerns)
-    criteria = nearest.criteria if count.rule == "majority" else _mean_criteria(speaking)
+def _build_answer(count: Count, score: float, votes: Sequence[JudgeScore]) -> JsonObject:
+    nearest = min(votes, key=lambda vote: abs(vote.score - score))
+    concerns = dict.fromkeys(concern for vote in count.scores for concern in vote.concerns)
+    criteria = nearest.criteria if count.rule == "majority" else _mean_criteria(votes)
     return {
         **nearest.details,
         "score": score,
@@ -86,14 +87,14 @@ def _answer(count: Count, score: float, speaking: Sequence[JudgeScore]) -> JsonO
         **({"criteria": dict(criteria)} if criteria else {}),
         "concerns": list(concerns),
         "recommended_action": nearest.recommended_action,
-        "usage": _usage(count),
-        "panel": disagreement(count),
+        "usage": _sum_ballots(count),
+        "panel": describe_disagreement(count),
     }
 
 
-def disagreement(count: Count) -> JsonObject:
-    """Say how the ballots fell: who scored what, how far apart, and who failed and why."""
-    scores = [one.score for one in count.scores]
+def describe_disagreement(count: Count) -> JsonObject:
+    """Lists who scored what, how far apart the scores are, and who failed and why."""
+    scores = [vote.score for vote in count.scores]
     approving, refusing = count.sides
     return {
         "rule": count.rule,
@@ -104,11 +105,11 @@ def disagreement(count: Count) -> JsonObject:
         "votes": {"approve": len(approving), "refuse": len(refusing)},
         "spread": max(scores) - min(scores) if scores else None,
         "unanimous": not (approving and refusing) and len(scores) == len(count.ballots),
-        "ballots": [_shown(one) for one in count.ballots],
+        "ballots": [_format_ballot(ballot) for ballot in count.ballots],
     }
 
 
-def _shown(ballot: Ballot) -> JsonObject:
+def _format_ballot(ballot: Ballot) -> JsonObject:
     who, outcome = {"judge": ballot.judge, "sample": ballot.sample}, ballot.outcome
     if isinstance(outcome, JudgeFailure):
         return {**who, "failure": outcome.kind, "reason": outcome.reason}
@@ -116,33 +117,33 @@ def _shown(ballot: Ballot) -> JsonObject:
 
 
 def _abstain(count: Count, why: str) -> NoReturn:
-    failures = Counter(one.outcome.kind for one in count.ballots if isinstance(one.outcome, JudgeFailure))
-    told = ", ".join(f"{number} {kind}" for kind, number in sorted(failures.items()))
-    message = f"the panel abstains: {why}" + (f"; failed: {told}" if told else "")
+    outcomes = [ballot.outcome for ballot in count.ballots]
+    failures = Counter(outcome.kind for outcome in outcomes if isinstance(outcome, JudgeFailure))
+    numbers = ", ".join(f"{number} {kind}" for kind, number in sorted(failures.items()))
     raise JudgeError(
-        message,
-        _kind(count, failures),
-        usage=_usage(count),
-        details={"panel": disagreement(count)},
+        f"the panel abstains: {why}" + (f"; failed: {numbers}" if numbers else ""),
+        _failure_kind(count, failures),
+        usage=_sum_ballots(count),
+        details={"panel": describe_disagreement(count)},
     )
 
 
-def _kind(count: Count, failures: Mapping[JudgeFailureKind, int]) -> JudgeFailureKind:
+def _failure_kind(count: Count, failures: Mapping[JudgeFailureKind, int]) -> JudgeFailureKind:
     return next(iter(failures)) if not count.scores and len(failures) == 1 else "no_majority"
 
 
-def _usage(count: Count) -> JsonObject:
-    return together([one.outcome.usage for one in count.ballots])
+def _sum_ballots(count: Count) -> JsonObject:
+    return sum_usage([ballot.outcome.usage for ballot in count.ballots])
 
 
 def _mean_criteria(scores: Sequence[JudgeScore]) -> dict[str, float]:
-    """Average each criterion over the judges that scored the criteria."""
-    given = [one.criteria for one in scores if one.criteria]
-    return {name: _mean([one[name] for one in given]) for name in given[0]} if given else {}
+    """Averages each criterion over the judges that scored the criteria."""
+    scored = [vote.criteria for vote in scores if vote.criteria]
+    return {name: _mean([criteria[name] for criteria in scored]) for name in scored[0]} if scored else {}
 
 
 def _mean(numbers: Sequence[float]) -> float:
-    """Compute it within the least and the greatest number, which rounding could leave."""
+    # Rounding may push the mean past the lowest or the highest number.
     return min(max(fsum(numbers) / len(numbers), min(numbers)), max(numbers))
 
 
@@ -150,18 +151,18 @@ _RULES: Final = get_args(VotingRule)
 
 
 class JudgePanel:
-    """Asks every judge ``samples`` times and lets the answers decide.
+    """Asks every judge ``samples`` times and combines the answers.
 
-    A judge that fails is counted as asked: it neither approves nor refuses. Each answer is checked as that of
-    a single judge is. How far the judges disagreed is in the report's ``details``, under ``panel``.
+    A judge that fails counts as asked: it neither approves nor refuses. Each answer is checked like the
+    answer of a single judge. The report's ``details`` show the disagreement under ``panel``.
 
     Args:
-        judges: At least one; the same may stand there twice. One with a cache answers every sample alike.
-        samples: How often each is asked, at least 1.
-        rule: ``majority``: more than half of all asked on one side of the rubric's pass score, else nobody
-            decides; ``mean``: the mean of the scores.
-        quorum: How many usable answers there have to be; by default more than half of all asked.
-        concurrency: How many are asked at once where they can be awaited, at least 1.
+        judges: At least one judge; the same may be given twice. A cached judge answers every sample alike.
+        samples: How often each judge is asked, at least 1.
+        rule: ``majority``: more than half of all asked have to be on one side of the rubric's pass score, or
+            else the panel abstains; ``mean``: the mean of the scores.
+        quorum: Lowest number of usable answers. Default: more than half of all asked.
+        concurrency: Maximum number of calls at once in ``ajudge``, at least 1.
 
     Raises:
         ContractError: An argument is out of its range.
@@ -185,39 +186,40 @@ class JudgePanel:
             raise ContractError(f"rule is {rule!r}; it is one of {', '.join(_RULES)}")
         if quorum is not None and not 1 <= quorum <= asked:
             raise ContractError(f"quorum is {quorum}; of {asked} asked it is from 1 to {asked}")
-        self._seats = [(judge, at, n) for at, judge in enumerate(judges, 1) for n in range(1, samples + 1)]
+        self._seats = [
+            (judge, position, sample)
+            for position, judge in enumerate(judges, 1)
+            for sample in range(1, samples + 1)
+        ]
         self._rule = rule
         self._quorum = asked // 2 + 1 if quorum is None else quorum
         self._concurrency = concurrency
 
     def judge(self, request: JudgeRequest) -> JsonObject:
-        """Ask one after the other.
+        """Asks the judges one after the other.
 
         Returns:
             An answer as ``Judge`` describes it, with the disagreement under ``panel``.
 
         Raises:
-            JudgeError: The panel abstains, see ``votes.decided``.
+            JudgeError: The panel abstains, see ``decide_panel``.
         """
-        return self._decided(request, [call(judge, request) for judge, _, _ in self._seats])
+        return self._decide(request, [call_judge(judge, request) for judge, _, _ in self._seats])
 
     async def ajudge(self, request: JudgeRequest) -> JsonObject:
-        """Ask side by side; returns and raises as ``judge`` does."""
+        """Asks the judges concurrently; returns and raises as ``judge`` does."""
         free = asyncio.Semaphore(self._concurrency)
 
-        async def asked(judge: AnyJudge) -> Answered | JudgeFailure:
+        async def ask_seat(judge: AnyJudge) -> str | JudgeFailure:
             async with free:
-                return await acall(judge, request)
+                return await acall_judge(judge, request)
 
-        return self._decided(request, await asyncio.gather(*(asked(judge) for judge, _, _ in self._seats)))
+        answers = await asyncio.gather(*(ask_seat(judge) for judge, _, _ in self._seats))
+        return self._decide(request, answers)
 
-    def _decided(self, request: JudgeRequest, said: Sequence[Answered | JudgeFailure]) -> JsonObject:
+    def _decide(self, request: JudgeRequest, answers: Sequence[str | JudgeFailure]) -> JsonObject:
         ballots = [
-            Ballot(at, sample, _outcome(one, request.rubric))
-            for (_, at, sample), one in zip(self._seats, said, strict=True)
+            Ballot(position, sample, read_judge_result(answer, request.rubric))
+            for (_, position, sample), answer in zip(self._seats, answers, strict=True)
         ]
-        return decided(Count(ballots, request.rubric, self._rule, self._quorum))
-
-
-def _outcome(said: Answered | JudgeFailure, rubric: Rubric) -> JudgeScore | JudgeFailure:
-    return said if isinstance(said, JudgeFailure) else read_judge_result(said.answer, rubric)
+        return decide_panel(Count(ballots, request.rubric, self._rule, self._quorum))

@@ -1,4 +1,4 @@
-"""Which rubric a judge is given: the contract's, one for its subjective criteria, or one for the task."""
+"""Chooses the rubric of a judge: the contract's, one for its subjective criteria, or one for the task."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ SUBJECTIVE: Final[Mapping[str, str]] = {
     "helpfulness": "Does the output do for the user what the input asks for?",
     "neutrality": "Is the output free of bias, leading words and taking sides?",
     "clarity": "Can the intended reader understand the output at the first reading?",
-    "correctness": "Does the output agree with the reference, or where there is none, fulfil the input?",
+    "correctness": "Does the output agree with the reference, or if there is none, fulfil the input?",
 }
-"""The questions behind well-known criteria; any other name stands for itself."""
+"""The questions of well-known criteria. Any other name has no description."""
 
 
-def rubric_for(state: EvaluationState) -> Rubric:
-    """Give the rubric by which the run of ``state`` is judged."""
+def choose_rubric(state: EvaluationState) -> Rubric:
+    """Chooses the rubric for a run, with the contract's subjective criteria added."""
     names = state["contract"].get("subjective_criteria")
-    wanted = [str(name) for name in names] if isinstance(names, list) else []
+    requested = [str(name) for name in names] if isinstance(names, list) else []
     if state["rubric"] is None:
-        return _asking(wanted or ["correctness"])
+        return _build_rubric(requested or ["correctness"])
     rubric = Rubric.model_validate(state["rubric"])
     known = {criterion.name for criterion in rubric.criteria}
-    more = [_criterion(name) for name in wanted if name not in known]
+    more = [_build_criterion(name) for name in requested if name not in known]
     return rubric.model_copy(update={"criteria": [*rubric.criteria, *more]}) if more else rubric
 
 
-def _asking(names: list[str]) -> Rubric:
-    return Rubric(name=", ".join(names), criteria=[_criterion(name) for name in dict.fromkeys(names)])
+def _build_rubric(names: list[str]) -> Rubric:
+    return Rubric(name=", ".join(names), criteria=[_build_criterion(name) for name in dict.fromkeys(names)])
 
 
-def _criterion(name: str) -> Criterion:
+def _build_criterion(name: str) -> Criterion:
     return Criterion(name=name, description=SUBJECTIVE.get(name, ""))
 
 
@@ -105,4 +105,4 @@ LEGAL_SURVEY: Final = Rubric(
         "required": ["detailed_feedback"],
     },
 )
-"""Five criteria of equal weight, each from 1 to 5; beside the usual fields it asks for detailed feedback."""
+"""Five criteria of equal weight on a scale from 1 to 5. The answer also has detailed feedback."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from evaluation.inputs.rules import JudgePolicy, Rubric, Severity
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.rubrics import rubric_for
-from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, pass_score, read_judge_result
-from evaluation.judges.usage import costed
+from evaluation.judges.rubrics import choose_rubric
+from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.usage import add_cost
 from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
@@ -18,9 +18,9 @@ from evaluation.values import JsonObject
 
 def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check fields, types, bounds and rationale; a failed judge is an error of its own kind, never a pass."""
-    rubric = rubric_for(state)
+    rubric = choose_rubric(state)
     found = _usable(state, _read(state["judge_result"] or {}, rubric), rubric)
-    usage = dict(costed(found.usage, plugins.prices))
+    usage = dict(add_cost(found.usage, plugins.prices))
     told = _failed(state, found) if isinstance(found, JudgeFailure) else _scored(state, found, rubric)
     return {**told, "judge_decision": {**state["judge_decision"], "usage": usage}}
 
@@ -64,7 +64,7 @@ def _scored(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> Evalua
         "passed": all(one["passed"] for one in checks),
         "rubric": rubric.name,
         "score": found.score,
-        "pass_score": pass_score(rubric),
+        "pass_score": get_pass_score(rubric),
         "scale": {"min": rubric.scale.min, "max": rubric.scale.max},
         "criteria": dict(found.criteria),
         "rationale": found.rationale,
@@ -80,6 +80,6 @@ def _scored(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> Evalua
 def _checks(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
     """Compare the score with what passes; a minimum of the contract stands in for the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
-    least = {"min": pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
+    least = {"min": get_pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
     bounds = [one for one in (least, bound) if one]
     return [compare_with_bound("judge", "judge_score", found.score, one, "critical") for one in bounds]

@@ -12,7 +12,7 @@ from langgraph.errors import GraphInterrupt
 
 from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
 from evaluation.graph import EvaluationGraph
-from evaluation.judges.call import aask
+from evaluation.judges.call import aask_judge
 from evaluation.pipeline import arun_pipeline
 from evaluation.plugins import AnyJudge, Plugins
 from evaluation.results.state import EvaluationState
@@ -159,7 +159,7 @@ class _Asking:
             raise JudgeError("the judge waits for an answer") from interrupt
 
     async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
-        called = await self._call(lambda: aask(judge, request))
+        called = await self._call(lambda: aask_judge(judge, request))
         if isinstance(called, Returned):
             return called.value
         if called.kind is None and isinstance(called.error, JudgeError):

@@ -1,4 +1,4 @@
-"""A server that takes no JSON schema is asked without one, and only once with it."""
+"""A server that accepts no JSON schema is asked without one, and only once with it."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_it_is_said_once_in_the_log(chat_server, caplog):
         for _ in range(2):
             await judge(agent)
     assert [record.getMessage() for record in caplog.records] == [
-        "the server of ChatOpenAI takes no JSON schema; it is asked without one"
+        "the server of ChatOpenAI accepts no JSON schema; it is asked without one"
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rules import Criterion, Rubric
-from evaluation.judges.calibration import acalibrate, calibrate
+from evaluation.judges.calibration import calibrate
 from evaluation.plugins import JudgeRequest
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity")])
@@ -21,7 +21,7 @@ def request(output, rubric=RUBRIC):
 
 
 class Reader:
-    """Gives the score that the output is, and raises or answers what the output says otherwise."""
+    """Reads the score from the output, or fails as the output says."""
 
     def judge(self, request):
         if request.output == "abstain":
@@ -58,23 +58,27 @@ def test_the_confusion_has_people_in_rows():
 
 
 def test_kappa_comes_with_its_interval():
-    found = calibrate(Reader(), labelled()).agreement
+    result = calibrate(Reader(), labelled()).agreement
     # observed 5/7, by chance (4 * 4 + 3 * 3) / 49
-    assert found.kappa == pytest.approx((5 / 7 - 25 / 49) / (1 - 25 / 49))
-    assert found.kappa_interval.low < found.kappa < found.kappa_interval.high
+    assert result.kappa == pytest.approx((5 / 7 - 25 / 49) / (1 - 25 / 49))
+    assert result.kappa_interval.low < result.kappa < result.kappa_interval.high
 
 
 def test_failures_and_abstentions_are_counted_by_kind():
-    found = calibrate(
+    result = calibrate(
         Reader(), labelled([*CASES, ("abstain", True), ("crash", True), ("prose", False), ("9", True)])
     )
-    assert found.failures == {"malformed": 1, "no_majority": 1, "out_of_range": 1, "provider_failure": 1}
-    assert (found.answered.successes, found.answered.trials) == (7, 11)
+    assert result.failures == {"malformed": 1, "no_majority": 1, "out_of_range": 1, "provider_failure": 1}
+    assert (result.answered.successes, result.answered.trials) == (7, 11)
 
 
 def test_what_was_not_answered_agrees_with_nobody():
-    found = calibrate(Reader(), labelled([("crash", False), ("crash", True)]))
-    assert (found.answered.value, found.agreement.accuracy.value, found.agreement.kappa) == (0.0, None, None)
+    result = calibrate(Reader(), labelled([("crash", False), ("crash", True)]))
+    assert (result.answered.value, result.agreement.accuracy.value, result.agreement.kappa) == (
+        0.0,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,13 +86,13 @@ def test_what_was_not_answered_agrees_with_nobody():
     [(RUBRIC, {}, 1), (STRICT, {}, 0), (RUBRIC, {"pass_score": 4.5}, 0), (STRICT, {"pass_score": 2.0}, 1)],
 )
 def test_what_passes_is_what_the_rubric_says_unless_a_score_is_given(rubric, options, passed):
-    found = calibrate(Reader(), labelled([("4", True)], rubric), **options)
-    assert found.agreement.accuracy.successes == passed
+    result = calibrate(Reader(), labelled([("4", True)], rubric), **options)
+    assert result.agreement.accuracy.successes == passed
 
 
 def test_a_label_may_be_a_score():
-    found = calibrate(Reader(), labelled([("4", 4.5), ("2", 4), ("1", 1)]))
-    assert found.agreement.accuracy.successes == 2
+    result = calibrate(Reader(), labelled([("4", 4.5), ("2", 4), ("1", 1)]))
+    assert result.agreement.accuracy.successes == 2
 
 
 def test_a_label_that_is_no_score_is_refused():
@@ -97,16 +101,12 @@ def test_a_label_that_is_no_score_is_refused():
 
 
 def test_nothing_labelled_gives_no_figure():
-    found = calibrate(Reader(), [])
-    assert (found.answered.value, found.agreement.accuracy.value) == (None, None)
+    result = calibrate(Reader(), [])
+    assert (result.answered.value, result.agreement.accuracy.value) == (None, None)
 
 
 def test_a_judge_that_is_awaited_is_calibrated_as_well():
     assert calibrate(Waiting(), labelled()) == calibrate(Reader(), labelled())
-
-
-async def test_in_a_running_loop_it_is_awaited():
-    assert await acalibrate(Waiting(), labelled()) == await acalibrate(Reader(), labelled())
 
 
 def test_a_calibration_is_json():

@@ -1,4 +1,4 @@
-"""A judge may do what it likes when it is called: what comes back is an answer or a failure."""
+"""Calling a judge gives an answer or a failure, even if the judge raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import pytest
 
 from evaluation.errors import JudgeError
-from evaluation.judges.call import Answered, aask, acall, ask, call, request_of
+from evaluation.judges.call import aask_judge, acall_judge, ask_judge, build_request, call_judge
 from evaluation.judges.failures import JudgeFailure
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, request, state
@@ -35,27 +35,22 @@ class OnlySync:
         return '{"score": 4}'
 
 
-class TextlessError(Exception):
-    def __str__(self):
-        raise RuntimeError("no text")
-
-
 JUDGES = [OnlyAsync(), AsyncByMistake(), OnlySync(), ScriptedJudge(lambda _: '{"score": 4}')]
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
 def test_every_kind_of_judge_answers_blocking_code(judge):
-    assert call(judge, request()) == Answered('{"score": 4}')
+    assert call_judge(judge, request()) == '{"score": 4}'
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
 async def test_every_kind_of_judge_is_awaited(judge):
-    assert await acall(judge, request()) == Answered('{"score": 4}')
+    assert await acall_judge(judge, request()) == '{"score": 4}'
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: type(judge).__name__)
 async def test_blocking_code_within_a_running_loop_gets_its_answer_too(judge):
-    assert call(judge, request()) == Answered('{"score": 4}')
+    assert call_judge(judge, request()) == '{"score": 4}'
 
 
 async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
@@ -66,7 +61,7 @@ async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
         async def ajudge(self, request):
             return {"rationale": seen.get()}
 
-    assert ask(Looking(), request()) == {"rationale": "the caller's"}
+    assert ask_judge(Looking(), request()) == {"rationale": "the caller's"}
 
 
 @pytest.mark.parametrize(
@@ -75,57 +70,56 @@ async def test_context_variables_reach_a_judge_that_runs_beside_the_loop():
         (ConnectionError("refused"), "provider_failure", "ConnectionError: refused"),
         (StopIteration("early"), "provider_failure", "StopIteration: early"),
         (JudgeError("filtered", "blocked"), "blocked", "filtered"),
-        (TextlessError(), "provider_failure", "TextlessError: (its text cannot be made)"),
         (ValueError("a\n\n  b"), "provider_failure", "ValueError: a b"),
     ],
 )
 def test_what_a_judge_raises_is_a_failure_of_its_kind(error, kind, reason):
-    assert call(OnlySync(error), request()) == JudgeFailure(kind, reason)
+    assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
 
 
 async def test_an_error_out_of_a_thread_arrives_whatever_it_is():
     async with asyncio.timeout(10):
-        found = await acall(OnlySync(StopIteration("early")), request())
-    assert isinstance(found, JudgeFailure)
-    assert found.kind == "provider_failure"
+        failure = await acall_judge(OnlySync(StopIteration("early")), request())
+    assert isinstance(failure, JudgeFailure)
+    assert failure.kind == "provider_failure"
 
 
 async def test_an_error_out_of_a_thread_is_raised_as_it_is_where_it_is_asked_for():
     error = ConnectionError("refused")
     with pytest.raises(ConnectionError) as raised:
-        await aask(OnlySync(error), request())
+        await aask_judge(OnlySync(error), request())
     assert raised.value is error
 
 
 def test_an_error_keeps_what_the_call_cost_and_its_details():
     error = JudgeError("filtered", "blocked", usage={"input_tokens": 3}, details={"votes": 1})
-    assert call(FailingJudge(error), request()) == JudgeFailure(
+    assert call_judge(FailingJudge(error), request()) == JudgeFailure(
         "blocked", "filtered", {"input_tokens": 3}, {"votes": 1}
     )
 
 
 def test_a_key_in_the_text_of_an_error_is_not_told():
     key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
-    found = call(OnlySync(ConnectionError(f"401: Incorrect API key provided: {key}")), request())
-    assert "Ab3dE6gH" not in found.reason
+    failure = call_judge(OnlySync(ConnectionError(f"401: Incorrect API key provided: {key}")), request())
+    assert "Ab3dE6gH" not in failure.reason
 
 
 def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
     key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
-    found = call(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)), request())
-    assert len(found.reason) < 400
-    assert "Ab3d" not in found.reason
+    failure = call_judge(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)), request())
+    assert len(failure.reason) < 400
+    assert "Ab3d" not in failure.reason
 
 
 @pytest.mark.parametrize("answer", [None, 4, [GOOD], {"score": {1, 2}}])
 def test_an_answer_that_is_no_json_object_is_malformed(answer):
-    found = call(ScriptedJudge([answer]), request())
-    assert isinstance(found, JudgeFailure)
-    assert found.kind == "malformed"
+    failure = call_judge(ScriptedJudge([answer]), request())
+    assert isinstance(failure, JudgeFailure)
+    assert failure.kind == "malformed"
 
 
 async def test_no_judge_is_a_failure_of_its_own():
-    assert call(None, request()).kind == (await acall(None, request())).kind == "not_configured"
+    assert call_judge(None, request()).kind == (await acall_judge(None, request())).kind == "not_configured"
 
 
 async def test_a_cancelled_call_stays_cancelled():
@@ -133,7 +127,7 @@ async def test_a_cancelled_call_stays_cancelled():
         async def ajudge(self, request):
             await asyncio.sleep(60)
 
-    task = asyncio.create_task(acall(Endless(), request()))
+    task = asyncio.create_task(acall_judge(Endless(), request()))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -141,7 +135,7 @@ async def test_a_cancelled_call_stays_cancelled():
 
 
 def test_a_judge_is_shown_what_the_state_holds():
-    asked = request_of(
+    asked = build_request(
         state(
             agent_run={"input": "Hi", "final_output": "Hello!", "tool_calls": ["greet"]},
             reference_output="Good day!",
@@ -168,8 +162,8 @@ class Vandal:
 def test_what_a_judge_does_to_what_it_is_shown_changes_neither_the_record_nor_what_others_see():
     run = {"final_output": "Hello!", "tool_calls": [{"name": "greet", "args": {"whom": "you"}}]}
     before = state(agent_run=run)
-    shown = request_of(before)
-    call(Vandal(), shown)
-    asyncio.run(acall(Vandal(), shown))
+    shown = build_request(before)
+    call_judge(Vandal(), shown)
+    asyncio.run(acall_judge(Vandal(), shown))
 
-    assert (before, shown) == (state(agent_run=run), request_of(state(agent_run=run)))
+    assert (before, shown) == (state(agent_run=run), build_request(state(agent_run=run)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.panel import JudgePanel
-from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
+from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import RUBRIC, request
 
@@ -87,7 +87,7 @@ def test_judges_that_fail_differently_are_no_majority():
 def test_an_abstention_counts_who_failed_and_how():
     error = abstention(JudgePanel([*scoring(5, 1, None), FailingJudge("blocked")]))
     assert str(error) == (
-        "the panel abstains: 2 of 4 answered, 3 have to; failed: 1 blocked, 1 provider_failure"
+        "the panel abstains: 2 of 4 judges answered, the quorum is 3; failed: 1 blocked, 1 provider_failure"
     )
     assert error.details["panel"]["votes"] == {"approve": 1, "refuse": 1}
 
@@ -229,7 +229,7 @@ def test_whatever_is_decided_is_a_valid_answer_within_what_the_judges_said(score
 
 @given(ballots)
 def test_a_majority_approves_only_where_more_than_half_of_all_asked_do(scores):
-    least = pass_score(RUBRIC)
+    least = get_pass_score(RUBRIC)
     approving = sum(score is not None and score >= least for score in scores)
     try:
         approved = JudgePanel(scoring(*scores)).judge(request())["score"] >= least

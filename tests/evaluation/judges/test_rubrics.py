@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.judges.rubrics import SUBJECTIVE, rubric_for
+from evaluation.judges.rubrics import SUBJECTIVE, choose_rubric
 from tests.evaluation.judges.asking import state
 
 GIVEN = {"name": "mine", "criteria": [{"name": "clarity", "weight": 2.0}, {"name": "wit"}], "pass_score": 3.0}
@@ -27,15 +27,15 @@ def names(rubric):
     ],
 )
 def test_criteria_come_from_the_rubric_and_the_subjective_ones_once_each(case, expected):
-    assert names(rubric_for(state(**case))) == expected
+    assert names(choose_rubric(state(**case))) == expected
 
 
 def test_the_rest_of_a_given_rubric_stays_when_criteria_are_added():
-    found = rubric_for(state(rubric=GIVEN, subjective_criteria=["neutrality"]))
+    found = choose_rubric(state(rubric=GIVEN, subjective_criteria=["neutrality"]))
     assert (found.name, found.pass_score, found.criteria[0].weight) == ("mine", 3.0, 2.0)
 
 
 @pytest.mark.parametrize(("name", "question"), [*SUBJECTIVE.items(), ("charm", "")])
 def test_well_known_criteria_bring_their_question(name, question):
-    [criterion] = rubric_for(state(subjective_criteria=[name])).criteria
+    [criterion] = choose_rubric(state(subjective_criteria=[name])).criteria
     assert criterion.description == question

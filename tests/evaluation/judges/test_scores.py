@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.inputs.rules import Criterion, Rubric, Scale
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import JudgeScore, pass_score, read_judge_result
+from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 WITH_SCHEMA = Rubric(
@@ -60,8 +60,7 @@ def test_a_score_and_a_rationale_are_enough():
         ({"score": [4]}, "malformed", "'score' is a list"),
         ({"score": 5.1}, "out_of_range", "5.1, not within 1 to 5"),
         ({"score": 0}, "out_of_range", "0, not within 1 to 5"),
-        ({"score": -(10**400)}, "out_of_range", "-inf, not within 1 to 5"),
-        ({"score": 10**400}, "out_of_range", "inf, not within 1 to 5"),
+        ({"score": 10**400}, "malformed", "no JSON object"),
         ({"criteria": {"clarity": 5}}, "missing_score", "no score for warmth"),
         ({"criteria": {"clarity": 5, "warmth": None}}, "missing_score", "no score for warmth"),
         ({"criteria": {"clarity": 5, "warmth": 6}}, "out_of_range", "'criteria.warmth' is 6"),
@@ -71,9 +70,9 @@ def test_a_score_and_a_rationale_are_enough():
         ({"rationale": ""}, "missing_rationale", "no 'rationale'"),
         ({"rationale": " .\u200b\n"}, "missing_rationale", "no 'rationale'"),
         ({"rationale": ["Clear."]}, "missing_rationale", "no 'rationale'"),
-        ({"concerns": "short"}, "malformed", "'concerns' is no list"),
-        ({"concerns": [1]}, "malformed", "'concerns' is no list"),
-        ({"recommended_action": 3}, "malformed", "'recommended_action' is no text"),
+        ({"concerns": "short"}, "malformed", "'concerns' is not a list"),
+        ({"concerns": [1]}, "malformed", "'concerns' is not a list"),
+        ({"recommended_action": 3}, "malformed", "'recommended_action' is not a text"),
     ],
 )
 def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, said):
@@ -134,7 +133,7 @@ def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale
         scale=Scale(min=float(scale[0]), max=float(scale[1])),
         pass_score=given,
     )
-    assert pass_score(rubric) == least
+    assert get_pass_score(rubric) == least
 
 
 json_values = st.recursive(
