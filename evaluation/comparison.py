@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final, TypeAlias
 
 from pydantic import BaseModel
@@ -11,9 +12,9 @@ from pydantic import BaseModel
 from evaluation.errors import ContractError
 from evaluation.metrics.drift.baseline import read_measurements
 from evaluation.metrics.registry import DIRECTIONS, is_metric
-from evaluation.results.findings import OutcomeStatus, Unscored, missing_data, unscored_error
+from evaluation.results.findings import OutcomeStatus, Unscored, missing_data
 from evaluation.results.report import ReportModel
-from evaluation.statistics.bootstrap import Difference, mean, mean_difference
+from evaluation.statistics.bootstrap import Difference, mean_difference
 from evaluation.statistics.intervals import Interval
 from evaluation.statistics.sequential import Verdict, sequential_test
 from evaluation.statistics.two_sample import TwoSampleTest, adjust_p_values, two_sample_test
@@ -197,10 +198,7 @@ def _tested(control: Column, treatment: Column, alpha: float, seed: int) -> _Tes
     if min(len(before), len(after)) < _FEWEST:
         have = f"{len(before)} of {len(control)} control and {len(after)} of {len(treatment)} treatment runs"
         return missing_data(f"{have} have a value; {_FEWEST} are needed on each side")
-    try:
-        difference = mean_difference(before, after, confidence=1.0 - alpha, seed=seed)
-    except OverflowError:
-        return unscored_error("the values are too large to be averaged")
+    difference = mean_difference(before, after, confidence=1.0 - alpha, seed=seed)
     return _Tested(difference, two_sample_test(before, after, confidence=1.0 - alpha))
 
 
@@ -229,18 +227,16 @@ def _told(
 
 def _side(column: Column) -> Side:
     values = _scored(column)
-    return Side(runs=len(column), scored=len(values), unscored=len(column) - len(values), mean=_mean(values))
+    return Side(
+        runs=len(column),
+        scored=len(values),
+        unscored=len(column) - len(values),
+        mean=fmean(values) if values else None,
+    )
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    try:
-        return mean(values) if values else None
-    except OverflowError:
-        return None
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
+def _ends(interval: Interval) -> tuple[float, float]:
+    return interval.low, interval.high
 
 
 def _better(metric: str, delta: float) -> bool | None:

@@ -1,4 +1,4 @@
-"""Intervals from the data themselves, by drawing from them again and again."""
+"""Estimates a difference of means with a bootstrap interval."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final, Literal
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scipy_extra import import_numpy, import_scipy_stats
+from evaluation.statistics.scipy_extra import import_scientific
 
 Method = Literal["BCa", "percentile"]
 RESAMPLES: Final = 9_999
-_FEWEST_RESAMPLES: Final = 999
-_DRAWS: Final = 50_000_000
-"""Values drawn at the most, some two seconds of work; large samples are resampled less often."""
-_AT_ONCE: Final = 1_000_000
-"""Values held in memory at a time."""
+_MIN_RESAMPLES: Final = 999
+_MAX_DRAWS: Final = 50_000_000
+"""Values drawn in total, about two seconds of work. Large samples are resampled less often."""
+_BATCH_VALUES: Final = 1_000_000
+"""Values in memory at a time."""
 _LARGEST_FOR_BCA: Final = 2_000
-"""The acceleration of BCa costs the square of the sample's size, and vanishes as it grows."""
+"""The acceleration of BCa costs the square of the sample's size, and it vanishes as the sample grows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference of means, treatment less control, in the metric's unit."""
+    """A difference of means, treatment minus control, in the metric's unit."""
 
     value: float
-    interval: Interval | None
-    """None where the sums are too large for the generator's numbers."""
+    interval: Interval
     method: Method
     resamples: int
 
@@ -37,42 +37,35 @@ class Difference:
 def mean_difference(
     control: Sequence[float], treatment: Sequence[float], *, confidence: float = 0.95, seed: int = 0
 ) -> Difference:
-    """Give the difference of two independent means (or rates, of values 0 and 1) with a bootstrap interval.
+    """Estimate the difference of two independent means (or rates, of values 0 and 1).
 
-    Bias-corrected and accelerated up to 2,000 values a side; beyond, and where a side has no spread, by
-    percentiles. The same seed and data give the same interval.
+    The interval is bias-corrected and accelerated (BCa) up to 2,000 values per side. With more values, or if
+    a side has no spread, it is the percentile interval. The same seed and data give the same interval.
 
     Source: Efron (1987), Better bootstrap confidence intervals, JASA 82; by ``scipy.stats.bootstrap``.
 
     Args:
-        control: Two finite values or more.
-        treatment: Two finite values or more.
+        control: Two or more values, each of a magnitude up to 1e150.
+        treatment: As for ``control``.
         confidence: Between 0 and 1.
         seed: Of NumPy's default generator, 0 or more.
 
     Raises:
         ContractError: A side has fewer than two values, or ``confidence`` is not between 0 and 1.
-        OverflowError: The values are too large to be averaged.
         MissingExtraError: NumPy or SciPy is not installed.
     """
     two_sided_quantile(confidence)
     if min(len(control), len(treatment)) < 2:  # noqa: PLR2004 - one value has no spread
         raise ContractError("a bootstrap interval needs two values on each side")
-    value = mean(treatment) - mean(control)  # finite: each is half the greatest number at most
     size = max(len(control), len(treatment))
-    spread = min(control) < max(control) and min(treatment) < max(treatment)
-    method: Method = "BCa" if spread and size <= _LARGEST_FOR_BCA else "percentile"
-    resamples = max(_FEWEST_RESAMPLES, min(RESAMPLES, _DRAWS // size))
+    has_spread = min(control) < max(control) and min(treatment) < max(treatment)
+    method: Method = "BCa" if has_spread and size <= _LARGEST_FOR_BCA else "percentile"
+    resamples = max(_MIN_RESAMPLES, min(RESAMPLES, _MAX_DRAWS // size))
     interval = _interval((control, treatment), confidence, seed, method, resamples)
-    if interval is None and method == "BCa":  # a spread below the numbers' precision
+    if math.isnan(interval.low + interval.high):  # BCa, for a spread below the precision of the numbers
         method = "percentile"
         interval = _interval((control, treatment), confidence, seed, method, resamples)
-    return Difference(value, interval, method, resamples)
-
-
-def mean(values: Sequence[float]) -> float:
-    """Average at least one value, exactly rounded."""
-    return math.fsum(values) / len(values)
+    return Difference(fmean(treatment) - fmean(control), interval, method, resamples)
 
 
 def _interval(
@@ -81,17 +74,17 @@ def _interval(
     seed: int,
     method: Method,
     resamples: int,
-) -> Interval | None:
-    np = import_numpy()
+) -> Interval:
+    np = import_scientific("numpy")
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # degenerate data is answered by the value
-        found = (
-            import_scipy_stats()
+        warnings.simplefilter("ignore")  # SciPy warns of degenerate data; the caller checks the result
+        bounds = (
+            import_scientific("scipy.stats")
             .bootstrap(
                 [np.asarray(side, dtype=float) for side in sides],
                 lambda before, after, axis: after.mean(axis=axis) - before.mean(axis=axis),
                 n_resamples=resamples,
-                batch=max(1, _AT_ONCE // max(map(len, sides))),
+                batch=max(1, _BATCH_VALUES // max(map(len, sides))),
                 vectorized=True,
                 confidence_level=confidence,
                 method=method,
@@ -99,5 +92,4 @@ def _interval(
             )
             .confidence_interval
         )
-    low, high = float(found.low), float(found.high)
-    return Interval(low, high, confidence) if math.isfinite(low) and math.isfinite(high) else None
+    return Interval(float(bounds.low), float(bounds.high), confidence)

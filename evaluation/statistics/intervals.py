@@ -1,4 +1,4 @@
-"""An interval with its confidence, and the normal quantile that several of them need."""
+"""Computes rates and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.errors import ContractError
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From ``low`` to ``high``, in the unit of the estimate; ``confidence`` between 0 and 1."""
+    """From ``low`` to ``high``, in the unit of the estimate; ``confidence`` is between 0 and 1."""
 
     low: float
     high: float
@@ -19,19 +19,19 @@ class Interval:
 
 
 def two_sided_quantile(confidence: float) -> float:
-    """Give the standard normal quantile of a two-sided interval: 1.96 for 0.95.
+    """Return the standard normal quantile of a two-sided interval: 1.96 for 0.95.
 
     Raises:
         ContractError: ``confidence`` is not between 0 and 1.
     """
     if not 0.0 < confidence < 1.0:
-        raise ContractError(f"confidence has to lie between 0 and 1, not {confidence}")
+        raise ContractError(f"confidence has to be between 0 and 1, not {confidence}")
     return NormalDist().inv_cdf((1.0 + confidence) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """``successes`` of ``trials``; with no trial there is no value and no interval."""
+    """``successes`` out of ``trials``. Without a trial there is no value and no interval."""
 
     successes: int
     trials: int
@@ -40,7 +40,7 @@ class Proportion:
 
 
 def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proportion:
-    """Give a rate with Wilson's score interval.
+    """Compute a rate with Wilson's score interval.
 
     With p = successes / trials, n = trials and z the normal quantile:
     (p + z^2/2n ± z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
@@ -48,7 +48,7 @@ def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proport
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
 
     Raises:
-        ContractError: The counts are negative, more succeeded than were tried, or ``confidence`` is not
+        ContractError: A count is negative, there are more successes than trials, or ``confidence`` is not
             between 0 and 1.
     """
     if not 0 <= successes <= trials:

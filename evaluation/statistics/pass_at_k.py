@@ -1,4 +1,4 @@
-"""How reliably tasks succeed: all of k trials, or at least one of them."""
+"""Estimates how reliably tasks succeed: in all of k trials, or in at least one of them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from evaluation.errors import ContractError
 
 Trials = Mapping[str, Sequence[bool | None]]
-"""The outcomes of each task's trials; None for a trial that could not be judged."""
+"""The outcomes of each task's trials. None is a trial that could not be judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassRate:
-    """A mean over tasks, with the tasks that it leaves out."""
+    """A mean over tasks, and the tasks that it leaves out."""
 
     k: int
     value: float | None
-    """None where no task has k judged trials."""
+    """None if no task has k judged trials."""
     tasks: int
-    """How many tasks the mean is over."""
+    """Number of tasks in the mean."""
     too_few: tuple[str, ...]
-    """The tasks with fewer than k judged trials, in the order given."""
+    """Tasks with fewer than k judged trials, in the order of the input."""
     unjudged_trials: int
 
 
@@ -36,7 +36,7 @@ def pass_hat_k(trials: Trials, k: int) -> PassRate:
     Raises:
         ContractError: ``k`` is less than 1.
     """
-    return _mean(trials, k, _all_of)
+    return _mean_over_tasks(trials, k, _chance_of_all)
 
 
 def pass_at_k(trials: Trials, k: int) -> PassRate:
@@ -49,24 +49,26 @@ def pass_at_k(trials: Trials, k: int) -> PassRate:
     Raises:
         ContractError: ``k`` is less than 1.
     """
-    return _mean(trials, k, lambda successes, count, k: 1.0 - _all_of(count - successes, count, k))
+    return _mean_over_tasks(trials, k, lambda wins, count, k: 1.0 - _chance_of_all(count - wins, count, k))
 
 
-def _mean(trials: Trials, k: int, chance: Callable[[int, int, int], float]) -> PassRate:
+def _mean_over_tasks(trials: Trials, k: int, chance: Callable[[int, int, int], float]) -> PassRate:
     if k < 1:
-        raise ContractError(f"k is the number of trials of a task, 1 or more, not {k}")
-    judged = {task: [won for won in outcomes if won is not None] for task, outcomes in trials.items()}
-    enough = [won for won in judged.values() if len(won) >= k]
-    chances = [chance(sum(won), len(won), k) for won in enough]
+        raise ContractError(f"k has to be a number of trials, 1 or more, not {k}")
+    judged = {
+        task: [outcome for outcome in outcomes if outcome is not None] for task, outcomes in trials.items()
+    }
+    enough = [outcomes for outcomes in judged.values() if len(outcomes) >= k]
+    chances = [chance(sum(outcomes), len(outcomes), k) for outcomes in enough]
     return PassRate(
         k=k,
         value=math.fsum(chances) / len(chances) if chances else None,
         tasks=len(chances),
-        too_few=tuple(task for task, won in judged.items() if len(won) < k),
+        too_few=tuple(task for task, outcomes in judged.items() if len(outcomes) < k),
         unjudged_trials=sum(map(len, trials.values())) - sum(map(len, judged.values())),
     )
 
 
-def _all_of(winners: int, count: int, k: int) -> float:
-    # C(winners, k) / C(count, k), factor by factor: the binomials themselves have thousands of digits.
+def _chance_of_all(winners: int, count: int, k: int) -> float:
+    # C(winners, k) / C(count, k), factor by factor, because the binomials can have thousands of digits.
     return math.prod((winners - drawn) / (count - drawn) for drawn in range(k)) if winners >= k else 0.0

@@ -1,32 +1,20 @@
-"""The one door to NumPy and SciPy, which come with the extra ``statistics``."""
+"""Imports NumPy and SciPy, which come with the extra ``statistics``."""
 
 from __future__ import annotations
 
 import importlib
 from types import ModuleType
+from typing import Literal
 
 from evaluation.errors import MissingExtraError
 
 
-def import_numpy() -> ModuleType:
-    """Import NumPy.
+def import_scientific(name: Literal["numpy", "scipy.stats"]) -> ModuleType:
+    """Import a module on first use: SciPy's takes about a second, and most runs need none.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: The module is not installed.
     """
-    return _imported("numpy")
-
-
-def import_scipy_stats() -> ModuleType:
-    """Import ``scipy.stats``; the first call in a process takes about a second.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    return _imported("scipy.stats")
-
-
-def _imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Whether two samples come from one distribution."""
+"""Tests whether two samples come from one distribution, and measures how far they differ."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final
 
 from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scipy_extra import import_scipy_stats
+from evaluation.statistics.scipy_extra import import_scientific
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSampleTest:
-    """A p-value never comes without the size of the effect."""
+    """A p-value, always together with the size of the effect."""
 
     p_value: float
     effect: Effect
@@ -26,8 +26,8 @@ def two_sample_test(
 ) -> TwoSampleTest:
     """Test two independent samples by Mann and Whitney's U, two-sided.
 
-    U and Cliff's delta are one quantity in two scales (delta = 2U / nm - 1), so the p-value and the effect
-    never speak of different things. A change of spread alone is not seen.
+    U and Cliff's delta are the same quantity in two scales (delta = 2U / nm - 1), so the p-value and the
+    effect always agree. The test does not detect a change of spread alone.
 
     Source: Mann and Whitney (1947), Annals of Mathematical Statistics 18; by ``scipy.stats.mannwhitneyu``:
     exact for small samples without ties, else normal with corrections for ties and continuity.
@@ -42,12 +42,12 @@ def two_sample_test(
         MissingExtraError: SciPy is not installed.
     """
     effect = cliffs_delta(control, treatment, confidence)
-    test = import_scipy_stats().mannwhitneyu(control, treatment, alternative="two-sided")
+    test = import_scientific("scipy.stats").mannwhitneyu(control, treatment, alternative="two-sided")
     return TwoSampleTest(float(test.pvalue), effect)
 
 
 MIN_VALUES: Final = 2
-"""Values that each side needs for an interval."""
+"""Minimum number of values on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class Effect:
 
 
 def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95) -> Effect:
-    """Give the chance that a treatment value is higher than a control value, less that it is lower.
+    """Estimate the chance that a treatment value is higher than a control value, minus the chance of lower.
 
-    The interval is Cliff's asymmetric one over the consistent estimate of delta's variance; where delta is
-    1 or -1 that variance is 0, and the bound is Wilson's for the smaller side: (n - z^2) / (n + z^2).
+    The interval is Cliff's asymmetric one over the consistent estimate of delta's variance. If delta is 1 or
+    -1, this variance is 0, and the bound is Wilson's for the smaller side: (n - z^2) / (n + z^2).
 
     Sources: Cliff (1993), Dominance statistics, Psychological Bulletin 114; Feng and Cliff (2004), Monte
     Carlo evaluation of ordinal d with improved confidence interval, Journal of Modern Applied Statistical
@@ -78,32 +78,34 @@ def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidenc
     by_treatment = _dominance(treatment, sorted(control))
     delta = math.fsum(by_treatment) / len(by_treatment)
     by_control = [-dominance for dominance in _dominance(control, sorted(treatment))]
-    variance = _variance(delta, by_treatment, by_control, _untied(treatment, sorted(control)))
-    low, high = _bounds(delta, variance, z, fewest)
+    variance = _delta_variance(
+        delta, by_treatment, by_control, _share_of_differing(treatment, sorted(control))
+    )
+    low, high = _delta_bounds(delta, variance, z, fewest)
     return Effect(delta, Interval(low, high, confidence))
 
 
 def _dominance(values: Sequence[float], others: Sequence[float]) -> list[float]:
-    """Of each value: the share of the (sorted) others below it less the share above it."""
+    """Compute for each value the share of the (sorted) others below it minus the share above it."""
     count = len(others)
     return [(bisect_left(others, value) + bisect_right(others, value) - count) / count for value in values]
 
 
-def _untied(values: Sequence[float], others: Sequence[float]) -> float:
-    """Give the share of pairs that differ."""
+def _share_of_differing(values: Sequence[float], others: Sequence[float]) -> float:
+    """Compute the share of pairs with different values."""
     ties = sum(bisect_right(others, value) - bisect_left(others, value) for value in values)
     return 1.0 - ties / (len(values) * len(others))
 
 
-def _variance(delta: float, rows: Sequence[float], columns: Sequence[float], untied: float) -> float:
+def _delta_variance(delta: float, rows: Sequence[float], columns: Sequence[float], differing: float) -> float:
     n, m = len(rows), len(columns)
     of_rows = math.fsum((value - delta) ** 2 for value in rows) / (n - 1)
     of_columns = math.fsum((value - delta) ** 2 for value in columns) / (m - 1)
-    of_pairs = (untied - delta * delta) * n * m / (n * m - 1)
+    of_pairs = (differing - delta * delta) * n * m / (n * m - 1)
     return ((m - 1) * of_rows + (n - 1) * of_columns + of_pairs) / (n * m)
 
 
-def _bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float, float]:
+def _delta_bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float, float]:
     if abs(delta) == 1.0:
         inner = (fewest - z * z) / (fewest + z * z)
         return (inner, 1.0) if delta > 0 else (-1.0, -inner)
@@ -114,7 +116,9 @@ def _bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that, of those at most alpha, a share of alpha is expected to be false.
+    """Adjust p-values for the number of tests.
+
+    Of the results with an adjusted p-value up to alpha, a share of at most alpha is expected to be false.
 
     Source: Benjamini and Hochberg (1995), Controlling the false discovery rate, JRSS B 57; by
     ``scipy.stats.false_discovery_control``.
@@ -127,4 +131,4 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     """
     if not p_values:
         return []
-    return [float(value) for value in import_scipy_stats().false_discovery_control(p_values)]
+    return [float(value) for value in import_scientific("scipy.stats").false_discovery_control(p_values)]

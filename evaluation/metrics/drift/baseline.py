@@ -1,45 +1,46 @@
-"""What a run is compared with: one run, many runs, the newest ones, samples. It may hold anything."""
+"""Reads a baseline: one earlier run, many of them, the newest ones, or samples. The input may be anything."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from evaluation.values import JsonObject
 
-GROUP_PREFIXES: Final[Mapping[str, str]] = {"trajectory": "trajectory_"}
-"""What comes before a metric's name in a group, so that a name says which metric is meant everywhere."""
+_GROUP_PREFIXES: Final[Mapping[str, str]] = {"trajectory": "trajectory_"}
+"""The prefix of a group's metrics outside the group, so that a name means the same metric everywhere."""
+_LARGEST: Final = 1e150
+"""The largest number that is compared: the squares of larger ones overflow."""
 
-Known: TypeAlias = Callable[[str], bool]
-"""Says of a name whether it is a metric."""
-_PLAIN: Final[frozenset[type]] = frozenset((float, int, bool))
+IsMetric: TypeAlias = Callable[[str], bool]
+"""Returns whether a name is a metric."""
 
 
 class Measurements(NamedTuple):
-    """Finite numbers by metric, and why others are none."""
+    """Finite numbers by metric, and why other metrics have none."""
 
     values: Mapping[str, float]
     faults: Mapping[str, str]
 
 
-def read_measurements(source: JsonObject, known: Known) -> Measurements:
-    """Read the numbers of one run; True counts as 1, False as 0.
+def read_measurements(source: JsonObject, is_metric: IsMetric) -> Measurements:
+    """Read the numbers of one run. True counts as 1, False as 0.
 
     Args:
         source: A report (its judge's score is one of the numbers), its ``metrics`` ({"operational": {...},
-            ...}), or numbers by name. In a report and in a group, what is no known metric is detail and is
-            left out; elsewhere everything is a metric.
-        known: Says which names are metrics; a quantity that a group lists in its ``sources`` is one as well.
+            ...}), or numbers by name. In a report and in a group, only known metrics are read; elsewhere
+            everything is a metric.
+        is_metric: Tells which names are metrics. A quantity in the ``sources`` of a group is one as well.
     """
     inner = source.get("metrics")
     groups = inner if isinstance(inner, Mapping) else source
     values: dict[str, float] = {}
     faults: dict[str, str] = {}
-    for metric, given in chain(_entries(groups, known), _judged(source, known)):
-        number = read_number(given)
+    for metric, value in chain(_metric_entries(groups, is_metric), _judge_entries(source, is_metric)):
+        number = read_number(value)
         if isinstance(number, float):
             values[metric] = number
         else:
@@ -48,111 +49,101 @@ def read_measurements(source: JsonObject, known: Known) -> Measurements:
 
 
 def read_number(value: object) -> float | str:
-    """Give a finite number, or the reason why it is none."""
-    if type(value) is float and math.isfinite(value):  # most are
-        return value
-    if not isinstance(value, (int, float)):  # not a union, which takes three times as long
-        return f"is {_kind(value)}, not a number"
-    try:
-        number = float(value)
-    except OverflowError:
-        return "is too large a number"
-    return number if math.isfinite(number) else "is not a finite number"
+    """Return a number of a magnitude up to 1e150, or the reason why the value is none."""
+    if not isinstance(value, int | float):
+        return f"is {_describe_type(value)}, not a number"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "is not a finite number"
+    return float(value) if abs(value) <= _LARGEST else "is too large a number"
 
 
-def _entries(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
-    if {type(value) for value in source.values()} <= _PLAIN:  # no group: the usual baseline
-        return source.items()
-    entries = [
-        _of_group(name, value, known) if isinstance(value, Mapping) else {name: value}
-        for name, value in source.items()
-    ]
-    return chain.from_iterable(entry.items() for entry in entries)
-
-
-def _judged(source: JsonObject, known: Known) -> Iterable[tuple[str, object]]:
-    """Yield the judge's score of a report."""
-    judge = source.get("judge")
-    result = judge.get("result") if isinstance(judge, Mapping) else None
-    if isinstance(result, Mapping) and result.get("score") is not None and known("judge_score"):
-        yield "judge_score", result["score"]
-
-
-def _of_group(group: str, values: JsonObject, known: Known) -> dict[str, object]:
-    prefix, sources = GROUP_PREFIXES.get(group, ""), values.get("sources")
-    quantities: Container[object] = sources if isinstance(sources, Mapping) else ()
-    found: dict[str, object] = {}
-    for name, value in values.items():
-        if value is None:
-            continue
-        if name in quantities or known(name):
-            found[name] = value
-        elif prefix and known(f"{prefix}{name}"):
-            found[f"{prefix}{name}"] = value
-    return found
-
-
-def _kind(value: object) -> str:
+def _describe_type(value: object) -> str:
     if value is None:
         return "null"
     return "text" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
 
 
+def _metric_entries(groups: JsonObject, is_metric: IsMetric) -> Iterator[tuple[str, object]]:
+    for name, value in groups.items():
+        if isinstance(value, Mapping):
+            yield from _group_entries(name, value, is_metric)
+        else:
+            yield name, value
+
+
+def _group_entries(group: str, values: JsonObject, is_metric: IsMetric) -> Iterator[tuple[str, object]]:
+    prefix, sources = _GROUP_PREFIXES.get(group, ""), values.get("sources")
+    quantities: Container[object] = sources if isinstance(sources, Mapping) else ()
+    for name, value in values.items():
+        if value is None:
+            continue
+        if name in quantities or is_metric(name):
+            yield name, value
+        elif prefix and is_metric(f"{prefix}{name}"):
+            yield f"{prefix}{name}", value
+
+
+def _judge_entries(source: JsonObject, is_metric: IsMetric) -> Iterator[tuple[str, object]]:
+    judge = source.get("judge")
+    result = judge.get("result") if isinstance(judge, Mapping) else None
+    if isinstance(result, Mapping) and result.get("score") is not None and is_metric("judge_score"):
+        yield "judge_score", result["score"]
+
+
 _LISTS: Final = ("runs", "recent")
 _OBJECTS: Final = ("samples", "current_samples")
-KEYS: Final = frozenset((*_LISTS, *_OBJECTS))
+_KEYS: Final = frozenset((*_LISTS, *_OBJECTS))
 """The names in a baseline that are no metrics."""
-_NOTHING: Final = Measurements({}, {})
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A baseline, read."""
+    """A baseline after reading."""
 
     single: Measurements
     """One earlier run."""
-    runs: Sequence[Measurements] | None = None
-    """Many earlier runs; None where the baseline has none."""
-    recent: Sequence[Measurements] = ()
+    runs: Sequence[Measurements]
+    """Many earlier runs."""
+    recent: Sequence[Measurements]
     """The newest runs before this one, oldest first."""
-    samples: JsonObject | None = None
-    """Values by metric, unread."""
-    current_samples: JsonObject | None = None
-    faults: Mapping[str, str] | None = None
-    """What has the wrong shape, by its name in the baseline."""
+    samples: JsonObject | None
+    """Values by metric, not yet checked."""
+    current_samples: JsonObject | None
+    faults: Mapping[str, str]
+    """Parts with the wrong shape, by their name in the baseline."""
 
 
-def read_baseline(given: JsonObject, known: Known) -> Baseline:
-    """Take a baseline apart; what cannot be used is said in ``faults``."""
-    if KEYS.isdisjoint(given):
-        return Baseline(read_measurements(given, known))
-    single = {name: value for name, value in given.items() if name not in KEYS}
-    runs = given.get("runs")
+def read_baseline(source: JsonObject, is_metric: IsMetric) -> Baseline:
+    """Read a baseline; ``faults`` names the parts that cannot be used."""
     return Baseline(
-        read_measurements(single, known) if single else _NOTHING,
-        runs=None if runs is None else _runs(runs, known),
-        recent=_runs(given.get("recent"), known),
-        samples=_object(given.get("samples")),
-        current_samples=_object(given.get("current_samples")),
-        faults=dict(_faults(given)),
+        single=read_measurements(
+            {name: value for name, value in source.items() if name not in _KEYS}, is_metric
+        ),
+        runs=_read_runs(source.get("runs"), is_metric),
+        recent=_read_runs(source.get("recent"), is_metric),
+        samples=_as_object(source.get("samples")),
+        current_samples=_as_object(source.get("current_samples")),
+        faults=dict(_find_faults(source)),
     )
 
 
-def _runs(value: object, known: Known) -> list[Measurements]:
+def _read_runs(value: object, is_metric: IsMetric) -> list[Measurements]:
     entries = value if isinstance(value, list) else []
-    return [read_measurements(entry, known) if isinstance(entry, Mapping) else _NOTHING for entry in entries]
+    return [read_measurements(_as_object(entry) or {}, is_metric) for entry in entries]
 
 
-def _object(value: object) -> JsonObject | None:
+def _as_object(value: object) -> JsonObject | None:
     return value if isinstance(value, Mapping) else None
 
 
-def _faults(given: JsonObject) -> list[tuple[str, str]]:
-    present = [(name, given[name]) for name in sorted(KEYS) if given.get(name) is not None]
-    return [(f"baseline.{name}", fault) for name, value in present if (fault := _fault(name, value))]
+def _find_faults(source: JsonObject) -> Iterator[tuple[str, str]]:
+    for name in sorted(_KEYS):
+        fault = None if source.get(name) is None else _describe_fault(name, source[name])
+        if fault is not None:
+            yield f"baseline.{name}", fault
 
 
-def _fault(name: str, value: object) -> str | None:
+def _describe_fault(name: str, value: object) -> str | None:
     if name in _OBJECTS:
         return None if isinstance(value, Mapping) else "is no object"
     if not isinstance(value, list):

@@ -1,13 +1,12 @@
-"""A run against its baseline: regression, drift, anomaly."""
+"""Compares a run with its baseline: regression, drift, anomaly."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Severity
-from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one, steady_metrics
+from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one
 from evaluation.metrics.drift.baseline import Baseline, read_baseline
 from evaluation.metrics.drift.samples import compare_samples
 from evaluation.metrics.drift.signals import Directions, Signal, departure_signal, movement_signal
@@ -23,8 +22,9 @@ from evaluation.results.findings import (
 from evaluation.values import JsonObject
 
 
-class _Compared(NamedTuple):
+class _Comparison(NamedTuple):
     metrics: Sequence[str]
+    """The metrics that could be compared."""
     signals: Sequence[Signal]
     unscored: Mapping[str, Unscored]
 
@@ -32,138 +32,139 @@ class _Compared(NamedTuple):
 def compare_with_baseline(
     current: Mapping[str, float], baseline: JsonObject | None, rules: DriftRules, directions: Directions
 ) -> tuple[JsonObject, list[MetricOutcome]]:
-    """Compare one run with what came before.
+    """Compare one run with earlier runs.
 
-    What the baseline holds decides how: numbers of one run (tolerances; a regression, or drift where no
-    direction of better is known); ``runs``, those of many (deviations from their centre; an anomaly);
-    ``samples`` beside ``current_samples``, values by metric (a two-sample test each, adjusted over all;
-    drift). ``recent``, the newest runs before this one, oldest first, tells sustained breaches from single
-    ones. A run is flat or grouped as in a report (see ``measurements``). The metrics asked about are those
-    of the baseline and of the tolerances; what only ``current`` has is not looked at.
+    The content of the baseline decides how:
+
+    - Numbers of one run are compared by tolerances. The signal is a regression, or drift if no direction of
+      better is known.
+    - ``runs``, the numbers of many runs, are compared by deviations from their centre (an anomaly).
+    - ``samples`` and ``current_samples``, values by metric, are compared by a two-sample test for each
+      metric, adjusted over all of them (drift).
+    - ``recent``, the newest runs before this one, oldest first, tells sustained breaches from single ones.
+
+    A run is flat or grouped as in a report (see ``read_measurements``). The metrics of the baseline and of
+    the tolerances are compared; other metrics of ``current`` are ignored.
 
     Args:
-        current: This run's numbers by metric.
-        baseline: As above; it may hold anything.
+        current: This run's finite numbers by metric.
+        baseline: As above. It may hold anything.
         rules: Tolerances, and how deviations are counted.
-        directions: Which direction is better; a tolerance's own ``better`` goes before.
+        directions: The better direction of each metric. A tolerance's own ``better`` takes precedence.
 
     Returns:
-        The signals, with the counts beside them; and the checks that did not pass: one for each signal that
-        is no improvement, and those that could not be answered.
+        The signals and their counts, and the outcomes that did not pass: one for each signal that is no
+        improvement, and those that could not be answered.
     """
     if baseline is None:
         return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
-    named = rules.tolerances
-    read = read_baseline(baseline, lambda name: name in current or name in directions or name in named)
-    found = _by_bands(current, read, rules, directions)
-    if read.samples is None and read.current_samples is None:
-        return _told(found, rules)
-    moved, record = _by_samples(read.samples or {}, read.current_samples or {}, rules, directions)
-    told, checks = _told(_both(found, moved), rules)
-    return {**told, "samples": record}, checks
+    known = {*current, *directions, *rules.tolerances}
+    earlier = read_baseline(baseline, known.__contains__)
+    by_bands = _compare_by_bands(current, earlier, rules, directions)
+    if earlier.samples is None and earlier.current_samples is None:
+        return _summarize(by_bands, rules)
+    before, after = earlier.samples or {}, earlier.current_samples or {}
+    by_samples, tests = _compare_by_samples(before, after, rules, directions)
+    summary, outcomes = _summarize(_join(by_bands, by_samples), rules)
+    return {**summary, "samples": tests}, outcomes
 
 
-def _by_bands(
-    current: Mapping[str, float], read: Baseline, rules: DriftRules, directions: Directions
-) -> _Compared:
-    compared = steady_metrics(current, read.single.values, rules)
-    bands, unscored = _bands(read, compared, rules)
-    signals: list[Signal] = []
-    for band in bands:
-        observed = current.get(band.metric)
-        if observed is None or not math.isfinite(observed):
-            unscored[band.metric] = missing_data("the run has no number for it")
-            continue
-        compared.append(band.metric)
-        if not band.low <= observed <= band.high:
-            signal = departure_signal(band, observed, read.recent, rules, directions)
-            signals += [] if signal is None else [signal]
-    return _Compared(compared, signals, unscored)
+def _compare_by_bands(
+    current: Mapping[str, float], earlier: Baseline, rules: DriftRules, directions: Directions
+) -> _Comparison:
+    bands, unscored = _build_bands(earlier, rules)
+    compared = [band for band in bands if band.metric in current]
+    signals = [
+        departure_signal(band, current[band.metric], earlier.recent, rules, directions)
+        for band in compared
+        if not band.low <= current[band.metric] <= band.high
+    ]
+    missing = {
+        band.metric: missing_data("the run has no number for it")
+        for band in bands
+        if band.metric not in current
+    }
+    return _Comparison(
+        [band.metric for band in compared],
+        [signal for signal in signals if signal is not None],
+        {**unscored, **missing},
+    )
 
 
-def _bands(
-    read: Baseline, settled: Sequence[str], rules: DriftRules
-) -> tuple[list[Band], dict[str, Unscored]]:
-    done = frozenset(settled)
-    left = {metric: value for metric, value in read.single.values.items() if metric not in done}
-    single = bands_around_one(left, rules)
-    faults = {**(read.faults or {}), **read.single.faults}
-    wrong = {metric: unscored_error(f"in the baseline it {why}") for metric, why in faults.items()}
-    if read.runs is None:
-        return single, wrong
-    many, without = bands_around_many(read.runs, rules)
-    return [*single, *many], {**wrong, **without}
+def _build_bands(earlier: Baseline, rules: DriftRules) -> tuple[list[Band], dict[str, Unscored]]:
+    around_one = bands_around_one(earlier.single.values, rules)
+    around_many, too_few = bands_around_many(earlier.runs, rules)
+    faults = {**earlier.faults, **earlier.single.faults}
+    wrong = {metric: unscored_error(f"in the baseline it {fault}") for metric, fault in faults.items()}
+    return [*around_one, *around_many], {**wrong, **too_few}
 
 
-def _by_samples(
+def _compare_by_samples(
     before: JsonObject, after: JsonObject, rules: DriftRules, directions: Directions
-) -> tuple[_Compared, JsonObject]:
+) -> tuple[_Comparison, JsonObject]:
     tests, unscored = compare_samples(before, after, rules)
     signals = [
         movement_signal(test, rules, directions) for test in tests if test.adjusted_p_value <= rules.alpha
     ]
-    compared = _Compared([test.metric for test in tests], signals, unscored)
-    return compared, {test.metric: test.as_json() for test in tests}
+    comparison = _Comparison([test.metric for test in tests], signals, unscored)
+    return comparison, {test.metric: test.as_json() for test in tests}
 
 
-def _both(first: _Compared, second: _Compared) -> _Compared:
-    return _Compared(
+def _join(first: _Comparison, second: _Comparison) -> _Comparison:
+    return _Comparison(
         [*first.metrics, *second.metrics],
         [*first.signals, *second.signals],
         {**first.unscored, **second.unscored},
     )
 
 
-def _told(found: _Compared, rules: DriftRules) -> tuple[JsonObject, list[MetricOutcome]]:
-    compared = frozenset(found.metrics)
-    unscored = {**_nowhere(rules, compared), **found.unscored} if rules.tolerances else found.unscored
-    failed = [_failed(signal) for signal in found.signals if signal.worse is not False]
-    unanswered = _unanswered(unscored, compared, rules) if unscored or not compared else ()
-    checks = [*failed, *unanswered]
+def _summarize(comparison: _Comparison, rules: DriftRules) -> tuple[JsonObject, list[MetricOutcome]]:
+    compared = frozenset(comparison.metrics)
+    absent = missing_data("the baseline does not have it")
+    unscored = {
+        **{metric: absent for metric in rules.tolerances if metric not in compared},
+        **comparison.unscored,
+    }
+    failed = [_failed_outcome(signal) for signal in comparison.signals if signal.worse is not False]
+    outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
     counts = dict.fromkeys(OUTCOME_STATUSES, 0)
     for reason in unscored.values():
         counts[reason["status"]] += 1
     return {
         "status": "scored" if compared else "error" if counts["error"] else "missing_data",
-        "passed": False if failed else None if checks else True,
+        "passed": False if failed else None if outcomes else True,
         "compared": len(compared),
         "counts": {**counts, "scored": len(compared)},
-        "signals": [signal.as_json() for signal in found.signals],
+        "signals": [signal.as_json() for signal in comparison.signals],
         "unscored": unscored,
-    }, checks
+    }, outcomes
 
 
-def _nowhere(rules: DriftRules, compared: frozenset[str]) -> dict[str, Unscored]:
-    reason = missing_data("the baseline does not have it")
-    return {metric: reason for metric in rules.tolerances if metric not in compared}
-
-
-def _failed(signal: Signal) -> MetricOutcome:
+def _failed_outcome(signal: Signal) -> MetricOutcome:
     return build_outcome(
         signal.kind, signal.metric, False, signal.severity, signal.reason, signal.observed, signal.limit
     )
 
 
-def _unanswered(
+def _open_outcomes(
     unscored: Mapping[str, Unscored], compared: frozenset[str], rules: DriftRules
 ) -> Iterator[MetricOutcome]:
-    """Yield a check for each metric that a tolerance names, one for other faults, one for an empty result."""
+    """Yield one for each metric that a tolerance names, one for other faults, one for an empty result."""
     for metric, tolerance in rules.tolerances.items():
         if metric in unscored and metric not in compared:
-            yield _open(
-                metric, unscored[metric], tolerance.severity, "has a tolerance and cannot be compared"
-            )
-    faults = {metric: why for metric, why in unscored.items() if why["status"] == "error"}
+            text = "has a tolerance and cannot be compared"
+            yield _open_outcome(metric, unscored[metric], tolerance.severity, text)
+    faults = {metric: reason for metric, reason in unscored.items() if reason["status"] == "error"}
     others = [metric for metric in faults if metric not in rules.tolerances]
     if others:
         text = f"has values that cannot be used ({len(others)}); of the first"
-        yield _open("baseline", faults[others[0]], "info", text)
+        yield _open_outcome("baseline", faults[others[0]], "info", text)
     if not compared and not faults:
         yield build_outcome(
             "missing_data", "baseline", None, "info", "nothing could be compared with the baseline"
         )
 
 
-def _open(metric: str, why: Unscored, severity: Severity, text: str) -> MetricOutcome:
-    kind: FindingKind = "metric_error" if why["status"] == "error" else "missing_data"
-    return build_outcome(kind, metric, None, severity, f"{metric} {text}: {why['reason']}")
+def _open_outcome(metric: str, reason: Unscored, severity: Severity, text: str) -> MetricOutcome:
+    kind: FindingKind = "metric_error" if reason["status"] == "error" else "missing_data"
+    return build_outcome(kind, metric, None, severity, f"{metric} {text}: {reason['reason']}")

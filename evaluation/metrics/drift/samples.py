@@ -1,22 +1,25 @@
-"""Whether the values of many runs have moved: a two-sample test for each metric."""
+"""Tests whether the values of many runs have moved: a two-sample test for each metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
+from typing import TypeAlias
 
 from evaluation.errors import MissingExtraError
 from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import read_number
 from evaluation.results.findings import Unscored, missing_data, unscored_error
-from evaluation.statistics.outliers import median
 from evaluation.statistics.two_sample import TwoSampleTest, adjust_p_values, two_sample_test
 from evaluation.values import JsonObject
+
+_Sides: TypeAlias = tuple[list[float], list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class SampleTest:
-    """Two samples of one metric, tested."""
+    """The test of two samples of one metric."""
 
     metric: str
     before: list[float]
@@ -26,11 +29,11 @@ class SampleTest:
 
     @property
     def medians(self) -> tuple[float, float]:
-        """Before and after."""
+        """The medians before and after."""
         return median(self.before), median(self.after)
 
     def as_json(self) -> dict[str, object]:
-        """Give the counts, the effect with its interval, and both p-values."""
+        """Return the counts, the effect with its interval, and both p-values."""
         interval = self.test.effect.interval
         return {
             "baseline_values": len(self.before),
@@ -46,26 +49,28 @@ class SampleTest:
 def compare_samples(
     before: JsonObject, after: JsonObject, rules: DriftRules
 ) -> tuple[list[SampleTest], dict[str, Unscored]]:
-    """Test every metric of either side, and adjust over all that were tested.
+    """Test every metric of either side, and adjust the p-values over all tests.
 
     Args:
-        before: Lists of numbers by metric; null stands for a run without a value and is left out.
-        after: Likewise.
-        rules: ``min_runs`` values are needed a side; intervals have the confidence 1 - ``alpha``.
+        before: Lists of numbers by metric. null stands for a run without a value and is left out.
+        after: As for ``before``.
+        rules: Each side needs ``min_runs`` values; intervals have the confidence 1 - ``alpha``.
 
     Returns:
         The tests, and why some metrics have none.
     """
-    sides = {metric: _sides(before.get(metric), after.get(metric), rules) for metric in {**before, **after}}
+    sides = {
+        metric: _read_sides(before.get(metric), after.get(metric), rules) for metric in {**before, **after}
+    }
     usable = {metric: pair for metric, pair in sides.items() if isinstance(pair, tuple)}
     unusable = {metric: reason for metric, reason in sides.items() if not isinstance(reason, tuple)}
     try:
-        return _tested(usable, rules), unusable
+        return _test_sides(usable, rules), unusable
     except MissingExtraError as error:
         return [], {**unusable, **dict.fromkeys(usable, unscored_error(str(error)))}
 
 
-def _tested(sides: Mapping[str, tuple[list[float], list[float]]], rules: DriftRules) -> list[SampleTest]:
+def _test_sides(sides: Mapping[str, _Sides], rules: DriftRules) -> list[SampleTest]:
     tests = {metric: two_sample_test(*pair, confidence=1.0 - rules.alpha) for metric, pair in sides.items()}
     p_values = adjust_p_values([test.p_value for test in tests.values()])
     return [
@@ -74,8 +79,8 @@ def _tested(sides: Mapping[str, tuple[list[float], list[float]]], rules: DriftRu
     ]
 
 
-def _sides(before: object, after: object, rules: DriftRules) -> tuple[list[float], list[float]] | Unscored:
-    old, new = _sample(before), _sample(after)
+def _read_sides(before: object, after: object, rules: DriftRules) -> _Sides | Unscored:
+    old, new = _read_sample(before), _read_sample(after)
     if isinstance(old, str):
         return unscored_error(f"the baseline's sample {old}")
     if isinstance(new, str):
@@ -86,13 +91,15 @@ def _sides(before: object, after: object, rules: DriftRules) -> tuple[list[float
     return old, new
 
 
-def _sample(given: object) -> list[float] | str:
-    if given is None:
+def _read_sample(values: object) -> list[float] | str:
+    """Return the numbers of a sample, or the reason why it cannot be used."""
+    if values is None:
         return []
-    if not isinstance(given, list):
+    if not isinstance(values, list):
         return "is no list of numbers"
-    numbers = [read_number(value) for value in given if value is not None]
-    wrong = next((number for number in numbers if isinstance(number, str)), None)
-    if wrong is not None:
-        return f"holds a value that {wrong}"
-    return [number for number in numbers if isinstance(number, float)]
+    numbers: list[float] = []
+    for number in (read_number(value) for value in values if value is not None):
+        if isinstance(number, str):
+            return f"holds a value that {number}"
+        numbers.append(number)
+    return numbers

@@ -1,8 +1,7 @@
-"""What a departure from the baseline means: its direction, whether it lasts, how severe it is."""
+"""Rates a departure from the baseline: its direction, whether it lasts, how severe it is."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -15,50 +14,37 @@ from evaluation.results.findings import FindingKind
 Direction = Literal["higher", "lower"]
 Directions = Mapping[str, Direction]
 _ROUNDING: Final = 1e-12
-"""Relative to the baseline's value: a difference that arithmetic makes, and no run."""
+"""Relative to the baseline's value: a difference this small comes from arithmetic."""
 
 
 class Signal(NamedTuple):
-    """A metric that is not as it was."""
+    """A metric that has changed."""
 
     metric: str
     kind: FindingKind
     observed: float
     baseline: float
     limit: float
-    """The bound that was passed; of a test, alpha."""
+    """The bound that was exceeded, or alpha of a test."""
     direction: Direction | None
     worse: bool | None
-    """None where nothing says which direction is better."""
+    """None if no direction of better is known."""
     sustained: bool | None
-    """Whether the newest runs before breached as well; None where it was not asked."""
+    """Whether the newest earlier runs breached the bound too. None if the rules do not ask."""
     severity: Severity
     reason: str
 
     def as_json(self) -> dict[str, object]:
-        """Give the fields, and ``change``: observed less baseline, null where that is too large a number."""
-        change = self.observed - self.baseline
-        return {
-            "metric": self.metric,
-            "kind": self.kind,
-            "observed": self.observed,
-            "baseline": self.baseline,
-            "change": change if math.isfinite(change) else None,
-            "limit": self.limit,
-            "direction": self.direction,
-            "worse": self.worse,
-            "sustained": self.sustained,
-            "severity": self.severity,
-            "reason": self.reason,
-        }
+        """Return the fields, and ``change``: observed minus baseline."""
+        return {**self._asdict(), "change": self.observed - self.baseline}
 
 
 def departure_signal(
     band: Band, observed: float, recent: Sequence[Measurements], rules: DriftRules, directions: Directions
 ) -> Signal | None:
-    """Say what a value outside its band is; None where only rounding took it there.
+    """Return the signal of a value outside its band, or None if only rounding took it there.
 
-    Without a direction of better, either side is a departure, and one from a single run is called drift.
+    Without a direction of better, both sides count, and a departure from a single run is called drift.
     """
     low = observed < band.low
     limit = band.low if low else band.high
@@ -66,7 +52,7 @@ def departure_signal(
         return None
     direction = _direction(band.metric, rules, directions)
     worse = None if direction is None else low is (direction == "higher")
-    sustained = None if rules.sustained == 1 else _sustained(band, low, recent, rules.sustained - 1)
+    sustained = None if rules.sustained == 1 else _is_sustained(band, low, recent, rules.sustained - 1)
     return Signal(
         band.metric,
         "drift" if direction is None and band.kind == "regression" else band.kind,
@@ -77,18 +63,18 @@ def departure_signal(
         worse,
         sustained,
         _severity(band.metric, worse, sustained, rules),
-        f"{band.metric}: {observed:g} is {_word(worse)} the accepted {limit:g}; "
-        f"{band.basis}: {band.center:g}{_lasting(sustained, rules.sustained)}",
+        f"{band.metric}: {observed:g} is {_compare_word(worse)} the accepted {limit:g}; "
+        f"{band.basis}: {band.center:g}{_describe_duration(sustained, rules.sustained)}",
     )
 
 
-def movement_signal(moved: SampleTest, rules: DriftRules, directions: Directions) -> Signal:
-    """Say what two samples that differ mean; a test over many runs is neither single nor sustained."""
-    effect, (before, after) = moved.test.effect, moved.medians
-    direction = _direction(moved.metric, rules, directions)
+def movement_signal(result: SampleTest, rules: DriftRules, directions: Directions) -> Signal:
+    """Return the signal of two samples that differ. Their test covers many runs, so ``sustained`` is None."""
+    effect, (before, after) = result.test.effect, result.medians
+    direction = _direction(result.metric, rules, directions)
     worse = None if direction is None else (effect.delta < 0) is (direction == "higher")
     return Signal(
-        moved.metric,
+        result.metric,
         "drift",
         after,
         before,
@@ -96,9 +82,9 @@ def movement_signal(moved: SampleTest, rules: DriftRules, directions: Directions
         direction,
         worse,
         None,
-        _severity(moved.metric, worse, None, rules),
-        f"{moved.metric}: the values have moved (Cliff's delta {effect.delta:.2f}, from "
-        f"{effect.interval.low:.2f} to {effect.interval.high:.2f}; adjusted p {moved.adjusted_p_value:.2g})",
+        _severity(result.metric, worse, None, rules),
+        f"{result.metric}: the values have moved (Cliff's delta {effect.delta:.2f}, from "
+        f"{effect.interval.low:.2f} to {effect.interval.high:.2f}; adjusted p {result.adjusted_p_value:.2g})",
     )
 
 
@@ -107,14 +93,14 @@ def _direction(metric: str, rules: DriftRules, directions: Directions) -> Direct
     return (own.better if own else None) or directions.get(metric)
 
 
-def _sustained(band: Band, low: bool, recent: Sequence[Measurements], others: int) -> bool:
+def _is_sustained(band: Band, low: bool, recent: Sequence[Measurements], others: int) -> bool:
     newest = [run.values.get(band.metric) for run in recent[-others:]]
     breached = [value is not None and (value < band.low if low else value > band.high) for value in newest]
     return len(breached) == others and all(breached)
 
 
 def _severity(metric: str, worse: bool | None, sustained: bool | None, rules: DriftRules) -> Severity:
-    if worse is False or (worse is None and _unasked(metric, rules)):
+    if worse is False or (worse is None and _has_no_rule(metric, rules)):
         return "info"
     severity = tolerance_of(metric, rules).severity
     if sustained is None:
@@ -124,15 +110,15 @@ def _severity(metric: str, worse: bool | None, sustained: bool | None, rules: Dr
     return "warning" if severity == "critical" else severity
 
 
-def _unasked(metric: str, rules: DriftRules) -> bool:
+def _has_no_rule(metric: str, rules: DriftRules) -> bool:
     return rules.default is None and metric not in rules.tolerances
 
 
-def _word(worse: bool | None) -> str:
+def _compare_word(worse: bool | None) -> str:
     return "beyond" if worse is None else "worse than" if worse else "better than"
 
 
-def _lasting(sustained: bool | None, runs: int) -> str:
+def _describe_duration(sustained: bool | None, runs: int) -> str:
     if sustained is None:
         return ""
-    return f"; so it is in each of the newest {runs} runs" if sustained else "; a single breach"
+    return f"; as in each of the newest {runs} runs" if sustained else "; a single breach"

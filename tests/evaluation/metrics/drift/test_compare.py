@@ -172,10 +172,6 @@ def test_a_tolerance_that_was_applied_in_one_way_is_no_finding():
     assert (told["unscored"]["latency_ms"]["status"], found) == ("missing_data", [])
 
 
-def test_a_run_without_a_finite_value_is_not_compared():
-    assert compare({"latency_ms": math.nan}, {"latency_ms": 1.0})[0]["status"] == "missing_data"
-
-
 def test_what_only_the_run_has_is_not_asked_about():
     assert compare({"latency_ms": 1.0, "token_f1": 0.0}, {"latency_ms": 1.0})[0]["unscored"] == {}
 
@@ -428,6 +424,7 @@ def test_without_scipy_a_sample_is_an_error_that_names_what_to_install(monkeypat
         (math.nan, "is not a finite number"),
         (math.inf, "is not a finite number"),
         (10**400, "is too large a number"),
+        (1e200, "is too large a number"),
         ("900", "is text, not a number"),
         (None, "is null, not a number"),
         ([900], "is a list, not a number"),
@@ -464,16 +461,6 @@ def test_faulty_values_without_a_tolerance_are_one_finding():
 def test_a_baseline_of_the_wrong_shape_is_an_error(baseline, why):
     told, _ = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, **baseline})
     assert told["unscored"][f"baseline.{next(iter(baseline))}"]["reason"] == f"in the baseline it {why}"
-
-
-def test_numbers_too_large_to_average_are_an_error():
-    runs = [{"latency_ms": sign * 1.7e308} for sign in (1, -1, 1, -1, 1)]
-    told, _ = compare({"latency_ms": 1.0}, {"runs": runs}, method="zscore")
-    assert "too large to be averaged" in told["unscored"]["latency_ms"]["reason"]
-
-
-def test_a_change_too_large_for_a_number_is_null():
-    assert only({"latency_ms": 1.7e308}, {"latency_ms": -1.7e308})["change"] is None
 
 
 NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.just(10**400)
