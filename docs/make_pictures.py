@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from orchestrator.cli.view.live import render
+from orchestrator.cli.view.live import draw_frame
 from orchestrator.cli.view.progress import Watch
 from orchestrator.wiring import build_orchestrator
 
@@ -23,7 +23,7 @@ def main() -> None:
     for event in build_orchestrator("local").stream(arguments.task):
         watch.see(event)
     console = Console(record=True, width=86, file=io.StringIO(), force_terminal=True)
-    console.print(render(watch.view, watch.clock()))
+    console.print(draw_frame(watch.view, watch.clock()))
     arguments.out.write_text(console.export_svg(title="orchestrator run"), encoding="utf-8")
 
 

@@ -1,26 +1,26 @@
-"""Asks a person at a terminal."""
+"""Asks a person at a terminal for an answer."""
 
 from __future__ import annotations
 
 import getpass
 import sys
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.interruption import line_or_signal
-from orchestrator.cli.view.question import question_block
+from orchestrator.cli.interruption import raise_on_ctrl_c
+from orchestrator.cli.view.question import draw_question
 from orchestrator.state.graph_state import Question
 
-Answer = Mapping[str, str]
+Answer: TypeAlias = Mapping[str, str]
 _LETTERS: Final = {"a": "approve", "c": "correct", "d": "deny"}
-_TEXTS: Final = {"correct": "What is to be done otherwise? ", "deny": "Why? "}
+_PROMPTS: Final = {"correct": "What should be done differently? ", "deny": "Why? "}
 
 
-def can_ask() -> bool:
-    """Whether a person is at the other end: what they type and what they see is a terminal."""
+def is_terminal() -> bool:
+    """Return whether a person can read and type: standard input and standard error are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
@@ -28,66 +28,71 @@ def ask(console: Console, question: Question, read: Callable[[], str] | None = N
     """Ask until there is an answer.
 
     Args:
-        console: Where the question is put.
-        question: What is asked.
-        read: Gives the next line; "" at the end of the input. None for standard input.
+        console: Shows the question.
+        question: The question.
+        read: Returns the next line, "" at the end of the input; None for standard input.
 
     Returns:
-        The answer; None where the input ended before.
+        The answer; None if the input ends or Ctrl-C comes first.
     """
-    lines = _typed_from_now_on() if read is None else read
-    console.print(question_block(question))
-    word = _word(console, question, lines)
-    if word is None or word == "approve":
-        return None if word is None else given(word)
-    text = _line(console, _TEXTS[word], lines)
-    return None if text is None else given(word, text)
+    if read is None:
+        _drop_typed_ahead()
+    console.print(draw_question(question))
+    try:
+        with raise_on_ctrl_c():
+            answer = _read_answer(console, question, read or sys.stdin.readline)
+    except KeyboardInterrupt:
+        answer = None
+    if answer is None:
+        console.print()
+    return answer
 
 
-def given(word: str, text: str = "") -> Answer:
-    """An answer, with who gave it where that is known."""
-    answer = {"answer": word, "answered_by": _who()}
+def build_answer(word: str, text: str = "") -> Answer:
+    """Build an answer with the name of the user."""
+    answer = {"answer": word, "answered_by": _read_user_name()}
     return {**answer, "text": text} if text else answer
 
 
-def _who() -> str:
+def _read_user_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, ImportError, OSError):  # a user without a name, as in a container
         return "a person"
 
 
-def _word(console: Console, question: Question, read: Callable[[], str]) -> str | None:
+def _read_answer(console: Console, question: Question, read: Callable[[], str]) -> Answer | None:
+    word = _read_word(console, question, read)
+    if word is None or word == "approve":
+        return None if word is None else build_answer(word)
+    text = _read_line(console, _PROMPTS[word], read)
+    return None if text is None else build_answer(word, text)
+
+
+def _read_word(console: Console, question: Question, read: Callable[[], str]) -> str | None:
     accepted = {letter: word for letter, word in _LETTERS.items() if word in question["accepts"]}
-    offered = ", ".join(f"{letter} = {word}" for letter, word in accepted.items())
-    while (typed := _line(console, f"{offered} (Ctrl-C: answer later): ", read)) is not None:
-        word = accepted.get(typed.lower(), typed.lower())
+    choices = ", ".join(f"{letter} = {word}" for letter, word in accepted.items())
+    while (line := _read_line(console, f"{choices} (Ctrl-C: answer later): ", read)) is not None:
+        word = accepted.get(line.lower(), line.lower())
         if word in accepted.values():
             return word
     return None
 
 
-def _line(console: Console, prompt: str, read: Callable[[], str]) -> str | None:
-    """What is typed after a prompt, asked for until there is something; None at the end of the input."""
+def _read_line(console: Console, prompt: str, read: Callable[[], str]) -> str | None:
+    """Read a line that is not blank; None at the end of the input."""
     while True:
         console.print(Text(prompt, style="bold"), end="")
-        try:
-            typed = read()
-        except UnicodeDecodeError:
-            console.print(Text("That is no text."))
-            continue
-        if not typed:
-            console.print()
+        line = read()
+        if not line:
             return None
-        if typed.strip():
-            return typed.strip()
+        if line.strip():
+            return line.strip()
 
 
-def _typed_from_now_on() -> Callable[[], str]:
-    """Read standard input without what was typed before there was a question."""
-    if sys.platform == "win32":
-        return sys.stdin.readline
-    import termios  # noqa: PLC0415 - there only
+def _drop_typed_ahead() -> None:
+    """Drop what was typed before the question appeared, which could approve an output by accident."""
+    if sys.platform != "win32":
+        import termios  # noqa: PLC0415 - only exists there
 
-    termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    return line_or_signal
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)

@@ -1,4 +1,4 @@
-"""``orchestrator doctor``: what this machine has, and what to do where something is missing."""
+"""Checks which models this machine can run, and says how to fix what is missing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
 from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, Sources, Weights, find_weights
-from orchestrator.cli.exits import FAILED, unwritten_exits
-from orchestrator.cli.view.consoles import logs_on, progress_console, result_console
-from orchestrator.cli.view.text import as_json, one_line
+from orchestrator.cli.exits import FAILED
+from orchestrator.cli.view.consoles import build_progress_console, build_result_console, print_logs_on
+from orchestrator.cli.view.text import one_line, to_json
 
 PACKAGES: Final = (
     "plan-execute-monitor",
@@ -29,17 +29,17 @@ PACKAGES: Final = (
     "xllamacpp",
 )
 _NO_WEIGHTS: Final = (
-    "no weights are on this machine; `orchestrator run` downloads them (98 MB) where there is a network, "
+    "this machine has no weights; `orchestrator run` downloads them (98 MB) if there is a network, "
     "or set PEM_WEIGHTS to a GGUF file"
 )
 
 
-class _Fact(BaseModel):
+class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Embedded(_Fact):
-    """The embedded model; ``ready`` once it was loaded, ``problem`` where it could not be."""
+class Embedded(_Record):
+    """The embedded model: ``ready`` if it can be loaded, otherwise ``problem`` says why not."""
 
     ready: bool
     path: str | None = None
@@ -48,23 +48,23 @@ class Embedded(_Fact):
     problem: str | None = None
 
 
-class Ollama(_Fact):
-    """An Ollama server; ``models`` in its order."""
+class Ollama(_Record):
+    """The Ollama server and its models, in the order of the server."""
 
     host: str
     answers: bool
     models: list[str]
 
 
-class OpenAICompatible(_Fact):
-    """Whether the variables are set."""
+class OpenAICompatible(_Record):
+    """Whether the variables for an OpenAI-compatible server are set."""
 
     api_key_set: bool
     base_url_set: bool
 
 
-class Diagnosis(_Fact):
-    """What was found; ``usable`` holds the specifications of models that a run can use now."""
+class Diagnosis(_Record):
+    """The result of all checks. ``usable`` lists the model specifications that a run can use now."""
 
     python: str
     platform: str
@@ -76,16 +76,16 @@ class Diagnosis(_Fact):
 
 
 def diagnose(environment: Mapping[str, str] = os.environ) -> Diagnosis:
-    """Look around; loads the embedded model and waits for Ollama for 2 s at most.
+    """Check everything. Loads the embedded model, and waits at most 2 seconds for Ollama.
 
     Args:
-        environment: The variables that OpenAI's settings and Ollama's host are read from for display.
+        environment: Variables with the host of Ollama and the settings of OpenAI.
     """
-    embedded, ollama, openai = find_embedded(), _find_ollama(environment), _find_openai(environment)
+    embedded, ollama, openai = check_embedded_model(), _check_ollama(environment), _check_openai(environment)
     return Diagnosis(
         python=platform.python_version(),
         platform=platform.platform(terse=True),
-        versions={name: installed_version(name) for name in PACKAGES},
+        versions={name: find_version(name) for name in PACKAGES},
         embedded=embedded,
         ollama=ollama,
         openai=openai,
@@ -97,16 +97,16 @@ def diagnose(environment: Mapping[str, str] = os.environ) -> Diagnosis:
     )
 
 
-def installed_version(package: str) -> str | None:
-    """A package's version; None where it is not installed."""
+def find_version(package: str) -> str | None:
+    """Return the version of a package; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
-def find_embedded(sources: Sources = DEFAULT_SOURCES) -> Embedded:
-    """Look for the weights, and load them where they are there."""
+def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Embedded:
+    """Look for the weights and load them."""
     try:
         require_runtime()
         weights = find_weights(sources)
@@ -114,7 +114,7 @@ def find_embedded(sources: Sources = DEFAULT_SOURCES) -> Embedded:
         return Embedded(ready=False, problem=str(error))
     if weights is None:
         return Embedded(ready=False, problem=_NO_WEIGHTS)
-    problem = _load_problem(weights)
+    problem = _find_load_problem(weights)
     return Embedded(
         ready=problem is None,
         path=str(weights.path),
@@ -124,7 +124,7 @@ def find_embedded(sources: Sources = DEFAULT_SOURCES) -> Embedded:
     )
 
 
-def _load_problem(weights: Weights) -> str | None:
+def _find_load_problem(weights: Weights) -> str | None:
     try:
         embedded_endpoint(weights)
     except (ModelSetupError, ImportError) as error:
@@ -132,14 +132,14 @@ def _load_problem(weights: Weights) -> str | None:
     return None
 
 
-def _find_ollama(environment: Mapping[str, str]) -> Ollama:
+def _check_ollama(environment: Mapping[str, str]) -> Ollama:
     models = installed_models()
     return Ollama(
         host=format_address(environment.get("OLLAMA_HOST")), answers=models is not None, models=models or []
     )
 
 
-def _find_openai(environment: Mapping[str, str]) -> OpenAICompatible:
+def _check_openai(environment: Mapping[str, str]) -> OpenAICompatible:
     return OpenAICompatible(
         api_key_set=bool(environment.get("OPENAI_API_KEY")),
         base_url_set=bool(environment.get("OPENAI_BASE_URL") or environment.get("OPENAI_API_BASE")),
@@ -148,83 +148,80 @@ def _find_openai(environment: Mapping[str, str]) -> OpenAICompatible:
 
 _MEGABYTE: Final = 1_000_000
 _NOTHING_USABLE: Final = (
-    "No model can be used. Mend the embedded model as said above, or start Ollama with `ollama serve` and "
-    "get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
+    "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
+    "and get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
 )
 _NAMES_SHOWN: Final = 5
 
 
-def examine(*, json: bool) -> None:
-    """Look around, print what was found and exit.
+def report_models(*, json: bool) -> None:
+    """Check this machine, print the result and exit.
 
     Raises:
         typer.Exit: No model can be used.
     """
-    with logs_on(progress_console()):
-        found = diagnose()
-    with unwritten_exits():
-        _report(found, json=json)
-    if not found.usable:
+    with print_logs_on(build_progress_console()):
+        diagnosis = diagnose()
+    if json:
+        typer.echo(to_json(diagnosis.model_dump()).encode())
+    else:
+        build_result_console().print(draw_diagnosis(diagnosis))
+    if not diagnosis.usable:
         raise typer.Exit(FAILED)
 
 
-def _report(found: Diagnosis, *, json: bool) -> None:
-    if json:
-        typer.echo(as_json(found.model_dump()).encode())
-    else:
-        result_console().print(describe(found))
+def draw_diagnosis(diagnosis: Diagnosis) -> Text:
+    """Describe the result, one line per check."""
+    return Text("\n").join([*_draw_rows(diagnosis), Text(), _draw_conclusion(diagnosis)])
 
 
-def describe(found: Diagnosis) -> Text:
-    """What was found, in words."""
-    return Text("\n").join([*_rows(found), Text(), _verdict(found)])
+def _draw_rows(diagnosis: Diagnosis) -> Iterator[Text]:
+    yield _draw_row("Python", f"{diagnosis.python} on {diagnosis.platform}", good=True)
+    for package, installed in diagnosis.versions.items():
+        yield _draw_row(package, installed or "not installed", good=installed is not None)
+    yield _draw_row("embedded model", _describe_embedded(diagnosis.embedded), good=diagnosis.embedded.ready)
+    yield _draw_row("Ollama", _describe_ollama(diagnosis.ollama), good=bool(diagnosis.ollama.models))
+    yield _draw_row(
+        "OpenAI-compatible", _describe_openai(diagnosis.openai), good=_is_configured(diagnosis.openai)
+    )
 
 
-def _rows(found: Diagnosis) -> Iterator[Text]:
-    yield _row("Python", f"{found.python} on {found.platform}", good=True)
-    for package, installed in found.versions.items():
-        yield _row(package, installed or "not installed", good=installed is not None)
-    yield _row("embedded model", _embedded(found.embedded), good=found.embedded.ready)
-    yield _row("Ollama", _ollama_line(found.ollama), good=bool(found.ollama.models))
-    yield _row("OpenAI-compatible", _openai_line(found.openai), good=_configured(found.openai))
-
-
-def _row(name: str, text: str, *, good: bool) -> Text:
+def _draw_row(name: str, text: str, *, good: bool) -> Text:
     mark = ("ok ", "green") if good else ("-  ", "yellow")
     return Text.assemble(mark, (f"{name}: ", "bold"), one_line(text))
 
 
-def _embedded(embedded: Embedded) -> str:
+def _describe_embedded(embedded: Embedded) -> str:
     if embedded.size_bytes is None:
         return embedded.problem or "not found"
-    where = f"{embedded.path} ({embedded.size_bytes / _MEGABYTE:.0f} MB, from the {embedded.origin})"
-    return where if embedded.problem is None else f"{where}: {embedded.problem}"
+    location = f"{embedded.path} ({embedded.size_bytes / _MEGABYTE:.0f} MB, from the {embedded.origin})"
+    return location if embedded.problem is None else f"{location}: {embedded.problem}"
 
 
-def _ollama_line(ollama: Ollama) -> str:
+def _describe_ollama(ollama: Ollama) -> str:
     if not ollama.answers:
         return f"no server answers at {ollama.host}; start one with `ollama serve`, or set OLLAMA_HOST"
     if not ollama.models:
         return f"{ollama.host} answers and has no model; get one with `ollama pull llama3.2`"
-    return f"{ollama.host} answers and has {_some(ollama.models)}"
+    return f"{ollama.host} answers and has {_join_names(ollama.models)}"
 
 
-def _openai_line(openai: OpenAICompatible) -> str:
-    key, url = ("set" if there else "not set" for there in (openai.api_key_set, openai.base_url_set))
+def _describe_openai(openai: OpenAICompatible) -> str:
+    key, url = ("set" if is_set else "not set" for is_set in (openai.api_key_set, openai.base_url_set))
     return f"OPENAI_API_KEY is {key}, OPENAI_BASE_URL is {url}"
 
 
-def _configured(openai: OpenAICompatible) -> bool:
+def _is_configured(openai: OpenAICompatible) -> bool:
     return openai.api_key_set or openai.base_url_set
 
 
-def _verdict(found: Diagnosis) -> Text:
-    if not found.usable:
+def _draw_conclusion(diagnosis: Diagnosis) -> Text:
+    if not diagnosis.usable:
         return Text(_NOTHING_USABLE, style="red")
-    return Text(f"Ready to run with --model {_some(found.usable)}", style="green")
+    return Text(f"Ready to run with --model {_join_names(diagnosis.usable)}", style="green")
 
 
-def _some(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     shown = ", ".join(one_line(name) for name in names[:_NAMES_SHOWN])
     more = len(names) - _NAMES_SHOWN
     return shown if more <= 0 else f"{shown} and {more} more"

@@ -1,16 +1,14 @@
-"""How a command ends."""
+"""Ends a command: exit statuses, and errors in the words of the command line."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final
 
 import typer
 
-from agents import ModelSetupError, ModelSpecError
-from orchestrator.cli.view.consoles import write_nowhere
+from agents.errors import ModelSetupError, ModelSpecError
 from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
 
@@ -24,20 +22,11 @@ _OPTIONS: Final = {
     "spec": "--model",
     "thread_id": "--thread",
     "new_thread_id": "--thread",
-    "step": "--step",
-    "supervision": "--supervise",
-    "max_retries": "--max-retries",
     "call_timeout": "--call-timeout",
     "step_timeout": "--step-timeout",
     "max_seconds": "--max-seconds",
-    "max_total_tokens": "--max-tokens",
-    "max_model_calls": "--max-calls",
-    "keep_last": "--keep-last",
-    "older_than": "--older-than",
-    "status": "--status",
-    "limit": "--limit",
 }
-_COMMANDS: Final = {
+_PHRASES: Final = {
     "run()": "`orchestrator run`",
     "resume()": "`orchestrator resume`",
     '{"answer": "approve"}': "--approve",
@@ -47,44 +36,29 @@ _COMMANDS: Final = {
     "give the path of the run's store": "give the run's store with --db",
     "prune() has nothing to go by; give keep_last, older_than or both": "prune has nothing to go by; "
     "give --keep-last, --older-than or both",
-    ", or None for no bound": ", or leave it out for no bound",
-    ", or None to have one": ", or leave it out to have one",
     ", or None": ", or leave it out",
 }
-"""What is said to a program, and what to somebody at a command line."""
+"""Phrases of error messages that address programmers, and what to type instead."""
 
 
 @contextmanager
-def bad_input_exits() -> Iterator[None]:
-    """Turn what the user can mend into one sentence on standard error and exit status 2."""
-    try:
-        yield
-    except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
-        typer.echo(f"orchestrator: {as_typed(str(error))}", err=True)
-        raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
+def report_bad_input() -> Iterator[None]:
+    """Turn an error that the user can fix into one sentence on standard error and an exit status.
 
-
-@contextmanager
-def unwritten_exits() -> Iterator[None]:
-    """Turn a standard output that cannot be written, as on a full disk, into one sentence and exit status 1.
-
-    One that nobody reads is left to Typer, which says nothing.
+    Raises:
+        typer.Exit: With status 2, or 1 if the store failed during a run.
     """
     try:
         yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        with suppress(OSError, ValueError):  # a stream in memory
-            write_nowhere(sys.stdout.fileno())  # or its buffer fails again at exit
-        typer.echo(f"orchestrator: the result cannot be written: {error.strerror or error}", err=True)
-        raise typer.Exit(FAILED) from None
+    except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
+        typer.echo(f"orchestrator: {translate_message(str(error))}", err=True)
+        raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
 
 
-def as_typed(message: str) -> str:
-    """An error's sentence in the words of the command line."""
-    said = one_line(message)
-    for word, typed in _COMMANDS.items():
-        said = said.replace(word, typed)
-    name, verb, rest = said.partition(" is ")
+def translate_message(message: str) -> str:
+    """Replace parameter names and Python calls in an error message by what a user types."""
+    text = one_line(message)
+    for phrase, typed in _PHRASES.items():
+        text = text.replace(phrase, typed)
+    name, verb, rest = text.partition(" is ")
     return f"{_OPTIONS.get(name, name)}{verb}{rest}"

@@ -1,4 +1,4 @@
-"""``orchestrator runs``, ``show``, ``delete`` and ``prune``: the runs that are kept."""
+"""Lists, shows and deletes stored runs."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Final
 
 import typer
 from rich.text import Text
 
-from orchestrator.cli.exits import bad_input_exits, unwritten_exits
-from orchestrator.cli.store import open_store, reading
-from orchestrator.cli.view.consoles import progress_console, result_console
-from orchestrator.cli.view.history import runs_table, story
-from orchestrator.cli.view.question import how_to_answer
-from orchestrator.cli.view.text import as_json, one_line
-from orchestrator.errors import ConfigurationError
+from orchestrator.cli.exits import report_bad_input
+from orchestrator.cli.store import explain_read_error, open_store
+from orchestrator.cli.view.consoles import build_progress_console, build_result_console
+from orchestrator.cli.view.history import draw_run, draw_runs
+from orchestrator.cli.view.question import format_answer_command
+from orchestrator.cli.view.text import one_line, to_json
 from orchestrator.persistence import RunSummary, Store
 from orchestrator.runs.summary import StoredStatus
-
-_MOST_DAYS: Final = 700_000
-"""About as many as a calendar holds."""
 
 
 def list_runs(
@@ -34,70 +29,63 @@ def list_runs(
     db: str | None,
     json: bool,
 ) -> None:
-    """Print the runs of a store, the one that was stored last first."""
-    with _opened(db) as store:
-        found = store.history.runs(status=status, since=since, task=task, limit=limit)
-    with unwritten_exits():
-        if json:
-            typer.echo(as_json([_portable(run) for run in found]).encode())
-        else:
-            result_console().print(runs_table(found) if found else Text("no runs"))
+    """Print the runs of a store, newest first."""
+    with _open_for_reading(db) as store:
+        runs = store.history.runs(status=status, since=since, task=task, limit=limit)
+    if json:
+        typer.echo(to_json([_to_json_values(run) for run in runs]).encode())
+    else:
+        build_result_console().print(draw_runs(runs) if runs else Text("no runs"))
 
 
 def show_run(thread: str, *, db: str | None, json: bool) -> None:
-    """Print a run: its plan, its executions in their order with their verdicts, what it used and gave."""
-    with _opened(db) as store:
+    """Print one run: its plan, its executions with their verdicts, its usage and its result."""
+    with _open_for_reading(db) as store:
         run = store.history.show(thread)
-    with unwritten_exits():
-        if json:
-            typer.echo(as_json({**_portable(run.summary), "state": run.state}).encode())
-            return
-        result_console().print(story(run))
-        if run.summary.question is not None:
-            said = how_to_answer(run.summary.question, thread, store.where)
-            result_console().print(Text(said), soft_wrap=True)
+    if json:
+        typer.echo(to_json({**_to_json_values(run.summary), "state": run.state}).encode())
+        return
+    console = build_result_console()
+    console.print(draw_run(run))
+    if run.summary.question is not None:
+        command = format_answer_command(run.summary.question, thread, store.where)
+        console.print(Text(command), soft_wrap=True)
 
 
 def delete_run(thread: str, *, db: str | None) -> None:
-    """Delete a run."""
-    with _opened(db) as store:
+    """Delete one run."""
+    with _open_for_reading(db) as store:
         store.history.delete(thread)
-    _say(f"deleted {thread}")
+    _print_progress(f"deleted {thread}")
 
 
-def prune_runs(*, keep_last: int | None, older_than: float | None, db: str | None) -> None:
-    """Delete runs that have ended, but those that are to be kept.
+def prune_runs(*, keep_last: int | None, older_than: timedelta | None, db: str | None) -> None:
+    """Delete runs that have ended.
 
     Args:
-        keep_last: So many of those that ended last are kept.
-        older_than: Those stored in so many days are kept.
-        db: Where; None for the user's file.
+        keep_last: Number of runs to keep, those stored last.
+        older_than: Age up to which runs are kept.
+        db: Path or URL of the store; None for the user's file.
     """
-    with _opened(db) as store:
-        gone = store.history.prune(keep_last=keep_last, older_than=_days(older_than))
-    for thread in gone:
-        _say(f"deleted {thread}")
-    if not gone:
-        _say("nothing to delete")
+    with _open_for_reading(db) as store:
+        deleted = store.history.prune(keep_last=keep_last, older_than=older_than)
+    for thread in deleted:
+        _print_progress(f"deleted {thread}")
+    if not deleted:
+        _print_progress("nothing to delete")
 
 
 @contextmanager
-def _opened(db: str | None) -> Iterator[Store]:
-    with bad_input_exits(), open_store(db) as store, reading():
+def _open_for_reading(db: str | None) -> Iterator[Store]:
+    with report_bad_input(), open_store(db) as store, explain_read_error():
         yield store
 
 
-def _days(days: float | None) -> timedelta | None:
-    if days is None or 0 <= days < _MOST_DAYS:
-        return None if days is None else timedelta(days=days)
-    raise ConfigurationError(f"older_than is {days!r}; give days, such as 30")
+def _print_progress(sentence: str) -> None:
+    build_progress_console().print(Text(one_line(sentence, 5000)))
 
 
-def _say(sentence: str) -> None:
-    progress_console().print(Text(one_line(sentence, 5000)))
-
-
-def _portable(run: RunSummary) -> Mapping[str, object]:
+def _to_json_values(run: RunSummary) -> Mapping[str, object]:
     return {
         **asdict(run),
         "started": None if run.started is None else run.started.isoformat(),

@@ -1,119 +1,78 @@
-"""Ctrl-C and other requests to end: the first keeps what was done, the second ends the process.
-
-Where nothing was done yet, or all is done, the first ends it.
-"""
+"""Handles Ctrl-C and the other signals that end a process."""
 
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Final, NoReturn, TypeVar
+from typing import Final, NoReturn
 
-Made = TypeVar("Made")
 INTERRUPTED: Final = 130
-"""The exit status that a shell gives to a command ended by Ctrl-C."""
+"""The exit status that a shell reports for a command ended by Ctrl-C."""
 _SHOW_CURSOR: Final = b"\x1b[?25h"
-_ENDINGS: Final = tuple(
+_END_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
-def end_on_ctrl_c() -> None:
-    """Have Ctrl-C end the process with one line and status 130, wherever it is.
-
-    No exception: libraries swallow one that comes while they are imported, or print it with a traceback.
-    """
+def exit_on_ctrl_c() -> None:
+    """Let Ctrl-C end the process with one line and status 130."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, _exit_now)
 
 
-def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
-    with suppress(OSError, ValueError):  # whoever read standard error is gone, or it was closed
-        _tell_terminal(_SHOW_CURSOR + b"\r")  # over the ^C that the terminal shows itself
-        os.write(sys.stderr.fileno(), b"orchestrator: interrupted\n")
+def _exit_now(_signal: int, _frame: FrameType | None) -> NoReturn:
+    with suppress(OSError):
+        os.write(2, b"\rorchestrator: interrupted\n")  # \r overwrites the ^C that the terminal shows
+    # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
     os._exit(INTERRUPTED)
 
 
 @contextmanager
-def interruptible(cancel: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Turn the first of these signals into a call of ``cancel``, and leave the next to the system.
+def cancel_on_signal(cancel: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Call ``cancel`` at the first signal. A second signal ends the process.
 
     Args:
-        cancel: Called within a signal handler.
+        cancel: Called inside a signal handler.
 
-    Returns:
-        A function that says whether a signal came, for who could not be cancelled yet.
+    Yields:
+        A function that returns whether a signal came.
     """
-    came: list[bool] = []
-    before = {number: signal.getsignal(number) for number in _ENDINGS}
-    # Whoever started the process and has a signal ignored (nohup) does not want it to end the run.
-    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    received: list[int] = []
+    previous = {number: signal.getsignal(number) for number in _END_SIGNALS}
+    # nohup, and shells for background jobs, ignore a signal on purpose.
+    handled = [number for number, handler in previous.items() if handler is not signal.SIG_IGN]
 
-    def first(_signal: int, _frame: FrameType | None) -> None:
-        for number in heeded:
-            signal.signal(number, signal.SIG_DFL)
-        came.append(True)
-        # The live view hides it, and would have no time to bring it back if a second signal came.
-        _tell_terminal(_SHOW_CURSOR)
+    def handle_first(number: int, _frame: FrameType | None) -> None:
+        for each in handled:
+            signal.signal(each, signal.SIG_DFL)
+        received.append(number)
+        _show_cursor()
         cancel()
 
     try:
-        for number in heeded:
-            signal.signal(number, first)
-        yield lambda: bool(came)
+        for number in handled:
+            signal.signal(number, handle_first)
+        yield lambda: bool(received)
     finally:
-        for number in heeded:
-            signal.signal(number, before[number])
+        for number in handled:
+            signal.signal(number, previous[number])
 
 
-def unless_interrupted(make: Callable[[], Made]) -> Made | None:
-    """What ``make`` makes; None where one of these signals came first."""
-    try:
-        with interruptible(_give_up) as interrupted:
-            made = make()
-    except _Interruption:
-        return None
-    # A library may have swallowed the exception.
-    return None if interrupted() else made
-
-
-def line_or_signal() -> str:
-    """The next line of standard input, a terminal; "" at its end, and where a signal comes before.
-
-    Python would sleep through a signal that came after its last look and before it began to read.
-    """
-    with _told_of_signals() as signals:
-        ready, _, _ = select.select([sys.stdin, signals], [], [])
-    return "" if signals in ready else sys.stdin.readline()
+def _show_cursor() -> None:
+    # The live view hides the cursor; a second signal would end the process before it is shown again.
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), _SHOW_CURSOR)
 
 
 @contextmanager
-def _told_of_signals() -> Iterator[int]:
-    """Where there is something to read as soon as one has come."""
-    ours, theirs = os.pipe()
-    os.set_blocking(theirs, False)
-    before = signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+def raise_on_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt inside the block."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        yield ours
+        yield
     finally:
-        signal.set_wakeup_fd(before)
-        os.close(ours)
-        os.close(theirs)
-
-
-class _Interruption(BaseException):
-    """No KeyboardInterrupt: Python notes one in generated code, and dies of it later though it was caught."""
-
-
-def _give_up() -> NoReturn:
-    raise _Interruption
-
-
-def _tell_terminal(sequence: bytes) -> None:
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), sequence)
+        signal.signal(signal.SIGINT, previous)

@@ -1,15 +1,41 @@
-"""Where the process starts: ready for Ctrl-C before the imports, which take seconds."""
+"""Starts the process: prepares Ctrl-C and the output streams before the slow imports."""
 
 from __future__ import annotations
 
-from orchestrator.cli.interruption import end_on_ctrl_c
-from orchestrator.cli.view.consoles import accept_any_text
+import sys
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.interruption import exit_on_ctrl_c
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 def main() -> None:
     """Run the command line and exit."""
-    end_on_ctrl_c()
-    accept_any_text()
-    from orchestrator.cli.app import app  # noqa: PLC0415 - Ctrl-C within it has to end without a traceback
+    exit_on_ctrl_c()
+    _prepare_streams()
+    from orchestrator.cli.app import app  # noqa: PLC0415 - Ctrl-C during this import needs the handler
 
     app(prog_name="orchestrator")
+
+
+def _prepare_streams() -> None:
+    if sys.platform != "win32":  # where a console is not a file
+        stderr = BufferedWriter(_LossyFile(2, "wb", closefd=False))
+        sys.stderr = TextIOWrapper(stderr, sys.stderr.encoding, line_buffering=True)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A result with a character that the terminal's encoding lacks must still be printed.
+            stream.reconfigure(errors="replace")
+
+
+class _LossyFile(FileIO):
+    """Drops what cannot be written: a lost terminal or pipe must not end a run and lose its result."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes

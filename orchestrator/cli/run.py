@@ -1,18 +1,18 @@
-"""``orchestrator run``: plan, execute, monitor."""
+"""Runs, resumes and forks: opens the store, builds the agents, runs to the end and exits."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
-from orchestrator.cli.ask import Answer, given
-from orchestrator.cli.exits import bad_input_exits
-from orchestrator.cli.interruption import unless_interrupted
-from orchestrator.cli.options import Options, options_from
-from orchestrator.cli.session import Conversation, end, interrupted_before
-from orchestrator.cli.store import check_ended, command_of, kept_in, open_store
-from orchestrator.cli.view.consoles import logs_on, progress_console
+from orchestrator.cli.ask import Answer, build_answer
+from orchestrator.cli.commands.options import RunOptions, TypedOptions
+from orchestrator.cli.exits import report_bad_input
+from orchestrator.cli.session import Session, print_and_exit
+from orchestrator.cli.store import explain_lost_store, open_store, read_stored_options, refuse_unfinished_run
+from orchestrator.cli.stored_options import build_settings, changed_options, parse_options, read_options
+from orchestrator.cli.view.consoles import build_progress_console, print_logs_on
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.settings import check_task, check_thread_id
@@ -20,71 +20,38 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
 
-def begin(
-    task: str,
-    typed: Mapping[str, object],
-    *,
-    thread: str | None,
-    db: str | None,
-    no_db: bool,
-    json: bool,
+def run_task(
+    task: str, typed: TypedOptions, *, thread: str | None, db: str | None, no_db: bool, json: bool
 ) -> None:
-    """Run a task, print how it ended and exit.
+    """Run a task, print its final state and exit.
 
     Args:
         task: What to do.
-        typed: The fields of ``Options``.
-        thread: Names the run; None to have one made up.
-        db: The file that keeps it; None for the user's.
-        no_db: Keep nothing.
+        typed: Values of fields of ``RunOptions``.
+        thread: Name of the run; None for a generated one.
+        db: Path or URL of the store; None for the user's file.
+        no_db: Do not store the run.
         json: Print JSON, and ask nothing.
 
     Raises:
-        typer.Exit: With the exit status, but for success.
+        typer.Exit: With the exit status, unless the run succeeded.
     """
-    thread_id = str(uuid.uuid4()) if thread is None else thread
-    with bad_input_exits():
+    thread_id = _choose_thread_id(thread)
+    with report_bad_input():
         check_task(task)
         check_thread_id(thread)
-        options = Options.model_validate(typed)
-        options.settings()
-        with _store(db, options, none=no_db) as store:
+        options = parse_options(typed)
+        build_settings(options)  # reports bad values before the store is created
+        with _open_new_store(db, options, no_db=no_db) as store:
             if store is not None and thread is not None:
-                check_ended(store, thread)
-            state = _run(task, thread_id, options, store, quiet=json)
-    end(state, thread_id, store, json=json)
+                refuse_unfinished_run(store, thread)
+            state = _execute(options, store, thread_id, lambda session: session.start(task), json=json)
+    print_and_exit(state, thread_id, store, json=json)
 
 
-@contextmanager
-def _store(path: str | None, options: Options, *, none: bool) -> Iterator[Store | None]:
-    if none and path is not None:
-        raise ConfigurationError("--db and --no-db contradict each other; give one of them")
-    if none and options.supervise == "human":
-        raise ConfigurationError("--no-db keeps no question for --supervise human; leave one of them out")
-    with nullcontext() if none else open_store(path, options.kept()) as store:
-        yield store
-
-
-def _run(
-    task: str, thread_id: str, options: Options, store: Store | None, *, quiet: bool
-) -> OrchestratorState:
-    console = progress_console()
-    with logs_on(console):
-        settings, saver = options.settings(), None if store is None else store.saver
-        orchestrator = unless_interrupted(
-            lambda: build_orchestrator(options.model, settings, checkpointer=saver)
-        )
-        if orchestrator is None:
-            return interrupted_before(task, options.max_retries)
-        if store is None:
-            return Conversation(orchestrator, thread_id, console, quiet).begin(task)
-        with kept_in(store, thread_id):
-            return Conversation(orchestrator, thread_id, console, quiet, store.where).begin(task)
-
-
-def go_on(
+def resume_run(
     thread: str,
-    typed: Mapping[str, object],
+    typed: TypedOptions,
     *,
     approve: bool,
     correct: str | None,
@@ -92,86 +59,101 @@ def go_on(
     db: str | None,
     json: bool,
 ) -> None:
-    """Go on with a run, print how it ended and exit.
+    """Resume a run, print its final state and exit.
 
     Args:
-        thread: Names the run.
-        typed: Fields of ``Options`` that are not to be as they were; None for those that are.
-        approve: The answer is that the output stands.
-        correct: The answer is to do it again, like this.
-        deny: The answer is to end the run, for this reason.
-        db: The file that keeps it; None for the user's.
+        thread: Name of the run.
+        typed: Fields of ``RunOptions`` to change.
+        approve: Answer that the output is accepted.
+        correct: Answer with instructions for another attempt.
+        deny: Answer that ends the run, with the reason.
+        db: Path or URL of the store; None for the user's file.
         json: Print JSON, and ask nothing.
 
     Raises:
-        typer.Exit: With the exit status, but for success.
+        typer.Exit: With the exit status, unless the run succeeded.
     """
-    with bad_input_exits():
-        answer = _answer(approve=approve, correct=correct, deny=deny)
+    with report_bad_input():
+        answer = _read_answer(approve=approve, correct=correct, deny=deny)
         with open_store(db) as store:
-            state = _resume(thread, answer, typed, store, quiet=json)
-    end(state, thread, store, json=json)
+            options = _restore_options(store, thread, typed)
+            state = _execute(options, store, thread, lambda session: session.resume(answer), json=json)
+    print_and_exit(state, thread, store, json=json)
 
 
-def _answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:
-    texts = {"correct": correct, "deny": deny}
-    answers = {word: said for word, said in texts.items() if said is not None}
-    if approve + len(answers) > 1:
+def fork_run(
+    thread: str, step: int, typed: TypedOptions, *, new: str | None, db: str | None, json: bool
+) -> None:
+    """Fork a run, print the final state of the new run and exit.
+
+    Args:
+        thread: Name of the run.
+        step: The first step to execute again, from 1.
+        typed: Fields of ``RunOptions`` to change.
+        new: Name of the new run; None for a generated one.
+        db: Path or URL of the store of both runs; None for the user's file.
+        json: Print JSON, and ask nothing.
+
+    Raises:
+        typer.Exit: With the exit status, unless the run succeeded.
+    """
+    new_id = _choose_thread_id(new)
+    with report_bad_input():
+        check_thread_id(new_id)
+        with open_store(db) as store:
+            options = _restore_options(store, thread, typed)
+            state = _execute(
+                options, store, new_id, lambda session: session.fork(thread, step - 1), json=json
+            )
+    print_and_exit(state, new_id, store, json=json)
+
+
+def _choose_thread_id(name: str | None) -> str:
+    return str(uuid.uuid4()) if name is None else name
+
+
+def _restore_options(store: Store, thread_id: str, typed: TypedOptions) -> RunOptions:
+    """Return the options of a stored run with the typed changes, and store them from now on."""
+    options = read_options({**read_stored_options(store, thread_id), **typed}, thread_id)
+    store.keep(changed_options(options))
+    return options
+
+
+@contextmanager
+def _open_new_store(path: str | None, options: RunOptions, *, no_db: bool) -> Iterator[Store | None]:
+    if no_db and path is not None:
+        raise ConfigurationError("--db and --no-db contradict each other; give one of them")
+    if no_db and options.supervise == "human":
+        raise ConfigurationError(
+            "--no-db cannot store a question of --supervise human; leave one of them out"
+        )
+    with nullcontext() if no_db else open_store(path, changed_options(options)) as store:
+        yield store
+
+
+def _execute(
+    options: RunOptions,
+    store: Store | None,
+    thread_id: str,
+    begin: Callable[[Session], OrchestratorState],
+    *,
+    json: bool,
+) -> OrchestratorState:
+    console = build_progress_console()
+    saver, where = (None, None) if store is None else (store.saver, store.where)
+    with print_logs_on(console), nullcontext() if store is None else explain_lost_store(store, thread_id):
+        orchestrator = build_orchestrator(options.model, build_settings(options), checkpointer=saver)
+        return begin(Session(orchestrator, thread_id, console, quiet=json, where=where))
+
+
+def _read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:
+    texts = {name: text for name, text in (("correct", correct), ("deny", deny)) if text is not None}
+    if approve + len(texts) > 1:
         raise ConfigurationError(
             "--approve, --correct and --deny contradict each other; give one of them, or none after a crash"
         )
-    for word, said in answers.items():
-        if not said.strip():
-            raise ConfigurationError(f"--{word} is {said!r}; give a text that says what to do, or why")
-        return given(word, said)
-    return given("approve") if approve else None
-
-
-def _resume(
-    thread_id: str, answer: Answer | None, typed: Mapping[str, object], store: Store, *, quiet: bool
-) -> OrchestratorState:
-    options = options_from(command_of(store, thread_id), thread_id).but(**typed)
-    store.keep(options.kept())
-    console = progress_console()
-    with logs_on(console):
-        orchestrator = build_orchestrator(options.model, options.settings(), checkpointer=store.saver)
-        with kept_in(store, thread_id):
-            return Conversation(orchestrator, thread_id, console, quiet).go_on(answer)
-
-
-def branch_off(
-    thread: str, step: int, typed: Mapping[str, object], *, new: str | None, db: str | None, json: bool
-) -> None:
-    """Fork a run, print how the new one ended and exit.
-
-    Args:
-        thread: Names the run.
-        step: The step to begin with, from 1.
-        typed: Fields of ``Options`` that are not to be as they were; None for those that are.
-        new: Names the new run; None to have a name made up.
-        db: The store of both; None for the user's file.
-        json: Print JSON, and ask nothing.
-
-    Raises:
-        typer.Exit: With the exit status, but for success.
-    """
-    new_thread = str(uuid.uuid4()) if new is None else new
-    with bad_input_exits():
-        check_thread_id(new_thread)
-        if step < 1:
-            raise ConfigurationError(f"step is {step}; give the number of a step, from 1")
-        with open_store(db) as store:
-            state = _forked(thread, step, new_thread, typed, store, quiet=json)
-    end(state, new_thread, store, json=json)
-
-
-def _forked(
-    thread: str, step: int, new: str, typed: Mapping[str, object], store: Store, *, quiet: bool
-) -> OrchestratorState:
-    options = options_from(command_of(store, thread), thread).but(**typed)
-    store.keep(options.kept())
-    console = progress_console()
-    with logs_on(console):
-        orchestrator = build_orchestrator(options.model, options.settings(), checkpointer=store.saver)
-        with kept_in(store, new):
-            return Conversation(orchestrator, new, console, quiet, store.where).branch_off(thread, step - 1)
+    for name, text in texts.items():
+        if not text.strip():
+            raise ConfigurationError(f"--{name} is {text!r}; give a text that says what to do, or why")
+        return build_answer(name, text)
+    return build_answer("approve") if approve else None

@@ -1,4 +1,4 @@
-"""What a command prints of the state that it leaves behind, and the exit status."""
+"""Runs an orchestrator on a console: shows its events, asks its questions and prints its final state."""
 
 from __future__ import annotations
 
@@ -13,145 +13,108 @@ from rich.console import Console
 from rich.text import Text
 
 from agents.sync import run_loop
-from orchestrator.cli.ask import Answer, ask, can_ask
-from orchestrator.cli.exits import FAILED, WAITING, unwritten_exits
-from orchestrator.cli.interruption import interruptible, unless_interrupted
-from orchestrator.cli.view.consoles import can_draw, progress_console, result_console
-from orchestrator.cli.view.progress import Show, progress
-from orchestrator.cli.view.question import how_to_answer, question_block
-from orchestrator.cli.view.summary import summary
-from orchestrator.cli.view.text import as_json, one_line
+from orchestrator.cli.ask import Answer, ask, is_terminal
+from orchestrator.cli.exits import FAILED, WAITING
+from orchestrator.cli.interruption import cancel_on_signal
+from orchestrator.cli.view.consoles import build_progress_console, build_result_console, can_draw
+from orchestrator.cli.view.progress import Show, show_progress
+from orchestrator.cli.view.question import draw_question, format_answer_command
+from orchestrator.cli.view.summary import format_summary
+from orchestrator.cli.view.text import one_line, to_json
 from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.judging.verdict import failed
 from orchestrator.persistence import Store
 from orchestrator.runtime.events import Event, RunFinished, RunPaused, RunResumed, RunStarted
-from orchestrator.state.graph_state import OrchestratorState, Question, blank_state
+from orchestrator.state.graph_state import OrchestratorState
 
-
-def end(state: OrchestratorState, thread_id: str, store: Store | None, *, json: bool) -> None:
-    """Print a state and exit.
-
-    Raises:
-        typer.Exit: With the status that says how the run ended, but for success.
-    """
-    question = state["question"] if state["status"] == "executing" else None
-    with unwritten_exits():
-        if json:
-            typer.echo(as_json(state).encode())
-        elif question is None:
-            result_console().print(summary(state))
-        elif not can_ask():  # or else it was put there
-            result_console().print(question_block(question))
-    if question is not None:
-        _say_how(question, thread_id, store, json=json)
-        raise typer.Exit(WAITING)
-    if state["status"] != "success":
-        raise typer.Exit(FAILED)
-
-
-def _say_how(question: Question, thread_id: str, store: Store | None, *, json: bool) -> None:
-    """On standard output with the question, on standard error beside a JSON document."""
-    if store is None:
-        return
-    console = progress_console() if json else result_console()
-    console.print(Text(how_to_answer(question, thread_id, store.where)), soft_wrap=True)
+OpenStream: TypeAlias = Callable[[], AsyncGenerator[Event, None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """Follows a run on a console.
+class Session:
+    """One run on a console.
 
     Attributes:
-        orchestrator: Whose run it is.
-        thread_id: Names it.
-        console: Where its progress, and its questions, are shown.
-        quiet: Neither draw nor ask.
-        kept_in: The store of a run that is new, which is said as soon as it has begun.
+        orchestrator: Executes the run.
+        thread_id: Name of the run.
+        console: Shows progress and questions.
+        quiet: Print progress as lines, and ask nothing.
+        where: Name of the store, None without a store.
     """
 
     orchestrator: LangGraphOrchestrator
     thread_id: str
     console: Console
     quiet: bool
-    kept_in: str | None = None
+    where: str | None = None
 
-    def begin(self, task: str) -> OrchestratorState:
-        """Run a task."""
-        return self._begun(partial(self.orchestrator.astream, task, self.thread_id))
+    def start(self, task: str) -> OrchestratorState:
+        """Run a task until it ends or waits."""
+        return self._run_new(partial(self.orchestrator.astream, task, self.thread_id))
 
-    def branch_off(self, thread_id: str, step: int) -> OrchestratorState:
-        """Go on from before a step of another run."""
-        return self._begun(partial(self.orchestrator.astream_forked, thread_id, step, self.thread_id))
+    def fork(self, thread_id: str, step: int) -> OrchestratorState:
+        """Continue a copy of another run from before a step until it ends or waits."""
+        return self._run_new(partial(self.orchestrator.astream_forked, thread_id, step, self.thread_id))
 
-    def go_on(self, answer: Mapping[str, str] | None) -> OrchestratorState:
-        """Go on with a run, with an answer where one is given."""
-        return self._to_the_end(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
+    def resume(self, answer: Mapping[str, str] | None) -> OrchestratorState:
+        """Resume the run, with an answer if there is one, until it ends or waits."""
+        return self._run(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
 
-    def _begun(self, begin: Begin) -> OrchestratorState:
-        return self._to_the_end(partial(self._announced, begin))
+    def _run_new(self, open_stream: OpenStream) -> OrchestratorState:
+        return self._run(partial(self._announce, open_stream))
 
-    async def _announced(self, begin: Begin) -> AsyncGenerator[Event, None]:
-        """The events; before the first, how to find the run again."""
-        async with aclosing(begin()) as events:
+    async def _announce(self, open_stream: OpenStream) -> AsyncGenerator[Event, None]:
+        """Print the thread and the store with the first event, when a fork can no longer be refused."""
+        async with aclosing(open_stream()) as events:
             async for event in events:
-                if self.kept_in is not None and isinstance(event, RunStarted | RunResumed):
-                    where = f"thread {one_line(self.thread_id)}, kept in {one_line(self.kept_in)}"
-                    self.console.print(Text(where))
+                if self.where is not None and isinstance(event, RunStarted | RunResumed):
+                    text = f"thread {one_line(self.thread_id)}, stored in {one_line(self.where)}"
+                    self.console.print(Text(text))
                 yield event
 
-    def _to_the_end(self, begin: Begin) -> OrchestratorState:
-        """The state in which the run ended, or waits where nobody here answers."""
-        state = self._followed(begin)
-        while (answer := self._answer(state)) is not None:
-            state = self._followed(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
+    def _run(self, open_stream: OpenStream) -> OrchestratorState:
+        state = self._follow(open_stream)
+        while (answer := self._ask(state)) is not None:
+            state = self._follow(partial(self.orchestrator.astream_resumed, self.thread_id, answer))
         return state
 
-    def _followed(self, begin: Begin) -> OrchestratorState:
-        live = not self.quiet and can_draw(self.console)
-        with progress(self.console, live=live) as show:
-            return follow(self.orchestrator, begin, show)
+    def _follow(self, open_stream: OpenStream) -> OrchestratorState:
+        is_live = not self.quiet and can_draw(self.console)
+        with show_progress(self.console, live=is_live) as show:
+            return follow(self.orchestrator, open_stream, show)
 
-    def _answer(self, state: OrchestratorState) -> Answer | None:
+    def _ask(self, state: OrchestratorState) -> Answer | None:
         question = state["question"]
-        if question is None or not question["accepts"] or self.quiet or not can_ask():
+        if question is None or not question["accepts"] or self.quiet or not is_terminal():
             return None
-        answer = unless_interrupted(lambda: ask(self.console, question))
-        if answer is None:
-            self.console.print()
-            return None
-        return {**answer, "question": question["id"]}
+        answer = ask(self.console, question)
+        return None if answer is None else {**answer, "question": question["id"]}
 
 
-Begin: TypeAlias = Callable[[], AsyncGenerator[Event, None]]
+def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: Show) -> OrchestratorState:
+    """Run to the end and show the events. Ctrl-C ends the run as cancelled.
 
-_INTERRUPTED = "interrupted by the user"
-
-
-def follow(orchestrator: LangGraphOrchestrator, begin: Begin, show: Show) -> OrchestratorState:
-    """Run, or go on, and show the events; Ctrl-C ends the run as cancelled.
-
-    The event loop runs in the main thread, where signals arrive.
+    The event loop runs in the main thread, because Python handles signals there.
 
     Args:
-        orchestrator: Whose run it is.
-        begin: Begins it, or goes on with it: ``astream``, ``astream_resumed`` or ``astream_forked``.
-        show: Is given each event.
+        orchestrator: Executes the run.
+        open_stream: Starts, resumes or forks the run.
+        show: Called with each event.
     """
 
     def cancel() -> None:
-        orchestrator.cancel(reason=_INTERRUPTED)
+        orchestrator.cancel(reason="interrupted by the user")
 
-    with interruptible(cancel) as interrupted:
-        return run_loop(lambda: _follow(begin, show, interrupted, cancel))
+    with cancel_on_signal(cancel) as is_cancelled:
+        return run_loop(lambda: _read_events(open_stream, show, is_cancelled, cancel))
 
 
-async def _follow(
-    begin: Begin, show: Show, interrupted: Callable[[], bool], cancel: Callable[[], None]
+async def _read_events(
+    open_stream: OpenStream, show: Show, is_cancelled: Callable[[], bool], cancel: Callable[[], None]
 ) -> OrchestratorState:
     state: OrchestratorState | None = None
-    async with aclosing(begin()) as events:
+    async with aclosing(open_stream()) as events:
         async for event in events:
-            if interrupted():  # the signal may have come before there was a run to cancel
+            if is_cancelled():  # a signal before the first event found no run to cancel
                 cancel()
             show(event)
             if isinstance(event, RunFinished | RunPaused):
@@ -159,6 +122,23 @@ async def _follow(
     return cast("OrchestratorState", state)
 
 
-def interrupted_before(task: str, max_retries: int) -> OrchestratorState:
-    """The state of a run that was interrupted before it began."""
-    return {**blank_state(task, max_retries), **failed("cancelled", _INTERRUPTED)}
+def print_and_exit(state: OrchestratorState, thread_id: str, store: Store | None, *, json: bool) -> None:
+    """Print the state that a command leaves behind, and exit.
+
+    Raises:
+        typer.Exit: With the status of the run, unless it succeeded.
+    """
+    question = state["question"] if state["status"] == "executing" else None
+    if json:
+        typer.echo(to_json(state).encode())
+    elif question is None:
+        build_result_console().print(format_summary(state))
+    elif not is_terminal():  # on a terminal the session has shown the question
+        build_result_console().print(draw_question(question))
+    if question is not None:
+        if store is not None:
+            console = build_progress_console() if json else build_result_console()
+            console.print(Text(format_answer_command(question, thread_id, store.where)), soft_wrap=True)
+        raise typer.Exit(WAITING)
+    if state["status"] != "success":
+        raise typer.Exit(FAILED)

@@ -1,96 +1,104 @@
-"""The store of the command line: what is said of it in the words of a command."""
+"""Opens the store of a command, and explains its errors in the words of the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from orchestrator.cli.view.question import resume_command
+from orchestrator import persistence
+from orchestrator.cli.view.question import format_resume_command
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
-from orchestrator.persistence import open_store as open_any
 from orchestrator.runs.summary import ENDED
 
 
 @contextmanager
-def open_store(where: str | None, command: Mapping[str, object] | None = None) -> Iterator[Store]:
-    """Open the store at a path or a URL, or the default one.
+def open_store(path: str | None, labels: Mapping[str, object] | None = None) -> Iterator[Store]:
+    """Open the store at a path or a URL.
 
     Args:
-        where: What was typed; None for the file in the user's data folder.
-        command: The options of the command that begins a run, which are kept with it, and for which the
-            store is made where it is missing; None to work with runs that are there.
+        path: Path or URL; None for the file in the user's data folder.
+        labels: Options to store with a new run. The store is created if it is missing. None if the command
+            needs an existing store.
 
     Raises:
-        StoreError: The store is missing, cannot be opened or holds something else; it is as it was.
+        StoreError: The store is missing, cannot be opened or contains something else. It is unchanged.
     """
-    with open_any(where, make=command is not None) as store:
-        if command is not None:
-            store.keep(command)
+    with persistence.open_store(path, make=labels is not None) as store:
+        if labels is not None:
+            store.keep(labels)
         yield store
 
 
-def command_of(store: Store, thread_id: str) -> Mapping[str, object]:
-    """The options with which ``orchestrator run`` began a thread.
+def read_stored_options(store: Store, thread_id: str) -> Mapping[str, object]:
+    """Return the options that `orchestrator run` stored with a thread.
 
     Raises:
-        StoreError: There is no such thread, it was begun otherwise, or it cannot be read.
+        StoreError: The thread does not exist, another program started it, or it cannot be read.
     """
-    with reading():
-        command = store.history.command(thread_id)
-    if command is None:
+    with explain_read_error():
+        options = store.history.command(thread_id)
+    if options is None:
         raise StoreError(
-            f"thread {thread_id!r:.80} was not begun by `orchestrator run`; "
-            "resume it in the program that began it"
+            f"thread {thread_id!r:.80} was not started by `orchestrator run`; "
+            "resume it in the program that started it"
         )
-    return command
+    return options
 
 
-def check_ended(store: Store, thread_id: str) -> None:
-    """Refuse to begin anew on a thread whose run can be gone on with: it would be lost.
+def refuse_unfinished_run(store: Store, thread_id: str) -> None:
+    """Refuse to start a run on a thread whose run is unfinished, because that run would be lost.
 
     Raises:
-        StoreError: There is such a run, or one that cannot be read.
+        StoreError: The thread has an unfinished run, or one that cannot be read.
     """
-    with reading():
-        line = store.history.find(thread_id)
-    if line is None or line.status in ENDED:
+    with explain_read_error():
+        run = store.history.find(thread_id)
+    if run is None or run.status in ENDED:
         return
-    otherwise = "give another --thread, or delete it first"
-    if line.status == "unreadable":
-        raise StoreError(f"thread {thread_id!r:.80} holds a run that cannot be read; {otherwise}")
-    here = store.history.command(thread_id) is not None
-    goes_on = f"`{resume_command(thread_id, store.where)}`" if here else "the program that began it"
+    advice = "give another --thread, or delete it first"
+    if run.status == "unreadable":
+        raise StoreError(f"thread {thread_id!r:.80} has a run that cannot be read; {advice}")
+    is_ours = store.history.command(thread_id) is not None
+    how = (
+        f"with `{format_resume_command(thread_id, store.where)}`"
+        if is_ours
+        else "in the program that started it"
+    )
     raise StoreError(
-        f"thread {thread_id!r:.80} holds a run that has not ended ({line.status}); "
-        f"{goes_on} goes on with it, or {otherwise}"
+        f"thread {thread_id!r:.80} has an unfinished run ({run.status}); resume it {how}, or {advice}"
     )
 
 
 @contextmanager
-def kept_in(store: Store, thread_id: str) -> Iterator[None]:
-    """Say what to do about a store that failed in the middle of a run.
+def explain_lost_store(store: Store, thread_id: str) -> Iterator[None]:
+    """Add the command that resumes the run to the error of a store that fails during a run.
 
     Raises:
-        StoreLostError: The same error, with the command that goes on.
+        StoreLostError: The store failed.
     """
     try:
         yield
     except StoreLostError as error:
-        said = str(error).removesuffix(", and resume")
-        command = resume_command(thread_id, store.where)
-        raise StoreLostError(f"{said}, then `{command}` goes on from what is kept") from error
+        command = format_resume_command(thread_id, store.where)
+        raise StoreLostError(
+            f"{_read_cause(error)}; fix that, then resume the run with `{command}`"
+        ) from error
 
 
 @contextmanager
-def reading() -> Iterator[None]:
-    """Take a store that fails as one that cannot be used, since nothing runs.
+def explain_read_error() -> Iterator[None]:
+    """Report a store that fails while no run is active as one that cannot be used.
 
     Raises:
-        StoreError: In place of StoreLostError.
+        StoreError: The store failed.
     """
     try:
         yield
     except StoreLostError as error:
-        said = str(error).removesuffix("; mend that, and resume")
-        raise StoreError(f"{said}; mend that, or give another path") from error
+        raise StoreError(f"{_read_cause(error)}; fix that, or give another path") from error
+
+
+def _read_cause(error: StoreLostError) -> str:
+    """Return the message without its advice, which addresses programmers."""
+    return str(error).rpartition("; ")[0] or str(error)

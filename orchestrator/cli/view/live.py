@@ -1,4 +1,4 @@
-"""A view as something Rich can draw; every text in it is text, never markup."""
+"""Draws the live view of a run. Texts from models are never read as markup."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli.view.model import StepPhase, StepView, View, Word
-from orchestrator.cli.view.text import one_line, spent, steps, warnings
-from orchestrator.state.graph_state import RecordStatus
+from orchestrator.cli.view.model import LatestVerdict, StepPhase, StepView, View
+from orchestrator.cli.view.text import VERDICTS, count_noun, format_usage, one_line
 
 _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "waiting": ("·", "dim"),
@@ -25,36 +24,29 @@ _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "warning": ("!", "yellow"),
     "given_up": ("–", "dim"),
 }
-_TEXTS: Final[Mapping[StepPhase, str]] = {"waiting": "dim", "given_up": "dim strike"}
-VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
-    "validated": ("accepted", "green"),
-    "failed": ("refused", "yellow"),
-    "needs_review": ("not judged", "yellow"),
-    "pending_validation": ("pending", "dim"),
-    "warning": ("kept with a warning", "yellow"),
-}
-_DOING: Final[Mapping[StepPhase, str]] = {
+_TEXT_STYLES: Final[Mapping[StepPhase, str]] = {"waiting": "dim", "given_up": "dim strike"}
+_PHASE_NAMES: Final[Mapping[StepPhase, str]] = {
     "judging": "judging",
     "asking": "waiting for an answer",
-    "warning": "kept with a warning",
+    "warning": VERDICTS["warning"][0],
     "given_up": "given up",
 }
-_FEEDBACK_CHARACTERS: Final = 300
+_REASON_CHARACTERS: Final = 300
 _TASK_LINES: Final = 2
-_FEEDBACK_LINES: Final = 3
-_OTHER_LINES: Final = _TASK_LINES + _FEEDBACK_LINES + 5
-"""Rows of a frame that are not steps: besides these, two ellipses and the totals on up to three."""
-_WIDE: Final = 60
-"""Columns from which on a step has room for its text and for what it used."""
+_REASON_LINES: Final = 3
+_OTHER_LINES: Final = _TASK_LINES + _REASON_LINES + 5
+"""Lines of a frame that are not steps: the task, the verdict, two ellipses and three lines of totals."""
+_WIDE_COLUMNS: Final = 60
+"""Width from which a step has room for its usage next to its text."""
 
 
-def render(view: View, now: float, rows: int = 40) -> RenderableType:
-    """Draw a view, as wide as there is room.
+def draw_frame(view: View, now: float, rows: int = 40) -> RenderableType:
+    """Draw a view in the width of the console.
 
     Args:
-        view: What to draw.
-        now: The moment, by the clock that the view was folded with.
-        rows: How many lines there is room for; of a longer plan the part around its present is drawn.
+        view: The view.
+        now: The current time, by the clock of the view.
+        rows: Height of the terminal. Of a longer plan, the part around the current step is drawn.
     """
     return _Frame(view, now, max(3, rows - _OTHER_LINES))
 
@@ -63,21 +55,21 @@ def render(view: View, now: float, rows: int = 40) -> RenderableType:
 class _Frame:
     view: View
     now: float
-    room: int
+    visible_steps: int
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        wide = options.max_width >= _WIDE
-        yield _AtMost(Text(f"Task: {one_line(self.view.task, 200)}", style="bold"), _TASK_LINES)
+        is_wide = options.max_width >= _WIDE_COLUMNS
+        yield _Shortened(Text(f"Task: {one_line(self.view.task, 200)}", style="bold"), _TASK_LINES)
         if self.view.steps:
-            yield _checklist(self.view, self.now, self.room, wide=wide)
-        if self.view.word is not None:
-            yield _AtMost(_word(self.view.word), _FEEDBACK_LINES)
-        yield _totals(self.view, self.now, wide=wide)
+            yield _draw_checklist(self.view, self.now, self.visible_steps, is_wide=is_wide)
+        if self.view.verdict is not None:
+            yield _Shortened(_draw_verdict(self.view.verdict), _REASON_LINES)
+        yield _draw_totals(self.view, self.now, is_wide=is_wide)
 
 
 @dataclass(frozen=True, slots=True)
-class _AtMost:
-    """A text of so many lines, so that none below it is pushed off the terminal."""
+class _Shortened:
+    """A text of at most ``lines`` lines: a higher frame would push its end off the terminal."""
 
     text: Text
     lines: int
@@ -91,75 +83,69 @@ class _AtMost:
         yield from (*shown, last)
 
 
-def _checklist(view: View, now: float, room: int, *, wide: bool) -> Table:
+def _draw_checklist(view: View, now: float, visible_steps: int, *, is_wide: bool) -> Table:
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(no_wrap=True, min_width=1)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    if wide:
+    if is_wide:
         table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
-    for row in _rows(view, now, room):
-        table.add_row(*(row if wide else row[:2]))
+    for row in _draw_rows(view, now, visible_steps):
+        table.add_row(*(row if is_wide else row[:2]))
     return table
 
 
-def _rows(view: View, now: float, room: int) -> Iterator[tuple[Text, Text, Text]]:
-    first = _first_shown(view, room)
-    last = first + room
+def _draw_rows(view: View, now: float, visible_steps: int) -> Iterator[tuple[Text, Text, Text]]:
+    first = _first_visible_step(view, visible_steps)
+    last = first + visible_steps
     if first:
-        yield _ellipsis(first)
-    for at, step in enumerate(view.steps[first:last], start=first):
-        yield _row(at, step, now - step.since if step.busy else 0.0)
+        yield _draw_ellipsis(first)
+    for index, step in enumerate(view.steps[first:last], start=first):
+        yield _draw_step(index, step, now - step.since if step.is_busy else 0.0)
     if last < len(view.steps):
-        yield _ellipsis(len(view.steps) - last)
+        yield _draw_ellipsis(len(view.steps) - last)
 
 
-def _first_shown(view: View, room: int) -> int:
-    """Keep the present a third from the top; of steps that run at once, the first."""
-    started = [at for at, step in enumerate(view.steps) if step.attempt]
-    busy = [at for at in started if view.steps[at].busy]
-    present = (busy[0] if busy else started[-1]) if started else 0
-    return max(0, min(present - room // 3, len(view.steps) - room))
+def _first_visible_step(view: View, visible_steps: int) -> int:
+    """Return where to start so that the current step is a third from the top."""
+    started = [index for index, step in enumerate(view.steps) if step.attempt]
+    busy = [index for index in started if view.steps[index].is_busy]
+    current = (busy[0] if busy else started[-1]) if started else 0
+    return max(0, min(current - visible_steps // 3, len(view.steps) - visible_steps))
 
 
-def _ellipsis(count: int) -> tuple[Text, Text, Text]:
+def _draw_ellipsis(count: int) -> tuple[Text, Text, Text]:
     return Text("⋮", style="dim"), Text(f"{count} more", style="dim"), Text()
 
 
-def _row(at: int, step: StepView, running_s: float) -> tuple[Text, Text, Text]:
+def _draw_step(index: int, step: StepView, running_s: float) -> tuple[Text, Text, Text]:
     mark, style = _MARKS[step.phase]
-    text = Text(f"{at + 1}. {one_line(step.text)}", style=_TEXTS.get(step.phase, ""))
-    return Text(mark, style=style), text, Text(_detail(step, running_s), style="dim")
+    text = Text(f"{index + 1}. {one_line(step.text)}", style=_TEXT_STYLES.get(step.phase, ""))
+    return Text(mark, style=style), text, Text(_format_details(step, running_s), style="dim")
 
 
-def _detail(step: StepView, running_s: float) -> str:
-    parts = [f"attempt {step.attempt}"] if step.attempt > 1 else []
-    if step.phase in _DOING:
-        parts.append(_DOING[step.phase])
+def _format_details(step: StepView, running_s: float) -> str:
+    details = [f"attempt {step.attempt}"] if step.attempt > 1 else []
+    if step.phase in _PHASE_NAMES:
+        details.append(_PHASE_NAMES[step.phase])
     if step.attempt:
-        parts.append(_used(step, running_s))
-    return ", ".join(parts)
+        usage = step.usage
+        seconds = usage["latency_ms"] / 1000 + running_s
+        is_first_call = step.is_busy and not usage["model_calls"]
+        details.append(f"{seconds:.1f} s" if is_first_call else format_usage(usage, seconds))
+    return ", ".join(details)
 
 
-def _used(step: StepView, running_s: float) -> str:
-    usage = step.usage
-    seconds = usage["latency_ms"] / 1000 + running_s
-    return spent(usage, seconds) if usage["model_calls"] or not step.busy else f"{seconds:.1f} s"
+def _draw_verdict(verdict: LatestVerdict) -> Text:
+    word, style = VERDICTS[verdict.status]
+    head = f"step {verdict.step_index + 1}, attempt {verdict.attempt} {word}: "
+    return Text.assemble((head, style), one_line(verdict.reason, _REASON_CHARACTERS))
 
 
-def _word(word: Word) -> Text:
-    verdict, style = VERDICTS[word.status]
-    head = f"step {word.step_index + 1}, attempt {word.attempt} {verdict}: "
-    return Text.assemble((head, style), one_line(word.feedback, _FEEDBACK_CHARACTERS))
-
-
-def _totals(view: View, now: float, *, wide: bool) -> Text:
-    seconds = (view.since if view.over else now) - view.started
-    done = (f"{view.done} of {steps(view.wanted)}",) if view.steps else ()
-    warned = (warnings(view.warnings),) if view.warnings and wide else ()
+def _draw_totals(view: View, now: float, *, is_wide: bool) -> Text:
+    totals = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}"] if view.steps else []
+    totals.append(format_usage(view.usage, (view.since if view.is_over else now) - view.started))
+    if view.warnings and is_wide:
+        totals.append(count_noun(view.warnings, "warning"))
+    status = view.status if view.question is None else "waiting for an answer"
     style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
-    said = (", " if wide else "\n").join((*done, spent(view.usage, seconds), *warned))
-    return Text.assemble((_status(view), style), f": {said}")
-
-
-def _status(view: View) -> str:
-    return view.status if view.question is None else "waiting for an answer"
+    return Text.assemble((status, style), f": {(', ' if is_wide else chr(10)).join(totals)}")

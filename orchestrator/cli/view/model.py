@@ -1,4 +1,4 @@
-"""What a watcher of a run sees: frozen, without a clock of its own."""
+"""The view of a run: what a watcher sees after each event. Immutable, and without a clock of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
-from orchestrator.cli.view.text import decision
+from orchestrator.cli.view.text import last_word
 from orchestrator.runtime.events import (
     Event,
     Planned,
@@ -46,46 +46,46 @@ StepPhase = Literal[
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step of the plan.
+    """One step of the plan.
 
     Attributes:
-        text: What is to be done.
-        phase: How far it is.
-        attempt: The latest execution, from 1; 0 before the first.
-        spent: By attempt, what it and its judging used.
-        since: When its latest event came.
+        text: The step as planned.
+        phase: Its progress.
+        attempt: Number of the latest execution, from 1; 0 before the first.
+        attempts: Usage of each execution with its verdict, by attempt.
+        since: Time of its latest event.
     """
 
     text: str
     phase: StepPhase = "waiting"
     attempt: int = 0
-    spent: Mapping[int, Usage] = field(default_factory=dict)
+    attempts: Mapping[int, Usage] = field(default_factory=dict)
     since: float = 0.0
 
     @property
     def usage(self) -> Usage:
-        """Of all its executions and their judging."""
-        return reduce(add_usage, self.spent.values(), NO_USAGE)
+        """Usage of all executions and verdicts."""
+        return reduce(add_usage, self.attempts.values(), NO_USAGE)
 
     @property
-    def busy(self) -> bool:
-        """Whether it is being worked on."""
+    def is_busy(self) -> bool:
+        """Whether an agent works on it."""
         return self.phase in ("running", "judging")
 
     @property
-    def done(self) -> bool:
-        """Whether its output stands."""
+    def is_accepted(self) -> bool:
+        """Whether the run continues with its output."""
         return self.phase in ("validated", "warning")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """The latest verdict."""
+class LatestVerdict:
+    """The latest verdict, with its reason."""
 
     step_index: int
     attempt: int
     status: RecordStatus
-    feedback: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,181 +93,178 @@ class View:
     """A run.
 
     Attributes:
-        task: What is to be done.
-        steps: The plan; empty while there is none.
-        status: Of the run.
-        usage: Of everything so far.
-        word: The latest verdict.
-        question: What a person is asked, while the run waits.
-        warnings: How many there are about steps that stand.
-        started: When the run began or went on, in seconds of the caller's clock.
-        since: When the latest event came.
+        task: The task.
+        steps: The plan; empty before planning.
+        status: Status of the run.
+        other_usage: Usage outside of the steps, such as planning.
+        verdict: The latest verdict.
+        question: The question to a person, while the run waits for an answer.
+        warnings: Number of warnings about accepted steps.
+        started: Time when the run started or resumed, in seconds of the caller's clock.
+        since: Time of the latest event.
     """
 
     task: str = ""
     steps: tuple[StepView, ...] = ()
     status: RunStatus = "planning"
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
-    word: Word | None = None
+    other_usage: Usage = field(default_factory=lambda: NO_USAGE)
+    verdict: LatestVerdict | None = None
     question: Question | None = None
     warnings: int = 0
     started: float = 0.0
     since: float = 0.0
 
     @property
-    def done(self) -> int:
-        """Steps whose output stands."""
-        return sum(step.done for step in self.steps)
+    def usage(self) -> Usage:
+        """Usage of the whole run so far."""
+        return reduce(add_usage, (step.usage for step in self.steps), self.other_usage)
 
     @property
-    def wanted(self) -> int:
-        """Steps that were not given up."""
+    def steps_done(self) -> int:
+        """Number of accepted steps."""
+        return sum(step.is_accepted for step in self.steps)
+
+    @property
+    def steps_planned(self) -> int:
+        """Number of steps that were not given up."""
         return sum(step.phase != "given_up" for step in self.steps)
 
     @property
-    def over(self) -> bool:
-        """Whether nothing goes on any more: the run has ended, or waits."""
+    def is_over(self) -> bool:
+        """Whether the run has ended or waits for an answer."""
         return self.status in ("success", "failed") or self.question is not None
 
 
-def fold(view: View, event: Event, now: float) -> View:
-    """The view after an event that came at ``now`` (seconds)."""
-    return _folded(replace(view, since=now), event)
+def update_view(view: View, event: Event, now: float) -> View:
+    """Return the view after an event that came at ``now`` (seconds)."""
+    return _apply_run_event(replace(view, since=now), event)
 
 
-def _folded(view: View, event: Event) -> View:
+def _apply_run_event(view: View, event: Event) -> View:
     match event:
         case RunStarted():
             return View(task=event.task, started=view.since, since=view.since)
         case RunResumed():
-            return _resumed(event.state, view.since)
+            return _build_resumed_view(event.state, view.since)
         case RunPaused():
-            return replace(_as_stored(view, event.state), question=event.question)
+            return replace(_match_state(view, event.state), question=event.question)
         case RunFinished():
-            return replace(_as_stored(view, event.state), usage=event.state["usage"])
+            return _set_usage(_match_state(view, event.state), event.state["usage"])
         case _:
-            return _of_a_plan(view, event)
+            return _apply_step_event(view, event)
 
 
-def _of_a_plan(view: View, event: Event) -> View:
+def _apply_step_event(view: View, event: Event) -> View:
     match event:
         case Planned():
-            steps = tuple(StepView(text) for text in event.plan)
-            return replace(view, steps=steps, status="executing", usage=event.usage)
+            steps = tuple(map(StepView, event.plan))
+            return replace(view, steps=steps, status="executing", other_usage=event.usage)
         case Replanned():
-            return _replanned(view, event)
+            steps = (*view.steps, *map(StepView, event.plan[len(view.steps) :]))
+            return _set_usage(
+                replace(view, steps=_mark_steps(steps, event.replaced, "given_up")), event.usage
+            )
         case StepStarted():
             step = replace(view.steps[event.step_index], phase="running", attempt=event.attempt)
-            return _with_step(view, event.step_index, step)
+            return _replace_step(view, event.step_index, step)
         case StepExecuted():
-            return _executed(view, event.record)
+            return _add_record(view, event.record)
         case StepJudged():
-            return _judged(view, event)
+            return _add_verdict(view, event)
         case _:
             return view
 
 
-def _resumed(state: OrchestratorState, now: float) -> View:
-    latest = state["results"][-1] if state["results"] else None
-    steps = tuple(StepView(text) for text in state["plan"])
-    view = View(task=state["task"], steps=steps, usage=state["usage"], started=now, since=now)
-    for record in state["results"]:
-        view = _with_step(view, record["step_index"], _after(view, record), record)
-    word = None if latest is None else _word(latest, "")
-    return replace(_as_stored(view, state), usage=state["usage"], word=word)
+def _build_resumed_view(state: OrchestratorState, now: float) -> View:
+    view = View(task=state["task"], steps=tuple(map(StepView, state["plan"])), started=now, since=now)
+    view = reduce(_add_record, state["results"], view)
+    verdict = _build_verdict(state["results"][-1], "") if state["results"] else None
+    return _set_usage(replace(_match_state(view, state), verdict=verdict), state["usage"])
 
 
-def _replanned(view: View, event: Replanned) -> View:
-    new = (StepView(text) for text in event.plan[len(view.steps) :])
-    steps = _put((*view.steps, *new), event.replaced, "given_up")
-    return replace(view, steps=steps, usage=event.usage)
+def _add_verdict(view: View, event: StepJudged) -> View:
+    judged = _add_record(view, event.record)
+    is_accepted = judged.steps[event.record["step_index"]].is_accepted
+    warnings = len(event.record["warnings"]) if is_accepted else 0
+    verdict = _build_verdict(event.record, event.verdict["feedback"])
+    return replace(judged, verdict=verdict, warnings=view.warnings + warnings)
 
 
-def _executed(view: View, record: StepRecord) -> View:
-    return _with_step(view, record["step_index"], _after(view, record), record)
+def _build_verdict(record: StepRecord, feedback: str) -> LatestVerdict:
+    reason = last_word(record) or feedback
+    return LatestVerdict(record["step_index"], record["attempt"], record["status"], reason)
 
 
-def _judged(view: View, event: StepJudged) -> View:
-    record = event.record
-    step = _after(view, record)
-    warnings = view.warnings + (len(record["warnings"]) if step.done else 0)
-    judged = _with_step(view, record["step_index"], step, record)
-    return replace(judged, word=_word(record, event.verdict["feedback"]), warnings=warnings)
+def _add_record(view: View, record: StepRecord) -> View:
+    """Update the step of an execution. The same execution is reported before and after its verdict."""
+    step, attempt, status = view.steps[record["step_index"]], record["attempt"], record["status"]
+    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    changed = replace(
+        step,
+        phase="judging" if status == "pending_validation" else status,
+        attempt=max(step.attempt, attempt),
+        attempts={**step.attempts, attempt: usage},
+    )
+    return _replace_step(view, record["step_index"], changed)
 
 
-def _word(record: StepRecord, feedback: str) -> Word:
-    return Word(record["step_index"], record["attempt"], record["status"], decision(record) or feedback)
-
-
-def _after(view: View, record: StepRecord) -> StepView:
-    """The step of an execution after it."""
-    step, status = view.steps[record["step_index"]], record["status"]
-    phase: StepPhase = "judging" if status == "pending_validation" else status
-    return replace(step, phase=phase, attempt=max(step.attempt, record["attempt"]))
-
-
-def _as_stored(view: View, state: OrchestratorState) -> View:
-    """The view of a run that ended or waits: of steps without an event, the state says what they came to."""
-    settled = _settled(state["results"])
-    over, question = state["status"] in ("success", "failed"), state["question"]
-    known = (_known(step, settled.get(at), over=over) for at, step in enumerate(view.steps))
-    steps = _put(known, state["replaced"], "given_up")
-    asked = () if question is None else (question["step_index"],)
-    shown = _put(steps, asked, "asking")
-    return replace(view, steps=shown, status=state["status"], warnings=len(state["warnings"]))
-
-
-def _known(step: StepView, settled: StepPhase | None, *, over: bool) -> StepView:
-    if step.busy and not over:
-        return step
-    return replace(step, phase=settled or ("failed" if step.busy else step.phase))
-
-
-def _settled(records: Iterable[StepRecord]) -> dict[int, StepPhase]:
-    """By step, what its executions came to: what stands, else the latest."""
-    found: dict[int, StepPhase] = {}
-    for record in records:
-        index, status = record["step_index"], record["status"]
-        if status != "pending_validation" and found.get(index) not in ("validated", "warning"):
-            found[index] = status
-    return found
-
-
-def _put(steps: Iterable[StepView], at: Collection[int], phase: StepPhase) -> tuple[StepView, ...]:
-    return tuple(replace(step, phase=phase) if index in at else step for index, step in enumerate(steps))
-
-
-def _with_step(view: View, index: int, step: StepView, record: StepRecord | None = None) -> View:
-    """The view with a step that an event changed; what an execution used counts once, however often told."""
-    usage = view.usage
-    if record is not None:
-        attempt, used = record["attempt"], _used(record)
-        usage = add_usage(usage, _further(used, step.spent.get(attempt, NO_USAGE)))
-        step = replace(step, spent={**step.spent, attempt: used})
+def _replace_step(view: View, index: int, step: StepView) -> View:
     changed = replace(step, since=view.since)
-    return replace(view, steps=(*view.steps[:index], changed, *view.steps[index + 1 :]), usage=usage)
+    return replace(view, steps=(*view.steps[:index], changed, *view.steps[index + 1 :]))
 
 
-def _used(record: StepRecord) -> Usage:
-    return add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
+    """Return one execution per step: the accepted one, otherwise the last one."""
+    final: dict[int, StepRecord] = {}
+    for record in records:
+        earlier = final.get(record["step_index"])
+        if earlier is None or earlier["status"] not in ("validated", "warning"):
+            final[record["step_index"]] = record
+    return list(final.values())
 
 
-def _further(now: Usage, before: Usage) -> Usage:
-    """What was used since; the first holds what the second holds."""
+def _match_state(view: View, state: OrchestratorState) -> View:
+    """Match the steps to a stored state, which knows the outcome of steps whose events were not seen."""
+    is_over, question = state["status"] in ("success", "failed"), state["question"]
+    outcomes = {record["step_index"]: record["status"] for record in final_records(state["results"])}
+    steps = [_match_step(step, outcomes.get(at), is_over=is_over) for at, step in enumerate(view.steps)]
+    replaced = _mark_steps(steps, state["replaced"], "given_up")
+    marked = _mark_steps(replaced, () if question is None else (question["step_index"],), "asking")
+    return replace(view, steps=marked, status=state["status"], warnings=len(state["warnings"]))
+
+
+def _match_step(step: StepView, status: RecordStatus | None, *, is_over: bool) -> StepView:
+    if step.is_busy and not is_over:
+        return step
+    if status is None or status == "pending_validation":
+        return replace(step, phase="failed") if step.is_busy else step
+    return replace(step, phase=status)
+
+
+def _mark_steps(
+    steps: Iterable[StepView], indices: Collection[int], phase: StepPhase
+) -> tuple[StepView, ...]:
+    return tuple(replace(step, phase=phase) if at in indices else step for at, step in enumerate(steps))
+
+
+def _set_usage(view: View, total: Usage) -> View:
+    """Set the usage of the run to a total that includes the steps."""
+    known = reduce(add_usage, (step.usage for step in view.steps), NO_USAGE)
+    return replace(view, other_usage=_subtract_usage(total, known))
+
+
+def _subtract_usage(total: Usage, part: Usage) -> Usage:
     return Usage(
-        model_calls=now["model_calls"] - before["model_calls"],
-        failed_model_calls=now["failed_model_calls"] - before["failed_model_calls"],
-        input_tokens=_less(now, before, "input_tokens"),
-        output_tokens=_less(now, before, "output_tokens"),
-        total_tokens=_less(now, before, "total_tokens"),
-        token_source=now["token_source"],
+        model_calls=total["model_calls"] - part["model_calls"],
+        failed_model_calls=total["failed_model_calls"] - part["failed_model_calls"],
+        input_tokens=_subtract_tokens(total["input_tokens"], part["input_tokens"]),
+        output_tokens=_subtract_tokens(total["output_tokens"], part["output_tokens"]),
+        total_tokens=_subtract_tokens(total["total_tokens"], part["total_tokens"]),
+        token_source=total["token_source"],
         cost_usd=None,
-        latency_ms=now["latency_ms"] - before["latency_ms"],
+        latency_ms=total["latency_ms"] - part["latency_ms"],
     )
 
 
-def _less(
-    now: Usage, before: Usage, name: Literal["input_tokens", "output_tokens", "total_tokens"]
-) -> int | None:
-    total = now[name]
-    return None if total is None else total - (before[name] or 0)
+def _subtract_tokens(total: int | None, part: int | None) -> int | None:
+    return None if total is None else total - (part or 0)

@@ -1,18 +1,19 @@
-"""Shows a run while it goes: a live view on a terminal, lines elsewhere."""
+"""Shows the progress of a run: a live view on a terminal, one line per event elsewhere."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from orchestrator.cli.view.live import VERDICTS, render
-from orchestrator.cli.view.model import View, fold
-from orchestrator.cli.view.text import decision, one_line, spent, steps, warnings
+from orchestrator.cli.view.live import draw_frame
+from orchestrator.cli.view.model import View, update_view
+from orchestrator.cli.view.text import VERDICTS, count_noun, format_usage, last_word, one_line
 from orchestrator.runtime.events import (
     Event,
     Planned,
@@ -26,129 +27,120 @@ from orchestrator.runtime.events import (
     StepRetried,
     StepStarted,
 )
-from orchestrator.state.graph_state import NO_USAGE, Question, StepRecord
+from orchestrator.state.graph_state import NO_USAGE, StepRecord
+
+Clock: TypeAlias = Callable[[], float]
+Show: TypeAlias = Callable[[Event], None]
 
 
-def line(event: Event, view: View) -> str:
-    """Say what happened.
+class Watch:
+    """Keeps the view of a run up to date.
+
+    Attributes:
+        view: The current view. It is replaced, never changed, so that other threads can read it.
+    """
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        """Start with an empty view."""
+        self.view = View()
+        self.clock = clock
+
+    def see(self, event: Event) -> None:
+        """Update the view with an event."""
+        self.view = update_view(self.view, event, self.clock())
+
+
+@contextmanager
+def show_progress(console: Console, *, live: bool) -> Iterator[Show]:
+    """Yield a function that shows an event on the console.
 
     Args:
-        event: What happened.
-        view: The run, with the event folded in.
+        console: The console for the progress.
+        live: Redraw one view instead of printing lines.
+    """
+    watch = Watch()
+    if live:
+        with Live(
+            console=console,
+            get_renderable=lambda: draw_frame(watch.view, watch.clock(), console.height),
+            refresh_per_second=8,
+        ):
+            yield watch.see
+    else:
+        yield lambda event: _print_line(console, watch, event)
+
+
+def _print_line(console: Console, watch: Watch, event: Event) -> None:
+    watch.see(event)
+    console.print(Text(format_event(event, watch.view)))
+
+
+def format_event(event: Event, view: View) -> str:
+    """Describe an event in one line.
+
+    Args:
+        event: The event.
+        view: The view of the run after the event.
     """
     match event:
         case RunStarted():
             return f"task: {one_line(event.task)}"
         case RunResumed():
             return f"task, resumed: {one_line(event.state['task'])}"
-        case RunPaused():
-            return f"{_asked(event.question, view)} waits for an answer: {one_line(event.question['text'])}"
+        case RunPaused(question=question):
+            position = _format_position(question["step_index"], question["attempt"], view)
+            return f"{position} waits for an answer: {one_line(question['text'])}"
         case RunFinished():
-            return _finished(event, view)
-        case _:
-            return _of_a_plan(event, view)
-
-
-def _of_a_plan(event: Event, view: View) -> str:
-    match event:
+            return _format_end(event, view)
         case Planned():
-            return f"plan of {steps(len(event.plan))} ({spent(event.usage)})"
-        case Replanned():
-            given_up = f"{len(event.replaced)} given up"
-            return f"planned again, {steps(len(event.plan))}, {given_up} ({spent(event.usage)} so far)"
+            return f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
         case _:
-            return _of_a_step(event, view)
+            return _format_later_event(event, view)
 
 
-def _of_a_step(event: Event, view: View) -> str:
+def _format_later_event(event: Event, view: View) -> str:
     match event:
+        case Replanned():
+            plan = f"{count_noun(len(event.plan), 'step')}, {len(event.replaced)} given up"
+            return f"planned again, {plan} ({format_usage(event.usage)} so far)"
         case StepStarted():
-            return f"{_where(event.step_index, event.attempt, view)}: {one_line(event.step)}"
+            return f"{_format_position(event.step_index, event.attempt, view)}: {one_line(event.step)}"
         case StepExecuted():
-            return _executed(event.record, view)
+            return _format_execution(event.record, view)
         case StepJudged():
-            return _judged(event, view)
+            return _format_verdict(event, view)
         case StepRetried():
-            return f"step {event.step_index + 1} is tried again, attempt {event.attempt}"
+            return f"step {event.step_index + 1} is retried, attempt {event.attempt}"
         case _:
             return type(event).__name__
 
 
-def _asked(question: Question, view: View) -> str:
-    return _where(question["step_index"], question["attempt"], view)
-
-
-def _executed(record: StepRecord, view: View) -> str:
-    where = _where(record["step_index"], record["attempt"], view)
-    how = "executed" if record["error"] is None else "not executed"
-    why = "" if record["error"] is None else f": {one_line(record['error'])}"
-    return f"{where} {how} ({spent(record['usage'])}){why}"
-
-
-def _judged(event: StepJudged, view: View) -> str:
-    record = event.record
-    verdict, _ = VERDICTS[record["status"]]
-    where = _where(record["step_index"], record["attempt"], view)
-    used = spent(record["judge_usage"] or NO_USAGE)
-    said = [decision(record) or event.verdict["feedback"], *record["warnings"]]
-    return f"{where} {verdict} ({used}): {'; '.join(map(one_line, said))}"
-
-
-def _finished(event: RunFinished, view: View) -> str:
-    seconds = view.since - view.started
-    parts = [f"{view.done} of {steps(view.wanted)}", spent(event.state["usage"], seconds)]
-    if view.warnings:
-        parts.append(warnings(view.warnings))
-    failure = event.state["failure"]
-    why = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
-    return f"{event.status} ({', '.join(parts)}){why}"
-
-
-def _where(step_index: int, attempt: int, view: View) -> str:
+def _format_position(step_index: int, attempt: int, view: View) -> str:
     return f"step {step_index + 1} of {len(view.steps)}, attempt {attempt}"
 
 
-Clock = Callable[[], float]
-Show = Callable[[Event], None]
+def _format_execution(record: StepRecord, view: View) -> str:
+    position = _format_position(record["step_index"], record["attempt"], view)
+    usage = format_usage(record["usage"])
+    if record["error"] is None:
+        return f"{position} executed ({usage})"
+    return f"{position} not executed ({usage}): {one_line(record['error'])}"
 
 
-class Watch:
-    """Keeps the view of a run.
-
-    Attributes:
-        view: The present one; replaced, never changed, so that any thread may read it.
-    """
-
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        """Begin with a blank view."""
-        self.view = View()
-        self.clock = clock
-
-    def see(self, event: Event) -> None:
-        """Fold an event in."""
-        self.view = fold(self.view, event, self.clock())
+def _format_verdict(event: StepJudged, view: View) -> str:
+    record = event.record
+    verdict, _ = VERDICTS[record["status"]]
+    position = _format_position(record["step_index"], record["attempt"], view)
+    usage = format_usage(record["judge_usage"] or NO_USAGE)
+    reasons = [last_word(record) or event.verdict["feedback"], *record["warnings"]]
+    return f"{position} {verdict} ({usage}): {'; '.join(map(one_line, reasons))}"
 
 
-@contextmanager
-def progress(console: Console, *, live: bool) -> Iterator[Show]:
-    """Give what shows an event.
-
-    Args:
-        console: Where to.
-        live: Draw a view that follows the run, in place of lines.
-    """
-    watch = Watch()
-    if not live:
-        yield lambda event: _print_line(console, watch, event)
-        return
-    with Live(
-        console=console,
-        get_renderable=lambda: render(watch.view, watch.clock(), console.height),
-        refresh_per_second=8,
-    ):
-        yield watch.see
-
-
-def _print_line(console: Console, watch: Watch, event: Event) -> None:
-    watch.see(event)
-    console.print(Text(line(event, watch.view)))
+def _format_end(event: RunFinished, view: View) -> str:
+    usage = format_usage(event.state["usage"], view.since - view.started)
+    parts = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}", usage]
+    if view.warnings:
+        parts.append(count_noun(view.warnings, "warning"))
+    failure = event.state["failure"]
+    reason = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
+    return f"{event.status} ({', '.join(parts)}){reason}"

@@ -1,4 +1,4 @@
-"""A question to a person on a console: models wrote most of it, so their words stand behind a margin."""
+"""Draws a question to a person, and the command that answers it."""
 
 from __future__ import annotations
 
@@ -14,66 +14,65 @@ from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
 from orchestrator.state.graph_state import Question
 
-
-def resume_command(thread_id: str, where: str) -> str:
-    """What is typed to go on with a run."""
-    elsewhere = "" if where == str(default_path()) else f" --db {_quoted(where)}"
-    return f"orchestrator resume {_quoted(thread_id)}{elsewhere}"
+_OUTPUT_CHARACTERS: Final = 4000
+_MARGIN: Final = "│ "
+_ANSWERS: Final = {"approve": "--approve", "correct": "--correct TEXT", "deny": "--deny REASON"}
 
 
-def _quoted(text: str) -> str:
-    """A word for a shell; with what cannot be seen as bash and zsh read it."""
+def format_resume_command(thread_id: str, store: str) -> str:
+    """Return the command that resumes a run of a store."""
+    option = "" if store == str(default_path()) else f" --db {_quote_word(store)}"
+    return f"orchestrator resume {_quote_word(thread_id)}{option}"
+
+
+def _quote_word(text: str) -> str:
+    """Quote a word for a shell; invisible characters as escapes of bash and zsh."""
     if clean(text) == text and text.isprintable():
         return quote(text)
     escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
     return f"$'{escaped}'"
 
 
-_OUTPUT_CHARACTERS: Final = 4000
-_MARGIN: Final = "│ "
-_FORMS: Final = {"approve": "--approve", "correct": "--correct TEXT", "deny": "--deny REASON"}
+def format_answer_command(question: Question, thread_id: str, store: str) -> str:
+    """Return the command that answers a question, with the accepted answers."""
+    answers = [option for answer, option in _ANSWERS.items() if answer in question["accepts"]]
+    command = format_resume_command(thread_id, store)
+    return f"{command} {' | '.join(answers)}" if answers else command
 
 
-def question_block(question: Question) -> RenderableType:
-    """Draw what is asked: about which step, its output, what was found, until when."""
-    return Group(*_parts(question))
+def draw_question(question: Question) -> RenderableType:
+    """Draw a question: its step, the output, the findings and the deadline."""
+    return Group(*_draw_parts(question))
 
 
-def _parts(question: Question) -> Iterator[RenderableType]:
+def _draw_parts(question: Question) -> Iterator[RenderableType]:
     step, attempt = question["step_index"] + 1, question["attempt"]
     yield Text(f"Step {step}, attempt {attempt}, waits for an answer", style="bold yellow")
-    yield _Quoted(Text(one_line(question["step"])))
+    yield _Quotation(Text(one_line(question["step"])))
     if question["problem"] is not None:
-        yield Text(f"The answer before was not taken: {one_line(question['problem'])}", style="red")
+        yield Text(f"The previous answer was not accepted: {one_line(question['problem'])}", style="red")
     yield Text("Question:", style="bold")
-    yield _Quoted(Text(one_line(question["text"], 2000)))
+    yield _Quotation(Text(one_line(question["text"], 2000)))
     if question["output"]:
         yield Text("Output:", style="bold")
-        yield _Quoted(_output(question["output"]))
+        yield _Quotation(_shorten_output(question["output"]))
     if question["findings"]:
-        yield Text("Found:", style="bold")
-        yield from (_Quoted(Text(f"- {one_line(finding)}")) for finding in question["findings"])
+        yield Text("Findings:", style="bold")
+        yield from (_Quotation(Text(f"- {one_line(finding)}")) for finding in question["findings"])
     if question["deadline"] is not None:
-        end = one_line(question["deadline"])
-        yield Text(f"After {end} the answer is {one_line(question['on_deadline'])}.", style="bold")
+        deadline = one_line(question["deadline"])
+        yield Text(f"After {deadline} the answer is {one_line(question['on_deadline'])}.", style="bold")
 
 
-def _output(output: str) -> Text:
+def _shorten_output(output: str) -> Text:
     shown = Text(clean(output[:_OUTPUT_CHARACTERS]).strip("\n"))
-    more = len(output) - _OUTPUT_CHARACTERS
-    return shown if more <= 0 else shown.append(f"…\n({more} more characters, which --json prints)")
-
-
-def how_to_answer(question: Question, thread_id: str, where: str) -> str:
-    """The command lines that answer a question, on one line."""
-    forms = [_FORMS[answer] for answer in _FORMS if answer in question["accepts"]]
-    command = resume_command(thread_id, where)
-    return f"{command} {' | '.join(forms)}" if forms else command
+    hidden = len(output) - _OUTPUT_CHARACTERS
+    return shown if hidden <= 0 else shown.append(f"…\n({hidden} more characters; --json prints them)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Quoted:
-    """A text behind a margin, which none of its lines can leave."""
+class _Quotation:
+    """A text with a margin on every line, so that a model cannot imitate our own words."""
 
     text: Text
 

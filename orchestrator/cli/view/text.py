@@ -1,150 +1,134 @@
-"""Text for a terminal: models and tools wrote it, so nothing in it may command the terminal or hide."""
+"""Formats untrusted text for a terminal, so that it cannot control the terminal or hide anything."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from orchestrator.state.graph_state import StepRecord
-from orchestrator.state.records import HumanAnswer, SupervisorVerdict
-
 if TYPE_CHECKING:
-    from orchestrator.state.graph_state import Usage
+    from orchestrator.state.graph_state import RecordStatus, StepRecord, Usage
+    from orchestrator.state.records import HumanAnswer, SupervisorVerdict
 
-
-_KEPT: Final = frozenset("\n\t")
-_CONTROLS: Final = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0)))) - _KEPT
-# Category Cf of Unicode: nothing is seen of them, but they turn the order of a line around, our own words
-# included, or make two texts look the same. Not among them: the signs of Arabic and its neighbours that
-# stand over numbers, which are seen.
-_INVISIBLE: Final = (
-    *(0x00AD, 0x061C, 0x180E, 0xFEFF, 0xE0001),
-    *range(0x200B, 0x200C),
-    *range(0x200E, 0x2010),
-    *range(0x202A, 0x202F),
-    *range(0x2060, 0x2070),
-    *range(0xFFF9, 0xFFFC),
-    *range(0x13430, 0x13440),
-    *range(0x1BCA0, 0x1BCA4),
-    *range(0x1D173, 0x1D17B),
-    *range(0xE0020, 0xE0080),
-)
-_DROPPED: Final = dict.fromkeys((*map(ord, _CONTROLS), *_INVISIBLE))
-_LONE_SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-_HARMLESS: Final = {**_DROPPED, **_LONE_SURROGATES}
-# They choose how two letters meet in Arabic and Indic scripts, and make one picture of several emoji; what
-# they stand between there is in these categories. Latin, Greek and Cyrillic letters are in none of them.
+VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
+    "validated": ("accepted", "green"),
+    "failed": ("refused", "yellow"),
+    "needs_review": ("not judged", "yellow"),
+    "pending_validation": ("pending", "dim"),
+    "warning": ("kept with a warning", "yellow"),
+}
+"""The words and the style for the status of an execution."""
 _JOINERS: Final = re.compile("[\u200c\u200d]+")
 _JOINED: Final = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
+# Signs of Arabic and related scripts that stand over numbers: format characters too, but visible.
+_VISIBLE_FORMATS: Final = frozenset(
+    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+)
+
+
+class _Visible(dict[int, int | str | None]):
+    """Maps a code point to what is shown of it, and remembers the answer."""
+
+    def __missing__(self, code: int) -> int | str | None:
+        kind = category(chr(code))
+        if kind == "Cs":
+            shown: int | str | None = "\ufffd"  # a lone surrogate cannot be encoded
+        elif kind in ("Cc", "Cf") and chr(code) not in _VISIBLE_FORMATS:
+            shown = None
+        else:
+            shown = code
+        self[code] = shown
+        return shown
+
+
+_VISIBLE: Final = _Visible({ord(character): character for character in "\n\t\u200c\u200d"})
 
 
 def clean(text: str) -> str:
-    """Drop what is not seen but newline and tab; half a surrogate pair becomes U+FFFD.
+    """Remove control and invisible characters except newline and tab.
 
-    Dropped are control characters, and characters that only direct or hide others. Joiners stay within
-    words of scripts that are written with them, and within emoji.
+    Invisible characters can reverse the order of a line, our own words included, or make two texts look
+    the same. Joiners stay inside emoji and inside words of scripts that need them.
     """
-    return _JOINERS.sub(_joiner, text.translate(_HARMLESS))
+    return _JOINERS.sub(_keep_joiner, text.translate(_VISIBLE))
 
 
-def _joiner(found: re.Match[str]) -> str:
-    first, after = found.start(), found.end()
-    around = (found.string[max(0, first - 1) : first], found.string[after : after + 1])
-    joins = all(near and category(near) in _JOINED for near in around)
-    return found.group()[0] if joins else ""
+def _keep_joiner(match: re.Match[str]) -> str:
+    """Keep one joiner between letters of Arabic or Indic scripts, or emoji; Latin has no use for it."""
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    is_joining = all(character and category(character) in _JOINED for character in (before, after))
+    return match.group()[0] if is_joining else ""
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    """The same on one line of at most ``limit`` characters."""
-    joined = " ".join(clean(text).split())
-    return joined if len(joined) <= limit else f"{joined[: limit - 1]}…"
+    """Clean a text and shorten it to one line of at most ``limit`` characters."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def spent(usage: Usage, seconds: float | None = None) -> str:
-    """Tokens and seconds in words; tokens that were not reported are missing, never 0.
+def format_usage(usage: Usage, seconds: float | None = None) -> str:
+    """Format tokens and seconds. Unreported tokens are called missing, never 0.
 
     Args:
-        usage: What was used.
-        seconds: Stands in for the latency in ``usage``.
+        usage: Tokens, and the seconds if the next argument is None.
+        seconds: Seconds to print.
     """
     shown = usage["latency_ms"] / 1000 if seconds is None else seconds
-    return f"{_tokens(usage)}, {shown:.1f} s"
+    return f"{_format_tokens(usage)}, {shown:.1f} s"
 
 
-def steps(count: int) -> str:
-    """So many steps, in words."""
-    return "1 step" if count == 1 else f"{count} steps"
-
-
-def warnings(count: int) -> str:
-    """So many warnings, in words."""
-    return "1 warning" if count == 1 else f"{count} warnings"
-
-
-def _tokens(usage: Usage) -> str:
+def _format_tokens(usage: Usage) -> str:
     if not usage["model_calls"]:
         return "no model call"
     total = usage["total_tokens"]
     return "tokens missing" if total is None else f"{total} tokens"
 
 
-def decision(record: StepRecord) -> str:
-    """The last word on an execution: a person's, else the supervisor's, else the monitor's; "" for none."""
+def count_noun(count: int, noun: str) -> str:
+    """Format a number with its noun: "1 step", "2 steps"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def last_word(record: StepRecord) -> str:
+    """Return the last decision on an execution: of a person, else the supervisor, else the monitor, or ""."""
     supervision, verdict = record["supervision"], record["verdict"]
     if supervision is not None and supervision["answer"] is not None:
-        return _answered(supervision["answer"])
-    supervised = "" if supervision is None else _supervised(supervision["verdict"])
-    return supervised or ("" if verdict is None else verdict["feedback"])
+        return _format_answer(supervision["answer"])
+    if supervision is not None and supervision["verdict"] is not None:
+        return _format_supervision(supervision["verdict"])
+    return "" if verdict is None else verdict["feedback"]
 
 
-def _answered(answer: HumanAnswer) -> str:
-    word = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
-    return _with(f"{word} by {answer['answered_by']}", answer["text"])
+def _format_answer(answer: HumanAnswer) -> str:
+    action = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
+    return _add_reason(f"{action} by {answer['answered_by']}", answer["text"])
 
 
-def _supervised(verdict: SupervisorVerdict | None) -> str:
-    if verdict is None:
-        return ""
+def _format_supervision(verdict: SupervisorVerdict) -> str:
     match verdict["verdict"]:
         case "continue":
-            return _with("the supervisor lets it stand", verdict["reason"])
+            return _add_reason("the supervisor accepts it", verdict["reason"])
         case "reorient":
-            return _with("the supervisor wants it otherwise", verdict["correction"])
+            return _add_reason("the supervisor corrects it", verdict["correction"])
         case "halt":
-            return _with("the supervisor halts the run", verdict["reason"])
+            return _add_reason("the supervisor stops the run", verdict["reason"])
         case "ask_human":
-            return _with("the supervisor asks", verdict["question"])
+            return _add_reason("the supervisor asks", verdict["question"])
 
 
-def _with(said: str, why: str) -> str:
-    return f"{said}: {why}" if why.strip() else said
+def _add_reason(decision: str, reason: str) -> str:
+    return f"{decision}: {reason}" if reason.strip() else decision
 
 
-_COMMANDS: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-"""Control characters that JSON may hold unescaped, and those that turn or hide text."""
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+"""Characters that JSON allows unescaped although a terminal obeys or hides them, and lone surrogates."""
 
 
-def as_json(value: object) -> str:
-    """A value as JSON text.
-
-    What JSON cannot carry is replaced: half a surrogate pair by U+FFFD, a number that is not finite
-    by its name as text. What a terminal would obey rather than show is escaped.
-    """
-    document = json.dumps(_portable(value), ensure_ascii=False, allow_nan=False, indent=2)
-    return _COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", document)
-
-
-def _portable(value: object) -> object:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {_portable(name): _portable(item) for name, item in value.items()}
-    if isinstance(value, Sequence):
-        return [_portable(item) for item in value]
-    return value
+def to_json(value: object) -> str:
+    """Format a value as JSON, with everything escaped that a terminal would obey or hide."""
+    # NaN and infinity are not JSON, and a parser may refuse the whole document.
+    finite = json.loads(json.dumps(value), parse_constant=str)
+    document = json.dumps(finite, ensure_ascii=False, indent=2)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", document)

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.cli.view.model import View, fold
+from orchestrator.cli.view.model import View, update_view
 from orchestrator.runtime.events import (
     Event,
     Planned,
@@ -165,7 +165,7 @@ def folded(*events: Event, start: float = 100.0) -> View:
     """The view after events that come a second apart."""
     view = View()
     for seconds, event in enumerate(events):
-        view = fold(view, event, start + seconds)
+        view = update_view(view, event, start + seconds)
     return view
 
 

@@ -1,17 +1,12 @@
 """Asking a person at a terminal."""
 
 import getpass
-import os
-import signal
-import sys
-import threading
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
-from orchestrator.cli.ask import ask, can_ask
-from orchestrator.cli.interruption import line_or_signal
+from orchestrator.cli.ask import ask, is_terminal
 from tests.orchestrator.cli.made import question
 
 ME = getpass.getuser()
@@ -55,21 +50,6 @@ def test_the_question_is_shown_before_it_is_asked():
     assert shown.index("│ Is it good?") < shown.index("a = approve, c = correct, d = deny")
 
 
-def test_bytes_that_are_no_text_are_asked_for_again():
-    lines = iter([UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), "a\n"])
-
-    def read():
-        line = next(lines)
-        if isinstance(line, Exception):
-            raise line
-        return line
-
-    console = Console(file=StringIO())
-
-    assert ask(console, question(), read)["answer"] == "approve"
-    assert "That is no text." in console.file.getvalue()
-
-
 def test_a_user_without_a_name_is_a_person(monkeypatch):
     def unnamed():
         raise KeyError("getpwuid(): uid not found")
@@ -80,29 +60,4 @@ def test_a_user_without_a_name_is_a_person(monkeypatch):
 
 
 def test_without_a_terminal_nobody_can_be_asked():
-    assert not can_ask()
-
-
-@pytest.fixture
-def stdin(monkeypatch):
-    """Standard input, and where one types."""
-    ours, theirs = os.pipe()
-    with os.fdopen(ours) as read, os.fdopen(theirs, "w", buffering=1) as write:
-        monkeypatch.setattr(sys, "stdin", read)
-        yield write
-
-
-def test_a_line_is_read_once_it_is_typed(stdin):
-    threading.Timer(0.05, stdin.write, ["a\n"]).start()
-
-    assert line_or_signal() == "a\n"
-
-
-def test_a_signal_ends_the_waiting_although_nobody_made_anything_of_it(stdin):
-    before = signal.signal(signal.SIGUSR1, lambda *_: None)
-    try:
-        threading.Timer(0.05, signal.raise_signal, [signal.SIGUSR1]).start()
-
-        assert line_or_signal() == ""
-    finally:
-        signal.signal(signal.SIGUSR1, before)
+    assert not is_terminal()

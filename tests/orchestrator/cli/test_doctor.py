@@ -15,9 +15,9 @@ from orchestrator.cli.doctor import (
     Embedded,
     Ollama,
     OpenAICompatible,
-    describe,
-    find_embedded,
-    installed_version,
+    check_embedded_model,
+    draw_diagnosis,
+    find_version,
 )
 from tests.conftest import OLLAMA_MODEL
 
@@ -92,14 +92,14 @@ def test_the_embedded_model_is_found_with_its_place_and_size(cli, nothing, endpo
 def test_without_weights_it_says_where_they_come_from(endpoint):
     nowhere = Sources(variable="NO_SUCH_VARIABLE", package="no_such_package", client="no_such_client")
 
-    embedded = find_embedded(nowhere)
+    embedded = check_embedded_model(nowhere)
 
     assert not embedded.ready
-    assert "no weights are on this machine" in embedded.problem
+    assert "this machine has no weights" in embedded.problem
 
 
 def test_a_package_that_is_not_installed_has_no_version():
-    assert installed_version("no-such-package") is None
+    assert find_version("no-such-package") is None
 
 
 def test_a_server_for_ollama_is_found_with_its_models(cli, nothing, ollama_url):
@@ -166,4 +166,4 @@ def found(embedded=None, models=None, key=False):
     ],
 )
 def test_every_finding_is_one_line(diagnosis, said):
-    assert said in describe(diagnosis).plain.splitlines()
+    assert said in draw_diagnosis(diagnosis).plain.splitlines()

@@ -33,7 +33,7 @@ def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
     said = fork("--step", "2", "--thread", "new").stderr
     listed = cli("runs", "--json", "--db", str(db)).stdout
 
-    assert said.startswith(f"thread new, kept in {db}\n")
+    assert said.startswith(f"thread new, stored in {db}\n")
     assert [run["thread_id"] for run in json.loads(listed)] == ["new", "t"]
     assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
 
@@ -41,7 +41,7 @@ def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
 def test_a_fork_that_is_refused_is_not_said_to_be_kept(begun, fork, served):
     served()
 
-    assert "kept in" not in fork("--step", "3", "--thread", "new").stderr
+    assert "stored in" not in fork("--step", "3", "--thread", "new").stderr
 
 
 def test_a_fork_may_ask(begun, fork, served, cli, db):
@@ -59,12 +59,12 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
     ("options", "sentence"),
     [
         (["--step", "3"], "thread 't' never came to its step 3 (index 2); the last it came to is step 2"),
-        (["--step", "0"], "--step is 0; give the number of a step, from 1"),
-        (["--step", "two"], "'two' is no whole number"),
+        (["--step", "0"], "Invalid value for '--step'"),
+        (["--step", "two"], "Invalid value for '--step'"),
         (["--step", "1", "--thread", "t"], "--thread is 't', which is in use; give one that is not"),
         (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
         (["--step", "1", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
-        ([], "missing option '--step'"),
+        ([], "Missing option '--step'"),
     ],
 )
 def test_what_cannot_be_forked_is_one_sentence_and_the_store_is_as_it_was(begun, fork, db, options, sentence):

@@ -3,14 +3,13 @@
 import json
 import os
 import sqlite3
-import threading
 from contextlib import closing
 
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.view.question import resume_command
+from orchestrator.cli.view.question import format_resume_command
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -66,7 +65,7 @@ def test_a_run_says_its_thread_and_its_file(cli, served, db):
     said = cli("run", "the task", "--model", "openai:scripted", "--db", str(db)).stderr
 
     thread = said.split()[1].rstrip(",")
-    assert said.startswith(f"thread {thread}, kept in {db}\n")
+    assert said.startswith(f"thread {thread}, stored in {db}\n")
     assert f"thread '{thread}' has ended" in cli("resume", thread, "--db", str(db)).stderr
 
 
@@ -177,7 +176,6 @@ def refused(ended, sentence):
         (["--deny", ""], "--deny is ''; give a text that says what to do, or why"),
         (["--approve", "--deny", "no"], "--approve, --correct and --deny contradict each other"),
         (["--correct", "x" * 10_001], "the answer's text has 10001 characters; at most 10000 are taken"),
-        (["--approve", "--max-calls", "0"], "--max-calls is 0; give a whole number of at least 1"),
         (["--approve", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
     ],
 )
@@ -221,7 +219,7 @@ def test_a_run_that_another_program_began_is_refused(resume, served, db):
     with SqliteSaver.from_conn_string(str(db)) as saver:
         LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), checkpointer=saver).run("x", "t")
 
-    refused(resume(), "thread 't' was not begun by `orchestrator run`; resume it in the program")
+    refused(resume(), "thread 't' was not started by `orchestrator run`; resume it in the program")
 
 
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
@@ -230,33 +228,7 @@ def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
         changed = "json_set(CAST(metadata AS TEXT), '$.orchestrator_command.warp', 9)"
         connection.execute(f"UPDATE checkpoints SET metadata = {changed}")
 
-    refused(resume("--approve"), "options that this version does not take (warp)")
-
-
-# A crash
-
-
-def test_a_run_that_was_killed_goes_on_at_the_step_that_was_under_way(process, served, resume, db):
-    asked, over = threading.Event(), threading.Event()
-
-    def slow():
-        asked.set()
-        over.wait(FINISH_S)
-        return "late"
-
-    server = served(plans=[plan("first step", "second step")], steps=["one", slow, "two"])
-    command = ("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
-    running = process(*command, env=server.environment)
-    assert asked.wait(FINISH_S)
-    running.kill()
-    running.wait(FINISH_S)
-    over.set()
-
-    refused(resume("--approve"), "thread 't' has no question that waits for an answer; resume it without one")
-    done = resume()
-
-    assert (done.exit_code, done.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
-    assert server.asked == ["plan", "step", "verdict", "step", "step", "verdict"]
+    refused(resume("--approve"), "options that this version does not accept (warp)")
 
 
 def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_status_1(cli, served, db):
@@ -271,8 +243,8 @@ def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_sta
 
     assert (ended.exit_code, ended.stdout) == (1, "")
     last = ended.stderr.splitlines()[-1]
-    assert last.startswith(f"orchestrator: {db} failed (no such table: checkpoints); mend that, then")
-    assert last.endswith(f"`orchestrator resume t --db {db}` goes on from what is kept")
+    assert last.startswith(f"orchestrator: {db} failed (no such table: checkpoints); fix that, then")
+    assert last.endswith(f"resume the run with `orchestrator resume t --db {db}`")
 
 
 # Where runs are kept
@@ -309,8 +281,8 @@ def test_a_run_that_waits_is_not_begun_anew(begin, resume, db):
 
     refused(
         again,
-        f"thread 't' holds a run that has not ended (waiting); `orchestrator resume t --db {db}` goes on "
-        "with it, or give another --thread, or delete it first",
+        f"thread 't' has an unfinished run (waiting); resume it with `orchestrator resume t --db {db}`, "
+        "or give another --thread, or delete it first",
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stdout
@@ -321,7 +293,9 @@ def test_a_run_that_another_program_began_is_not_begun_anew(begin, db):
         agents = FakePlanner(["a"]), SpeakingExecutor(), FakeMonitor()
         LangGraphOrchestrator(*agents, checkpointer=store.saver, supervision="human").run("x", "t")
 
-    refused(begin(), "has not ended (waiting); the program that began it goes on with it, or give another")
+    refused(
+        begin(), "has an unfinished run (waiting); resume it in the program that started it, or give another"
+    )
 
 
 def test_a_run_that_cannot_be_read_is_not_begun_anew(begin, db):
@@ -329,7 +303,7 @@ def test_a_run_that_cannot_be_read_is_not_begun_anew(begin, db):
     with closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("UPDATE checkpoints SET metadata = '[]'")
 
-    refused(begin(), "holds a run that cannot be read; give another --thread, or delete it first")
+    refused(begin(), "has a run that cannot be read; give another --thread, or delete it first")
 
 
 @pytest.mark.parametrize(
@@ -337,7 +311,7 @@ def test_a_run_that_cannot_be_read_is_not_begun_anew(begin, db):
     [("a  b", "'a  b'"), ("it's", "'it'\"'\"'s'"), ("a\nb", r"$'a\nb'"), ("\u202ea'\\", r"$'\u202ea\'\\'")],
 )
 def test_the_command_that_goes_on_names_its_thread_as_a_shell_reads_it(thread, typed):
-    assert resume_command(thread, "/runs") == f"orchestrator resume {typed} --db /runs"
+    assert format_resume_command(thread, "/runs") == f"orchestrator resume {typed} --db /runs"
 
 
 def test_a_thread_that_is_run_again_starts_clean(begin):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError
-from orchestrator.cli.view.history import runs_table, story
+from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -124,8 +124,8 @@ def reads(file, run):
 
 def drawn(history):
     console = Console(file=io.StringIO())
-    console.print(runs_table(history.runs()))
-    console.print(story(history.show(THREAD)))
+    console.print(draw_runs(history.runs()))
+    console.print(draw_run(history.show(THREAD)))
 
 
 def refusal(read, saved):

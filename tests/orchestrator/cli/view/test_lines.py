@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.view.model import View
-from orchestrator.cli.view.progress import line
+from orchestrator.cli.view.progress import format_event
 from orchestrator.runtime.events import Event
 from tests.orchestrator.cli.made import (
     THREAD,
@@ -68,7 +68,7 @@ BEFORE = (run_started(), planned())
         (finished(warnings=["a"]), "success (0 of 2 steps, 40 tokens, 2.0 s, 1 warning)"),
         (finished(warnings=["a", "b"]), "success (0 of 2 steps, 40 tokens, 2.0 s, 2 warnings)"),
         (finished(replaced=[1]), "success (0 of 1 step, 40 tokens, 2.0 s)"),
-        (retried(), "step 1 is tried again, attempt 2"),
+        (retried(), "step 1 is retried, attempt 2"),
         (finished(), "success (0 of 2 steps, 40 tokens, 2.0 s)"),
         (
             finished("failed", failure=failure("timeout", "too\nlong")),
@@ -79,11 +79,11 @@ BEFORE = (run_started(), planned())
 def test_every_event_is_one_line(event, said):
     view = folded(event) if event == run_started("a\ntask") else folded(*BEFORE, event)
 
-    assert line(event, view) == said
+    assert format_event(event, view) == said
 
 
 def test_an_event_that_is_new_is_named():
-    assert line(Event(thread_id=THREAD), View()) == "Event"
+    assert format_event(Event(thread_id=THREAD), View()) == "Event"
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_an_event_that_is_new_is_named():
     ],
 )
 def test_no_text_breaks_the_line_or_commands_the_terminal(event):
-    assert not set(line(event, folded(*BEFORE))) & {"\n", "\r", "\x1b", "\x9b"}
+    assert not set(format_event(event, folded(*BEFORE))) & {"\n", "\r", "\x1b", "\x9b"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.live import render
+from orchestrator.cli.view.live import draw_frame
 from tests.orchestrator.cli.made import (
     drawn,
     executed,
@@ -28,7 +28,7 @@ DONE = (*RUNNING, executed(), judged(feedback="a good theme"))
 
 def frame(*events, now=None, rows=40, width=60, color=False):
     view = folded(*events)
-    return drawn(render(view, view.since if now is None else now, rows), width, color=color)
+    return drawn(draw_frame(view, view.since if now is None else now, rows), width, color=color)
 
 
 def lines(*events, **options):

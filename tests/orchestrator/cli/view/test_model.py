@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.model import StepView, View, Word
+from orchestrator.cli.view.model import LatestVerdict, StepView, View
 from tests.orchestrator.cli.made import (
     executed,
     failure,
@@ -94,17 +94,19 @@ def test_a_judge_without_usage_adds_none():
 
 
 def test_the_latest_verdict_is_kept_with_its_feedback():
-    assert folded(*REFUSED, retried(), step_started(attempt=2)).word == Word(0, 1, "failed", "too short")
+    view = folded(*REFUSED, retried(), step_started(attempt=2))
+
+    assert view.verdict == LatestVerdict(0, 1, "failed", "too short")
 
 
 def test_a_finished_run_has_the_status_and_the_usage_of_its_state():
     view = folded(*JUDGING, judged(), finished("failed", failure=failure(), results=[record()]))
 
-    assert (view.status, view.over, view.usage["total_tokens"]) == ("failed", True, 40)
+    assert (view.status, view.is_over, view.usage["total_tokens"]) == ("failed", True, 40)
 
 
 def test_steps_that_stand_are_counted():
-    assert folded(*JUDGING, judged()).done == 1
+    assert folded(*JUDGING, judged()).steps_done == 1
 
 
 def test_the_view_knows_when_the_latest_event_came():
@@ -116,9 +118,9 @@ def test_a_run_that_goes_on_is_seen_as_its_state_says():
 
     view = folded(resumed(task="a task", results=[done], warnings=["a", "b"]))
 
-    assert (view.task, view.status, view.done, view.warnings) == ("a task", "executing", 1, 2)
+    assert (view.task, view.status, view.steps_done, view.warnings) == ("a task", "executing", 1, 2)
     assert (view.usage["total_tokens"], view.steps[0].usage["total_tokens"]) == (40, 30)
-    assert view.word == Word(0, 1, "validated", "good")
+    assert view.verdict == LatestVerdict(0, 1, "validated", "good")
 
 
 def test_what_an_execution_used_before_a_run_went_on_is_not_added_again():
@@ -134,7 +136,7 @@ def test_an_execution_that_is_told_of_twice_is_counted_once():
 def test_a_run_that_waits_has_its_question_and_stands_still():
     view = folded(*JUDGING, paused(question(text="Well?")))
 
-    assert (view.question["text"], view.over, view.status) == ("Well?", True, "executing")
+    assert (view.question["text"], view.is_over, view.status) == ("Well?", True, "executing")
 
 
 def test_a_run_that_goes_on_has_no_question():
@@ -142,20 +144,20 @@ def test_a_run_that_goes_on_has_no_question():
 
 
 def test_new_steps_of_a_plan_stand_after_those_that_were_given_up():
-    view = folded(*REFUSED, replanned("a", "b", spent=usage(99)))
+    view = folded(*REFUSED, replanned("a", "b", spent=usage(99, calls=4)))
 
     assert [(step.text, step.phase) for step in view.steps[1:]] == [
         ("step 2", "given_up"),
         ("a", "waiting"),
         ("b", "waiting"),
     ]
-    assert (view.wanted, view.usage["total_tokens"]) == (3, 99)
+    assert (view.steps_planned, view.usage["total_tokens"]) == (3, 99)
 
 
 def test_steps_that_run_at_once_are_busy_each_since_its_own_start():
     steps = folded(*PLANNED, step_started(0), step_started(1)).steps
 
-    assert [(step.busy, step.since) for step in steps] == [(True, 102.0), (True, 103.0)]
+    assert [(step.is_busy, step.since) for step in steps] == [(True, 102.0), (True, 103.0)]
 
 
 def test_warnings_are_counted_of_executions_that_stand():
@@ -165,4 +167,4 @@ def test_warnings_are_counted_of_executions_that_stand():
 
 
 def test_a_step_that_is_kept_with_a_warning_stands():
-    assert folded(*JUDGING, judged(status="warning")).done == 1
+    assert folded(*JUDGING, judged(status="warning")).steps_done == 1

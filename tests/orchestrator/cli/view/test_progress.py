@@ -6,8 +6,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from orchestrator.cli.view.consoles import logs_on
-from orchestrator.cli.view.progress import progress
+from orchestrator.cli.view.consoles import print_logs_on
+from orchestrator.cli.view.progress import show_progress
 from tests.orchestrator.cli.made import executed, finished, judged, planned, run_started, step_started
 
 _CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
@@ -20,7 +20,7 @@ def terminal():
 
 def shown(*, live):
     console = terminal()
-    with progress(console, live=live) as show:
+    with show_progress(console, live=live) as show:
         for event in EVENTS:
             show(event)
     return console.file.getvalue()
@@ -41,7 +41,7 @@ def test_lines_are_one_for_each_event():
 
 def test_log_records_are_printed_above_the_view_as_text():
     console = terminal()
-    with logs_on(console), progress(console, live=True) as show:
+    with print_logs_on(console), show_progress(console, live=True) as show:
         show(EVENTS[0])
         logging.getLogger("agents.somewhere").warning("[red]%s[/red]\x1b[31m", "said")
         logging.getLogger("agents.somewhere").info("unsaid")
@@ -53,7 +53,7 @@ def test_log_records_are_printed_above_the_view_as_text():
 
 def test_log_records_go_elsewhere_again_afterwards():
     console = terminal()
-    with logs_on(console):
+    with print_logs_on(console):
         pass
     logging.getLogger("agents.somewhere").error("late")
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from orchestrator.cli.view.question import how_to_answer, question_block
+from orchestrator.cli.view.question import draw_question, format_answer_command
 from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.made import drawn, question
 
 
 def shown(width=40, **changes):
-    return [line.rstrip() for line in drawn(question_block(question(**changes)), width).splitlines()]
+    return [line.rstrip() for line in drawn(draw_question(question(**changes)), width).splitlines()]
 
 
 def test_a_question_is_shown_with_its_step_its_output_and_what_was_found():
@@ -21,7 +21,7 @@ def test_a_question_is_shown_with_its_step_its_output_and_what_was_found():
         "│ one",
         "│",
         "│ two",
-        "Found:",
+        "Findings:",
         "│ - too short",
         "│ - no title",
     ]
@@ -40,13 +40,13 @@ def test_until_when_there_is_time_is_said_and_what_happens_then():
 
 
 def test_why_the_answer_before_was_not_taken_is_said():
-    assert "The answer before was not taken: no text" in shown(100, problem="no\ntext")
+    assert "The previous answer was not accepted: no text" in shown(100, problem="no\ntext")
 
 
 def test_of_a_long_output_the_beginning_is_shown():
     *_, last, more = shown(10_000, output="a" * 5000)
 
-    assert (last, more) == (f"│ {'a' * 4000}…", "│ (1000 more characters, which --json prints)")
+    assert (last, more) == (f"│ {'a' * 4000}…", "│ (1000 more characters; --json prints them)")
 
 
 @pytest.mark.parametrize("part", ["step", "text", "output", "problem"])
@@ -60,10 +60,10 @@ def test_markup_and_terminal_commands_are_shown_as_text(part):
 def test_the_command_has_the_answers_that_are_taken(tmp_path):
     path, asked = tmp_path / "runs", question(accepts=["approve", "deny"])
 
-    said = how_to_answer(asked, "t", str(path))
+    said = format_answer_command(asked, "t", str(path))
 
     assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
 
 
 def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
-    assert how_to_answer(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
+    assert format_answer_command(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"

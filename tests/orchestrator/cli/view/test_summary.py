@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.summary import summary
+from orchestrator.cli.view.summary import format_summary
 from tests.orchestrator.cli.made import answered, drawn, failure, record, state, supervised
 
 GOOD = {"success": True, "feedback": "good"}
@@ -10,7 +10,7 @@ BAD = {"success": False, "feedback": "too short"}
 
 
 def words(**changes):
-    return summary(state(**changes)).plain
+    return format_summary(state(**changes)).plain
 
 
 def test_the_last_result_stands_last_under_a_heading_of_its_own():
@@ -76,13 +76,15 @@ def test_every_outcome_of_a_step_has_its_words(changes, outcome):
 
 
 def test_a_run_that_ended_without_a_cause_says_so():
-    assert words(status="executing").startswith("Failed (executing): no cause was noted")
+    assert words(status="executing").startswith("Failed (executing): no cause was recorded")
 
 
 def test_markup_and_terminal_commands_in_a_result_are_printed_as_text():
     results = [record(result="[red]x[/] :wave:\x1b[2J\n\tindented", status="validated")]
 
-    assert "[red]x[/] :wave:[2J\n        indented" in drawn(summary(state(status="success", results=results)))
+    assert "[red]x[/] :wave:[2J\n        indented" in drawn(
+        format_summary(state(status="success", results=results))
+    )
 
 
 def test_of_a_step_of_which_an_earlier_execution_stands_that_one_is_shown():
@@ -123,10 +125,10 @@ def test_steps_that_were_given_up_are_called_so_in_a_failure():
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        ({"verdict": "halt", "reason": "off the rails"}, "the supervisor halts the run: off the rails"),
-        ({"verdict": "reorient", "correction": "shorter"}, "the supervisor wants it otherwise: shorter"),
+        ({"verdict": "halt", "reason": "off the rails"}, "the supervisor stops the run: off the rails"),
+        ({"verdict": "reorient", "correction": "shorter"}, "the supervisor corrects it: shorter"),
         ({"verdict": "ask_human", "question": "is it?"}, "the supervisor asks: is it?"),
-        ({"verdict": "continue"}, "the supervisor lets it stand"),
+        ({"verdict": "continue"}, "the supervisor accepts it"),
     ],
 )
 def test_what_a_supervisor_decided_is_said_of_a_refused_step(verdict, said):

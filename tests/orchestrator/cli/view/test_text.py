@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.view.text import clean, one_line, spent
+from orchestrator.cli.view.text import clean, format_usage, one_line
 from orchestrator.state.graph_state import NO_USAGE
 from tests.orchestrator.cli.made import usage
 
@@ -81,4 +81,4 @@ def test_one_line_has_no_break_and_keeps_its_limit(text, shown):
     ],
 )
 def test_usage_that_was_not_reported_is_called_missing_and_never_zero(used, seconds, words):
-    assert spent(used, seconds) == words
+    assert format_usage(used, seconds) == words

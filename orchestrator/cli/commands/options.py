@@ -1,0 +1,104 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, TypeAlias, get_type_hints
+
+import typer
+
+from orchestrator.state.records import SupervisionMode
+
+Thread = Annotated[str, typer.Argument(help="Name of the run.", metavar="THREAD", show_default=False)]
+NewThread = Annotated[
+    str | None, typer.Option("--thread", help="Name of the new run. Default: a generated one.", metavar="ID")
+]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        help="SQLite file or PostgreSQL URL that stores the runs. Default: a file in your data folder.",
+        metavar="PATH|URL",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a run is executed: the options of ``run``, which ``resume`` and ``fork`` can change."""
+
+    model: Annotated[
+        str, typer.Option(help='Model: "local", "ollama:NAME", "gguf:PATH" or "openai:NAME".', metavar="SPEC")
+    ] = "local"
+    supervise: Annotated[
+        SupervisionMode,
+        typer.Option(
+            help="Who reviews a step besides the evaluation: nobody, a model if there is a problem, or you."
+        ),
+    ] = "none"
+    max_retries: Annotated[
+        int, typer.Option(help="Maximum number of retries of a step.", metavar="N", min=0)
+    ] = 2
+    call_timeout: Annotated[
+        float | None, typer.Option(help="Maximum seconds of one agent call.", metavar="S")
+    ] = None
+    step_timeout: Annotated[
+        float | None, typer.Option(help="Maximum seconds of a step with all its attempts.", metavar="S")
+    ] = None
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Maximum seconds of the whole run.", metavar="S")
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of tokens of the whole run, input plus output.", metavar="N", min=1
+        ),
+    ] = None
+    max_calls: Annotated[
+        int | None, typer.Option(help="Maximum number of model calls of the whole run.", metavar="N", min=1)
+    ] = None
+
+
+TypedOptions: TypeAlias = Mapping[str, object]
+"""Values of fields of ``RunOptions``, without those that were not typed."""
+
+
+def accept_run_options(
+    *, only_changes: bool = False, without: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command one option for each field of ``RunOptions``, passed to it as ``options``.
+
+    Args:
+        only_changes: The options have no defaults, because a stored run has its own values.
+        without: Names of fields that the command does not offer.
+    """
+    types = get_type_hints(RunOptions, include_extras=True)
+    defaults = inspect.signature(RunOptions).parameters
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None if only_changes else defaults[name].default,
+            annotation=annotation,
+        )
+        for name, annotation in types.items()
+        if name not in without
+    ]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def collect(**values: object) -> None:
+            typed = {option.name: values.pop(option.name) for option in added}
+            command(**values, options={name: value for name, value in typed.items() if value is not None})
+
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [*(parameter for parameter in own if parameter.name != "options"), *added]
+        # Typer reads the parameters of a command from these two attributes.
+        vars(collect)["__signature__"] = inspect.Signature(parameters)
+        collect.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return collect
+
+    return decorate

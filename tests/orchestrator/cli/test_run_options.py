@@ -1,0 +1,59 @@
+"""From typed options to settings."""
+
+from typing import get_args, get_type_hints
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from orchestrator import Budget
+from orchestrator.cli.commands.history import runs
+from orchestrator.cli.commands.options import TypedOptions, accept_run_options
+from orchestrator.cli.stored_options import build_settings, changed_options, parse_options
+from orchestrator.runs.summary import STATUSES
+
+TYPED = ("--model", "openai:m", "--supervise", "llm", "--max-retries", "3", "--call-timeout", "4")
+TYPED += ("--step-timeout", "5", "--max-seconds", "6", "--max-tokens", "7", "--max-calls", "8")
+
+
+@pytest.fixture
+def collect():
+    """Parse a command line with the run options: `collect(["--model", "local"], only_changes=True)`."""
+
+    def parse(arguments, **kind):
+        seen, app = [], typer.Typer()
+
+        @app.command()
+        @accept_run_options(**kind)
+        def command(*, options: TypedOptions) -> None:
+            seen.append(options)
+
+        result = CliRunner().invoke(app, arguments)
+        return seen[0] if seen else result
+
+    return parse
+
+
+def test_every_option_reaches_the_settings(collect):
+    options = parse_options(collect(TYPED))
+    settings = build_settings(options)
+
+    assert options.model == "openai:m"
+    assert (settings.max_retries, settings.call_timeout, settings.step_timeout) == (3, 4, 5)
+    assert settings.budget == Budget(max_seconds=6, max_total_tokens=7, max_model_calls=8)
+    assert len(changed_options(options)) == len(TYPED) // 2
+
+
+def test_a_new_run_has_defaults_and_a_stored_run_only_what_is_typed(collect):
+    assert collect([]) == {"model": "local", "supervise": "none", "max_retries": 2}
+    assert collect(["--max-calls", "8"], only_changes=True) == {"max_calls": 8}
+
+
+def test_an_option_can_be_left_out(collect):
+    assert "no such option" in collect(["--supervise", "llm"], without=["supervise"]).output.lower()
+
+
+def test_the_statuses_to_list_are_those_of_stored_runs():
+    literal, _none = get_args(get_type_hints(runs)["status"])
+
+    assert get_args(literal) == STATUSES

@@ -1,0 +1,147 @@
+"""The command line on a terminal, in this process."""
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
+
+import pytest
+
+from orchestrator.cli.app import app
+from tests.orchestrator.cli.chat_server import plan
+
+FINISH_S = 60
+RUN = ("run", "the task", "--model", "openai:scripted")
+TERMINAL = {"TERM": "xterm", "COLUMNS": "70", "LINES": "20"}
+PROMPT = "answer later): "
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no pseudo-terminals")
+
+
+@pytest.fixture
+def on_terminal(environment, chat, monkeypatch):
+    """Run a task on a terminal: exit status, and what the terminal received.
+
+    `type_answers` gets the user's end of the terminal, in another thread.
+    """
+    ours, theirs = pytest.importorskip("pty").openpty()
+
+    def run(*options, env=None, type_answers=lambda _: None, **script):
+        for name, value in {**chat(**script).environment, **TERMINAL, **(env or {})}.items():
+            monkeypatch.setenv(name, value)
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(lambda: (type_answers(ours), read_all(ours))[1])
+            with (
+                open(os.dup(theirs), encoding="utf-8") as stdin,
+                open(theirs, "w", encoding="utf-8") as stream,
+                redirect_stdout(stream if "--json" not in options else TextIOWrapper(BytesIO())),
+                redirect_stderr(stream),
+            ):
+                monkeypatch.setattr("sys.stdin", stdin)
+                with pytest.raises(SystemExit) as ended:
+                    app([*RUN, *options])
+            return ended.value.code, reading.result(FINISH_S)
+
+    yield run
+    os.close(ours)
+
+
+def test_a_live_view_is_drawn_and_the_cursor_is_shown_again(on_terminal):
+    code, output = on_terminal(plans=[plan("first step", "second step")])
+
+    assert code == 0
+    assert "✓" in output
+    assert output.count("\x1b[?25l") == output.count("\x1b[?25h") == 1
+    assert output.index("✓") < output.index("\x1b[?25h") < output.index("Result")
+
+
+@pytest.mark.parametrize("options", [{"env": {"TERM": "dumb"}}, {"json": True}])
+def test_a_dumb_terminal_and_json_get_lines(on_terminal, options):
+    _, output = on_terminal(*(["--json"] if options.pop("json", False) else []), **options)
+
+    assert "step 1 of 1, attempt 1 executed" in output
+    assert "\x1b[?25l" not in output
+
+
+def test_a_warning_is_printed_above_the_view(on_terminal):
+    _, output = on_terminal(plans=["no plan"])
+
+    assert output.index("warning") < output.index("✓")
+
+
+@pytest.mark.usefixtures("interruptible_children")
+def test_ctrl_c_shows_the_cursor_again_and_prints_what_was_done(on_terminal):
+    over = threading.Event()
+
+    def interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        over.wait(FINISH_S)
+        return "late"
+
+    code, output = on_terminal(
+        plans=[plan("first step", "second step")], steps=["a finished result", interrupt]
+    )
+    over.set()
+
+    assert code == 1
+    assert output.rindex("\x1b[?25l") < output.rindex("\x1b[?25h") < output.index("(cancelled): ")
+    assert "a finished result" in output
+
+
+@pytest.fixture
+def ask_human(on_terminal, db):
+    """Run a supervised task on a terminal, and answer its question."""
+    options = ("--supervise", "human", "--db", str(db), "--thread", "t")
+    return lambda answer: on_terminal(
+        *options, type_answers=answer, steps=["the first result", "a better result"]
+    )
+
+
+def test_a_question_is_asked_and_answered_on_the_terminal(ask_human):
+    def correct_then_approve(terminal):
+        read_until(terminal, PROMPT)
+        os.write(terminal, b"c\n")
+        read_until(terminal, "What should be done differently? ")
+        os.write(terminal, b"make it better\n")
+        assert "Step 1, attempt 2, waits for an answer" in read_until(terminal, PROMPT)
+        os.write(terminal, b"a\n")
+
+    code, output = ask_human(correct_then_approve)
+
+    assert (code, "a better result" in output) == (0, True)
+
+
+@pytest.mark.usefixtures("interruptible_children")
+def test_ctrl_c_at_a_question_leaves_the_run_waiting(ask_human, cli, db):
+    def interrupt(terminal):
+        read_until(terminal, PROMPT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    code, output = ask_human(interrupt)
+
+    assert code == 3
+    assert output.split("\r\n")[-2].startswith("orchestrator resume t --db ")
+    assert "Step 1, attempt 1, waits for an answer" in cli("resume", "t", "--db", str(db)).stdout
+
+
+def read_until(terminal, end):
+    """Read up to a text."""
+    output = b""
+    while end.encode() not in output:
+        output += os.read(terminal, 65536)
+    return output.decode()
+
+
+def read_all(terminal):
+    """Read until the other side is closed."""
+    parts = []
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # Linux reports a closed terminal this way
+            part = b""
+        if not part:
+            return b"".join(parts).decode()
+        parts.append(part)
