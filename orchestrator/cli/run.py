@@ -7,15 +7,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from orchestrator.cli.ask import Answer, build_answer
-from orchestrator.cli.commands.options import RunOptions, TypedOptions
 from orchestrator.cli.exits import report_bad_input
+from orchestrator.cli.options import RunOptions, TypedOptions
 from orchestrator.cli.session import Session, print_and_exit
-from orchestrator.cli.store import explain_lost_store, open_store, read_stored_options, refuse_unfinished_run
-from orchestrator.cli.stored_options import build_settings, changed_options, parse_options, read_options
+from orchestrator.cli.store import (
+    changed_options,
+    explain_lost_store,
+    open_store,
+    parse_options,
+    read_options,
+    read_stored_options,
+    refuse_unfinished_run,
+)
 from orchestrator.cli.view.consoles import build_progress_console, print_logs_on
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.settings import check_task, check_thread_id
+from orchestrator.runtime.budget import Budget
+from orchestrator.settings import Settings, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
@@ -106,6 +114,26 @@ def fork_run(
                 options, store, new_id, lambda session: session.fork(thread, step - 1), json=json
             )
     print_and_exit(state, new_id, store, json=json)
+
+
+def build_settings(options: RunOptions) -> Settings:
+    """Convert options to settings.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+    budget = Budget(
+        max_seconds=options.max_seconds,
+        max_total_tokens=options.max_tokens,
+        max_model_calls=options.max_calls,
+    )
+    return Settings(
+        max_retries=options.max_retries,
+        call_timeout=options.call_timeout,
+        step_timeout=options.step_timeout,
+        budget=budget,
+        supervision=options.supervise,
+    )
 
 
 def _choose_thread_id(name: str | None) -> str:

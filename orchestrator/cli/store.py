@@ -1,15 +1,21 @@
-"""Opens the store of a command, and explains its errors in the words of the command line."""
+"""Opens the store of a command, and reads the options that are stored with its runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from orchestrator import persistence
+from orchestrator.cli.options import RunOptions
 from orchestrator.cli.view.question import format_resume_command
 from orchestrator.errors import StoreError, StoreLostError
 from orchestrator.persistence import Store
 from orchestrator.runs.summary import ENDED
+
+_READER: TypeAdapter[RunOptions] = TypeAdapter(with_config(ConfigDict(extra="forbid"))(RunOptions))
 
 
 @contextmanager
@@ -44,6 +50,33 @@ def read_stored_options(store: Store, thread_id: str) -> Mapping[str, object]:
             "resume it in the program that started it"
         )
     return options
+
+
+def changed_options(options: RunOptions) -> dict[str, object]:
+    """Return the options that differ from the defaults, which are stored with a run."""
+    defaults = asdict(RunOptions())
+    return {name: value for name, value in asdict(options).items() if value != defaults[name]}
+
+
+def parse_options(values: Mapping[str, object]) -> RunOptions:
+    """Build options from values by name; defaults for the others."""
+    return _READER.validate_python(values)
+
+
+def read_options(stored: Mapping[str, object], thread_id: str) -> RunOptions:
+    """Read the options that were stored with a run.
+
+    Raises:
+        StoreError: This version does not know one of them, or its value.
+    """
+    try:
+        return parse_options(stored)
+    except ValidationError as error:
+        names = ", ".join(str(detail["loc"][0]) for detail in error.errors() if detail["loc"])
+        raise StoreError(
+            f"thread {thread_id!r:.80} was started with options that this version does not accept ({names}); "
+            "resume it with the version that started it"
+        ) from error
 
 
 def refuse_unfinished_run(store: Store, thread_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.cli.commands.options import AsJson
+from orchestrator.cli.options import AsJson
 
 
 def doctor(json: AsJson = False) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.commands.options import (
+from orchestrator.cli.options import (
     AsJson,
     Database,
     NewThread,

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from orchestrator.cli.commands.options import AsJson, Database, Thread
+from orchestrator.cli.options import AsJson, Database, Thread
 
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 

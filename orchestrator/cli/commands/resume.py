@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.commands.options import AsJson, Database, Thread, TypedOptions, accept_run_options
+from orchestrator.cli.options import AsJson, Database, Thread, TypedOptions, accept_run_options
 
 Approve = Annotated[bool, typer.Option("--approve", help="Accept the output.")]
 Correct = Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.commands.options import AsJson, Database, NewThread, TypedOptions, accept_run_options
+from orchestrator.cli.options import AsJson, Database, NewThread, TypedOptions, accept_run_options
 
 Task = Annotated[str, typer.Argument(help="What to do.", metavar="TASK", show_default=False)]
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]

@@ -175,7 +175,7 @@ def refused(ended, sentence):
         (["--correct", " "], "--correct is ' '; give a text that says what to do, or why"),
         (["--deny", ""], "--deny is ''; give a text that says what to do, or why"),
         (["--approve", "--deny", "no"], "--approve, --correct and --deny contradict each other"),
-        (["--correct", "x" * 10_001], "the answer's text has 10001 characters; at most 10000 are taken"),
+        (["--correct", "x" * 10_001], "the answer's text has 10001 characters"),
         (["--approve", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
     ],
 )

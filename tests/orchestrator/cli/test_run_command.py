@@ -108,7 +108,7 @@ BAD_INPUT = [
     (["run", "x", "--call-timeout", "0"], "--call-timeout is 0.0; give seconds above 0, or leave it out"),
     (["run", "x", "--step-timeout", "nan"], "--step-timeout is nan; give seconds above 0, or leave it out"),
     (["run", "x", "--max-seconds", "-2"], "--max-seconds is -2.0; give a number above 0, or leave it out"),
-    (["run", "x", "--thread", " "], "--thread is ' '; give a text, or leave it out to have one made up"),
+    (["run", "x", "--thread", " "], "--thread is ' '; give a text, or leave it out"),
     (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
     (["run", "x", "--no-db", "--supervise", "human"], "--no-db cannot store a question of --supervise human"),
     (["run", "x", "--model", "nonsense"], "--model is 'nonsense', which names no model; give \"local\""),

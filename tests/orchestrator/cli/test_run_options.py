@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from orchestrator import Budget
 from orchestrator.cli.commands.history import runs
-from orchestrator.cli.commands.options import TypedOptions, accept_run_options
-from orchestrator.cli.stored_options import build_settings, changed_options, parse_options
+from orchestrator.cli.options import TypedOptions, accept_run_options
+from orchestrator.cli.run import build_settings
+from orchestrator.cli.store import changed_options, parse_options
 from orchestrator.runs.summary import STATUSES
 
 TYPED = ("--model", "openai:m", "--supervise", "llm", "--max-retries", "3", "--call-timeout", "4")
