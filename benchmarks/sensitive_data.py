@@ -1,21 +1,17 @@
-"""Recall and precision of the search for credentials and personal data, and what it costs.
+"""Measures recall, precision and time of the search for credentials and personal data.
 
-The labelled set is that of the tests. Beside it stands ``detect-secrets`` where it is installed:
+On the labelled set of the tests; compared with ``detect-secrets`` if it is installed:
 
-    uv run python benchmarks/sensitive_data.py
-    uv run --with detect-secrets python benchmarks/sensitive_data.py
+    uv run python -m benchmarks.sensitive_data
+    uv run --with detect-secrets python -m benchmarks.sensitive_data
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from pydantic_core import to_json
 
@@ -41,12 +37,12 @@ CLEAN_RUN = {
 }
 
 
-def ours(text: str) -> Iterable[tuple[int, int, str]]:
+def search_ours(text: str) -> Iterable[tuple[int, int, str]]:
     return [(span.start, span.end, span.category) for span in find_sensitive(text)]
 
 
-def detect_secrets() -> Find | None:
-    """Its scan of a file, with its default plug-ins and filters; a secret is found where its text stands."""
+def load_detect_secrets() -> Find | None:
+    """Return its scan of a file, with its default plug-ins and filters; None if it is not installed."""
     try:
         from detect_secrets.core.scan import scan_file
         from detect_secrets.settings import default_settings
@@ -57,14 +53,16 @@ def detect_secrets() -> Find | None:
         with default_settings(), tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
             file.write(text)
             file.flush()
-            secrets = {one.secret_value for one in scan_file(file.name)}
+            secrets = {secret.secret_value for secret in scan_file(file.name)}
         places = ((text.find(secret), secret) for secret in secrets if secret)
         return [(start, start + len(secret), "credential") for start, secret in places if start >= 0]
 
     return search
 
 
-def told(name: str, search: Find, category: str, positives: Sequence[Sample], others: Sequence[Sample]):
+def print_score(
+    name: str, search: Find, category: str, positives: Sequence[Sample], others: Sequence[Sample]
+):
     result = score(search, positives, [*NEGATIVES, *others], category)
     print(
         f"{name:15} {category:11} recall {result.recall:.3f} ({result.recalled} of {result.expected}), "
@@ -74,14 +72,14 @@ def told(name: str, search: Find, category: str, positives: Sequence[Sample], ot
         print(f"    missed: {missed.kind} in {missed.text[:60]!r}")
 
 
-def best(function: Callable[[], object], turns: int = 300, repeats: int = 9) -> float:
-    """Microseconds of CPU a call, the least of several repeats."""
+def time_call(function: Callable[[], object], turns: int = 300, repeats: int = 9) -> float:
+    """Return microseconds of CPU for one call, the least of several repeats."""
     times = []
     for _ in range(repeats):
-        begun = time.process_time()
+        start = time.process_time()
         for _ in range(turns):
             function()
-        times.append((time.process_time() - begun) / turns)
+        times.append((time.process_time() - start) / turns)
     return min(times) * 1e6
 
 
@@ -90,21 +88,19 @@ def main() -> None:
     print(
         f"{len(CREDENTIALS)} credentials, {len(PERSONAL)} personal data, {len(NEGATIVES)} texts with neither"
     )
-    told("ours", ours, "credential", CREDENTIALS, PERSONAL)
-    told("ours", ours, "personal", PERSONAL, CREDENTIALS)
-    other = detect_secrets()
+    print_score("ours", search_ours, "credential", CREDENTIALS, PERSONAL)
+    print_score("ours", search_ours, "personal", PERSONAL, CREDENTIALS)
+    other = load_detect_secrets()
     if other:
-        told("detect-secrets", other, "credential", CREDENTIALS, PERSONAL)
+        print_score("detect-secrets", other, "credential", CREDENTIALS, PERSONAL)
     else:
         print("detect-secrets is not installed")
     text = to_json(CLEAN_RUN)
-    print(
-        f"a clean run of {len(text)} bytes: {best(lambda: may_contain_sensitive(text)):.1f} µs to search",
-        end=", ",
-    )
-    print(f"{best(lambda: Redactor.of([CLEAN_RUN]).clean(CLEAN_RUN)):.1f} µs to write as JSON and search")
+    search = time_call(lambda: may_contain_sensitive(text))
+    clean = time_call(lambda: Redactor.of([CLEAN_RUN]).clean(CLEAN_RUN))
+    print(f"a clean run of {len(text)} bytes: {search:.1f} µs to search, {clean:.1f} µs to write and search")
     million = "Order 12345 is in transit since 2024-05-15. " * 23_000
-    print(f"a clean text of 1 MB: {best(lambda: find_sensitive(million), 3, 3) / 1000:.1f} ms")
+    print(f"a clean text of 1 MB: {time_call(lambda: find_sensitive(million), 3, 3) / 1000:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Faults by chance for as long as one likes: kills, failing stores, clocks, doubled answers, a model server.
+"""Injects random faults for hours: kills, failing stores, clocks, doubled answers, a failing model server.
 
-    uv run python benchmarks/soak.py --minutes 60
-    uv run python benchmarks/soak.py --minutes 60 --seed 7
+    uv run python -m benchmarks.soak --minutes 60
+    uv run python -m benchmarks.soak --minutes 60 --seed 7
 
-Rounds with other moments each, until the time is up; after each the table of all of them, and the seed that
-gives the same moments again. Exits with 1 where anything was lost, done twice or ended with a wrong status.
+Each round injects the faults at other moments. After each round it prints the table of all rounds, and the
+seed that repeats them. Exits with 1 if anything was lost, done twice or ended with a wrong status.
 """
 
 from __future__ import annotations
@@ -23,27 +23,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-# evaluation.py beside this file has the name of the package.
-sys.path[:] = [str(ROOT), *(path for path in sys.path if Path(path or ".").resolve() != ROOT / "benchmarks")]
-
-from tests.faults import cases  # noqa: E402
-from tests.faults.answers import answered_twice, resumed_twice  # noqa: E402
-from tests.faults.breaking import CORRUPTIONS  # noqa: E402
-from tests.faults.killing import Places, killed_by_chance, sqlite_places  # noqa: E402
-from tests.faults.model_runs import failing, made  # noqa: E402
-from tests.faults.servers import Postgres, postgres_in  # noqa: E402
-from tests.faults.tally import HEAD, Tally, told_of  # noqa: E402
-from tests.faults.time_setting import crashed_before  # noqa: E402
+from tests.faults import cases
+from tests.faults.answers import answered_twice, resumed_twice
+from tests.faults.breaking import CORRUPTIONS
+from tests.faults.killing import Places, killed_by_chance, sqlite_places
+from tests.faults.model_runs import failing, made
+from tests.faults.servers import Postgres, postgres_in
+from tests.faults.tally import HEAD, Tally, told_of
+from tests.faults.time_setting import crashed_before
 
 KILLS: Final = 20
 SEQUENCES: Final = 100
 CALLS: Final = 38
-"""Of agents, in the short run of the tests."""
+"""Calls of agents in the short run of the tests."""
 
 
 def one_round(places: Places, postgres: Postgres, chance: random.Random) -> Iterator[Tally]:
-    """Every fault but those of disks, at moments of its own."""
+    """Inject every fault except disk faults, at random moments."""
     seeds = iter(lambda: chance.randrange(2**32), None)
     at = iter(lambda: chance.randint(1, CALLS), None)
     yield killed_by_chance("SIGKILL by chance, SQLite", places, "long", next(seeds), KILLS)
@@ -61,29 +57,29 @@ def one_round(places: Places, postgres: Postgres, chance: random.Random) -> Iter
     yield failing("model's server, faults in sequences by chance", map(made, range(first, first + SEQUENCES)))
 
 
-def summed(tallies: Sequence[Tally]) -> list[Tally]:
-    """One of each fault, in their order."""
+def add_by_fault(tallies: Sequence[Tally]) -> list[Tally]:
+    """Add up the tallies of each fault, in order of the first."""
     faults = dict.fromkeys(tally.fault for tally in tallies)
     return [reduce(add, (tally for tally in tallies if tally.fault == fault)) for fault in faults]
 
 
 def main() -> int:
-    """Print the tables; the exit status is 1 where there was any harm."""
+    """Print the tables; return 1 if there was any harm."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=int, default=60)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
-    asked = parser.parse_args()
-    for name in ("psycopg.pool", "agents", "langchain_core"):  # they tell of every failed attempt
+    options = parser.parse_args()
+    for name in ("psycopg.pool", "agents", "langchain_core"):  # they log every failed attempt
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    chance, began, tallies = random.Random(asked.seed), time.monotonic(), list[Tally]()
+    chance, began, tallies = random.Random(options.seed), time.monotonic(), list[Tally]()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         places, postgres = sqlite_places(folder), stack.enter_context(postgres_in(folder))
-        while time.monotonic() - began < 60 * asked.minutes:
-            tallies = summed([*tallies, *one_round(places, postgres, chance)])
-            print(f"\nseed {asked.seed}, {(time.monotonic() - began) / 60:.1f} minutes\n{HEAD}")
+        while time.monotonic() - began < 60 * options.minutes:
+            tallies = add_by_fault([*tallies, *one_round(places, postgres, chance)])
+            print(f"\nseed {options.seed}, {(time.monotonic() - began) / 60:.1f} minutes\n{HEAD}")
             print("\n".join(map(told_of, tallies)), flush=True)
     return int(any(any(tally.harm) for tally in tallies))
 

@@ -1,12 +1,12 @@
-"""What other kits answer on the rows of the trajectory truth table, and the document of it.
+"""Asks other libraries the rows of the trajectory truth table, and writes the table into its document.
 
-    uv run python benchmarks/truth_table.py                 writes docs/reference/trajectory-matching.md anew
+    uv run python -m benchmarks.truth_table                 writes docs/reference/trajectory-matching.md
     uv run --with agentevals --with google-adk --with deepeval --with pydantic-evals --with ragas \
-        python benchmarks/truth_table.py --measure          asks those kits first
+        python -m benchmarks.truth_table --measure          asks those libraries first
 
-A kit that is not installed keeps the answers that were measured before. A row whose mode or rule a kit
-does not have stays blank for it. An answer is true or false, a score from 0 to 1, or the name of what the
-kit raised. The kits are never dependencies of the project.
+A library that is not installed keeps the answers that were measured before. A row stays blank for a library
+that lacks its mode or rule. An answer is true or false, a score from 0 to 1, or the name of the error that
+the library raised.
 """
 
 from __future__ import annotations
@@ -14,23 +14,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import sys
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-os.environ.update(
-    LANGSMITH_TRACING="false",
-    LANGCHAIN_TRACING_V2="false",
-    DEEPEVAL_TELEMETRY_OPT_OUT="YES",
-    RAGAS_DO_NOT_TRACK="true",
-    OTEL_SDK_DISABLED="true",
-)
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+import benchmarks.measuring  # noqa: F401 - switches the telemetry of the libraries off
 from tests.evaluation.metrics.trajectory.truth_table import (
     DOCUMENT,
     FUNCTIONS,
@@ -49,51 +38,51 @@ _EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class InexpressibleError(Exception):
-    """The kit has no such mode, or no way to say such a rule or step."""
+    """The library has no such mode, rule or step."""
 
 
-def plain(calls: list) -> list[tuple[str, dict | str | None]]:
-    """Read calls or steps that are a name with arguments, and nothing more."""
+def read_simple_calls(calls: list) -> list[tuple[str, dict | str | None]]:
+    """Read calls or steps that have only a name and arguments."""
     objects = [{"name": call} if isinstance(call, str) else call for call in calls]
     if any(set(call) - {"name", "args"} for call in objects):
         raise InexpressibleError
     return [(call["name"], call.get("args")) for call in objects]
 
 
-def simple_rules(row: Row) -> dict:
+def read_simple_rules(row: Row) -> dict:
     if any(name in row.rules for name in _OURS_ALONE):
         raise InexpressibleError
     return row.rules
 
 
-def chosen(modes: dict, row: Row):
+def choose_mode(modes: dict, row: Row):
     if row.mode not in modes:
         raise InexpressibleError
     return modes[row.mode]
 
 
-def objects_only(calls: list) -> list[tuple[str, dict]]:
+def read_object_calls(calls: list) -> list[tuple[str, dict]]:
     """Read calls whose arguments are objects; a call recorded without any has none."""
-    read = plain(calls)
-    if any(isinstance(args, str) for _, args in read):
+    calls_read = read_simple_calls(calls)
+    if any(isinstance(args, str) for _, args in calls_read):
         raise InexpressibleError
-    return [(name, args or {}) for name, args in read]
+    return [(name, args or {}) for name, args in calls_read]
 
 
-def equality_only(row: Row) -> tuple[list, list]:
-    """Give both sides for a kit that knows nothing but equal arguments."""
-    if simple_rules(row):
+def read_equality_row(row: Row) -> tuple[list, list]:
+    """Return both sides for a library that only compares arguments for equality."""
+    if read_simple_rules(row):
         raise InexpressibleError
-    observed, expected = objects_only(row.actual), plain(row.expected)
-    if any(args is None and any(given for _, given in observed) for _, args in expected):
-        raise InexpressibleError  # any arguments fit, and there are some
+    observed, expected = read_object_calls(row.actual), read_simple_calls(row.expected)
+    if any(args is None and any(observed_args for _, observed_args in observed) for _, args in expected):
+        raise InexpressibleError  # the step fits any arguments
     return observed, [(name, args or {}) for name, args in expected]
 
 
-def agentevals(row: Row) -> Answer:
+def ask_agentevals(row: Row) -> Answer:
     from agentevals.trajectory.match import create_trajectory_match_evaluator
 
-    mode = chosen(
+    mode = choose_mode(
         {
             "exact": "strict",
             "any_order": "superset",
@@ -103,12 +92,12 @@ def agentevals(row: Row) -> Answer:
         },
         row,
     )
-    rules, expected = simple_rules(row), plain(row.expected)
-    overrides = {name: _override(rule) for name, rule in rules.get("tools", {}).items()}
+    rules, expected = read_simple_rules(row), read_simple_calls(row.expected)
+    overrides = {name: _argument_override(rule) for name, rule in rules.get("tools", {}).items()}
     overrides |= {name: "ignore" for name, args in expected if args is None}
     if any(name in overrides and args is not None for name, args in expected if "tools" not in rules):
         raise InexpressibleError  # one tool expected with certain arguments and with any
-    everywhere = _override(rules.get("arguments", {"match": "exact"}))
+    everywhere = _argument_override(rules.get("arguments", {"match": "exact"}))
     if not isinstance(everywhere, str):
         overrides = {**{name: everywhere for name, _ in expected}, **overrides}
         everywhere = "exact"
@@ -116,11 +105,13 @@ def agentevals(row: Row) -> Answer:
         trajectory_match_mode=mode, tool_args_match_mode=everywhere, tool_args_match_overrides=overrides
     )
     return bool(
-        evaluator(outputs=_messages(plain(row.actual)), reference_outputs=_messages(expected))["score"]
+        evaluator(
+            outputs=_chat_messages(read_simple_calls(row.actual)), reference_outputs=_chat_messages(expected)
+        )["score"]
     )
 
 
-def _override(rule: dict):
+def _argument_override(rule: dict):
     if rule.get("tolerance") or rule.get("ignore_case"):
         raise InexpressibleError
     if rule["match"] == "custom":
@@ -130,7 +121,7 @@ def _override(rule: dict):
     return rule["names"] if rule["match"] == "named" else rule["match"]
 
 
-def _messages(calls: list) -> list[dict]:
+def _chat_messages(calls: list) -> list[dict]:
     return [
         {
             "role": "assistant",
@@ -150,13 +141,13 @@ def _messages(calls: list) -> list[dict]:
     ]
 
 
-def adk(row: Row) -> Answer:
+def ask_adk(row: Row) -> Answer:
     from google.adk.evaluation.eval_case import IntermediateData, Invocation
     from google.adk.evaluation.eval_metrics import EvalMetric, ToolTrajectoryCriterion
     from google.adk.evaluation.trajectory_evaluator import TrajectoryEvaluator
     from google.genai import types
 
-    match_type = chosen({"exact": "EXACT", "in_order": "IN_ORDER", "any_order": "ANY_ORDER"}, row)
+    match_type = choose_mode({"exact": "EXACT", "in_order": "IN_ORDER", "any_order": "ANY_ORDER"}, row)
 
     def invocation(calls: list) -> Invocation:
         return Invocation(
@@ -166,7 +157,7 @@ def adk(row: Row) -> Answer:
             ),
         )
 
-    observed, expected = equality_only(row)
+    observed, expected = read_equality_row(row)
     criterion = ToolTrajectoryCriterion(
         threshold=1.0, match_type=ToolTrajectoryCriterion.MatchType[match_type]
     )
@@ -177,11 +168,11 @@ def adk(row: Row) -> Answer:
     return float(result.overall_score)
 
 
-def deepeval(row: Row) -> Answer:
+def ask_deepeval(row: Row) -> Answer:
     from deepeval.metrics import ToolCorrectnessMetric
     from deepeval.test_case import LLMTestCase, ToolCall, ToolCallParams
 
-    options = chosen(
+    options = choose_mode(
         {
             "exact": {"should_exact_match": True},
             "in_order": {"should_consider_ordering": True},
@@ -189,8 +180,8 @@ def deepeval(row: Row) -> Answer:
         },
         row,
     )
-    ignored = simple_rules(row) == {"arguments": {"match": "ignore"}}
-    expected = plain(row.expected)
+    ignored = read_simple_rules(row) == {"arguments": {"match": "ignore"}}
+    expected = read_simple_calls(row.expected)
     names_only = ignored or all(args is None for _, args in expected)
     if not names_only and (row.rules or any(args is None for _, args in expected)):
         raise InexpressibleError
@@ -207,25 +198,25 @@ def deepeval(row: Row) -> Answer:
     case = LLMTestCase(
         input="do it",
         actual_output="done",
-        tools_called=tools(objects_only(row.actual)),
+        tools_called=tools(read_object_calls(row.actual)),
         expected_tools=tools([(name, args or {}) for name, args in expected]),
     )
     return float(metric.measure(case, _show_indicator=False))
 
 
-def pydantic_evals(row: Row) -> Answer:
+def ask_pydantic_evals(row: Row) -> Answer:
     from pydantic_evals.evaluators import EvaluatorContext, ToolCorrectness, TrajectoryMatch
     from pydantic_evals.otel.span_tree import SpanNode, SpanTree
 
     failed = row.rules.get("failed_calls", "count")
     if failed == "fail" or any(name in row.rules for name in _OURS_ALONE[:-1]):
         raise InexpressibleError
-    seen = [{"name": call} if isinstance(call, str) else call for call in row.actual]
-    if any(set(call) - {"name", "args", "error"} for call in seen):
+    calls = [{"name": call} if isinstance(call, str) else call for call in row.actual]
+    if any(set(call) - {"name", "args", "error"} for call in calls):
         raise InexpressibleError
-    names = [name for name, _ in plain(row.expected)]
+    names = [name for name, _ in read_simple_calls(row.expected)]
     include_failed = failed == "count"
-    evaluator = chosen(
+    evaluator = choose_mode(
         {
             **{
                 mode: TrajectoryMatch(names, order=mode, include_failed=include_failed)
@@ -249,7 +240,7 @@ def pydantic_evals(row: Row) -> Answer:
                 attributes={"gen_ai.tool.name": call["name"]},
                 status="error" if call.get("error") else "ok",
             )
-            for index, call in enumerate(seen)
+            for index, call in enumerate(calls)
         ]
     )
     context = EvaluatorContext(
@@ -266,12 +257,12 @@ def pydantic_evals(row: Row) -> Answer:
     return evaluator.evaluate(context).value
 
 
-def ragas(row: Row) -> Answer:
+def ask_ragas(row: Row) -> Answer:
     from ragas.messages import AIMessage, ToolCall
     from ragas.metrics.collections import ToolCallAccuracy, ToolCallF1
 
-    metric = chosen({"exact": ToolCallAccuracy, "precision_recall": ToolCallF1}, row)()
-    observed, expected = equality_only(row)
+    metric = choose_mode({"exact": ToolCallAccuracy, "precision_recall": ToolCallF1}, row)()
+    observed, expected = read_equality_row(row)
     calls = [ToolCall(name=name, args=args) for name, args in observed]
     with warnings.catch_warnings(action="ignore"):
         scored = metric.ascore(
@@ -282,43 +273,43 @@ def ragas(row: Row) -> Answer:
 
 
 ASK: dict[str, Callable[[Row], Answer]] = {
-    "agentevals": agentevals,
-    "google-adk": adk,
-    "deepeval": deepeval,
-    "pydantic-evals": pydantic_evals,
-    "ragas": ragas,
+    "agentevals": ask_agentevals,
+    "google-adk": ask_adk,
+    "deepeval": ask_deepeval,
+    "pydantic-evals": ask_pydantic_evals,
+    "ragas": ask_ragas,
 }
 
 
-def asked(kit: str, row: Row) -> Answer | None:
+def ask_library(kit: str, row: Row) -> Answer | None:
     try:
         return ASK[kit](row)
     except InexpressibleError:
         return None
     except ImportError:
-        raise  # not installed, or not with what it needs: no answer at all
-    except Exception as error:  # whatever a kit raises is its answer
+        raise  # not installed, or not with its dependencies
+    except Exception as error:  # its error is its answer
         return type(error).__name__
 
 
-def measure() -> None:
+def measure_libraries() -> None:
     known = peers() if PEERS.exists() else {"versions": {}, "answers": {}}
     for kit in KITS:
         try:
-            answers = {str(row.row): asked(kit, row) for row in rows()}
+            answers = {str(row.row): ask_library(kit, row) for row in rows()}
             known["versions"][kit] = version(kit)
         except (ImportError, PackageNotFoundError) as error:
-            print(f"{kit}: kept as it was ({error})")
+            print(f"{kit}: unchanged ({error})")
             continue
         for row, answer in answers.items():
             known["answers"].setdefault(row, {}).pop(kit, None)
             if answer is not None:
                 known["answers"][row][kit] = answer
-    PEERS.write_text(written(known), encoding="utf-8")
+    PEERS.write_text(format_answers(known), encoding="utf-8")
 
 
-def written(known: dict) -> str:
-    """One line a row, the kits in order, so that a change shows as one."""
+def format_answers(known: dict) -> str:
+    """Write one line for each row, with the libraries in order, so that a diff shows what changed."""
     lines = [
         f"{json.dumps(row)}: {json.dumps({kit: answers[kit] for kit in KITS if kit in answers})}"
         for row, answers in sorted(known["answers"].items(), key=lambda item: int(item[0]))
@@ -328,15 +319,17 @@ def written(known: dict) -> str:
     return f'{{"versions": {json.dumps(known["versions"])},\n"answers": {{\n{body}\n}}}}\n'
 
 
-def summary() -> None:
-    """Print how often each kit gives our verdict, and where not."""
+def print_summary() -> None:
+    """Print how often each library gives our verdict, and the rows that differ."""
     answers = peers()["answers"]
     for kit in KITS:
-        given = [(row, answers[str(row.row)][kit]) for row in rows() if kit in answers.get(str(row.row), {})]
-        other = [row for row, answer in given if verdict(answer) is not row.passed]
+        answered = [
+            (row, answers[str(row.row)][kit]) for row in rows() if kit in answers.get(str(row.row), {})
+        ]
+        other = [row for row, answer in answered if verdict(answer) is not row.passed]
         unexplained = [row.row for row in other if kit not in row.why]
-        same = len(given) - len(other)
-        print(f"{kit}: {len(given)} rows, {same} the same, others {[row.row for row in other]}")
+        same = len(answered) - len(other)
+        print(f"{kit}: {len(answered)} rows, {same} the same, others {[row.row for row in other]}")
         if unexplained:
             print(f"  without a reason: {unexplained}")
 
@@ -345,10 +338,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--measure", action="store_true", help="ask the kits that are installed")
+    parser.add_argument("--measure", action="store_true", help="ask the libraries that are installed")
     if parser.parse_args().measure:
-        measure()
-    summary()
+        measure_libraries()
+    print_summary()
     if DOCUMENT.exists():
         DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -15,7 +15,7 @@ def test_a_row_of_the_table_is_answered_as_it_says(row):
 def test_the_document_shows_the_current_table():
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert document(text) == text, "run: uv run python benchmarks/truth_table.py"
+    assert document(text) == text, "run: uv run python -m benchmarks.truth_table"
 
 
 def test_rows_are_numbered_and_no_case_stands_twice():
