@@ -19,8 +19,8 @@ from orchestrator.runner import Runner
 from orchestrator.runs.launch import Launcher
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now
-from orchestrator.runtime.events import Event
-from orchestrator.runtime.protocols import Compressor, Executor, Hook, Monitor, Planner
+from orchestrator.runtime.events import Event, Hook
+from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks, check_judge
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import SupervisionMode

@@ -18,10 +18,8 @@ from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.locks import claimed
 from orchestrator.runs.resume import open_question
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.events import Event, RunFinished, RunPaused
-from orchestrator.runtime.hooks import tell
-from orchestrator.runtime.protocols import Hook
-from orchestrator.runtime.streaming import blocking
+from orchestrator.runtime.events import Event, Hook, RunFinished, RunPaused, notify_hooks
+from orchestrator.runtime.streaming import iterate_blocking
 from orchestrator.state.graph_state import OrchestratorState, RunInput
 
 
@@ -58,7 +56,7 @@ class Runner:
 
     def iterate_events(self, launch: Launch) -> Iterator[Event]:
         """Like ``read_events``, for blocking code. Leaving the loop early cancels the run."""
-        return blocking(
+        return iterate_blocking(
             lambda: self.read_events(launch), lambda: self.cancel(launch.thread_id, "the stream was closed")
         )
 
@@ -79,11 +77,11 @@ class Runner:
         try:
             async with claimed(self.saver, run.thread_id, patient=launch.patient):
                 start = await launch.prepare()
-                run.go_on_beside(start.branches)
+                run.restore_branches(start.branches)
                 run.began = start.began or self.launcher.settings.now().isoformat()
                 async with aclosing(self._follow(start, run, live=live)) as events:
                     async for event in events:
-                        await tell(self.hooks, event)
+                        await notify_hooks(self.hooks, event)
                         yield event
         finally:
             self._running.pop(run.thread_id, None)
@@ -101,7 +99,7 @@ class Runner:
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this end.
             state = {**state, **failed("cancelled", "the caller stopped waiting for the end of the run")}
-            await tell(self.hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
+            await notify_hooks(self.hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
             raise
         yield await self._build_last_event(run.thread_id, state)
 

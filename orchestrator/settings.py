@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, model_va
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
-from orchestrator.runtime.agent_methods import chosen_method, compressing_method, corrects
+from orchestrator.runtime.agent_methods import can_correct, choose_compression, choose_method
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
@@ -192,7 +192,7 @@ def check_agents(planner: object, executor: object, monitor: object) -> None:
     """
     _check_method("planner", planner, "generate_plan", "task")
     _check_method("executor", executor, "execute_step", "step", context="context")
-    if corrects(executor):
+    if can_correct(executor):
         _check_method("executor", executor, "correct_step", "step", "output", "feedback", context="context")
     _check_method("monitor", monitor, "evaluate", "objective", "result")
 
@@ -210,7 +210,7 @@ def check_compressor(compressor: object) -> None:
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
             "give one that has either, or None"
         )
-    name = compressing_method(compressor)
+    name = choose_compression(compressor)
     _check_method("compressor", compressor, name, *(("text", "task") if name == "compress" else ("text",)))
 
 
@@ -219,7 +219,7 @@ def _check_method(role: str, agent: object, method: str, *args: str, **kwargs: s
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
         )
-    called = chosen_method(agent, method)
+    called = choose_method(agent, method)
     try:
         # Not the signature of a wrapped function: a decorator may add or remove arguments.
         inspect.signature(getattr(agent, called), follow_wrapped=False).bind(*args, **kwargs)

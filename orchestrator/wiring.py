@@ -10,7 +10,7 @@ from agents.roles import build_roles
 from evaluation import AsyncJudge, Judge
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.judging.contracts import ContractSource
-from orchestrator.runtime.protocols import Hook
+from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
 
 

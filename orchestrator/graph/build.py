@@ -29,7 +29,7 @@ from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
 from orchestrator.planning.parallel import branches_of
-from orchestrator.runtime.agent_methods import agent_method, compressor_method, correction_method
+from orchestrator.runtime.agent_methods import bind_compressor, bind_correction, bind_method
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.settings import Settings
@@ -147,7 +147,7 @@ def compiled(
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
     step = _step(agents, contract, phases, modes, settings)
     nodes = Nodes(
-        planner=planner_node(agent_method(agents.planner, "generate_plan"), modes, settings),
+        planner=planner_node(bind_method(agents.planner, "generate_plan"), modes, settings),
         step=step,
         branch=branch_node(build_step(step, settings), settings),
         join=join_node(settings),
@@ -160,15 +160,13 @@ def compiled(
 def _step(
     agents: Agents, contract: ContractSource, phases: Phases, modes: Modes, settings: Settings
 ) -> StepNodes:
-    methods = ExecutorMethods(
-        agent_method(agents.executor, "execute_step"), correction_method(agents.executor)
-    )
+    methods = ExecutorMethods(bind_method(agents.executor, "execute_step"), bind_correction(agents.executor))
     contracts = contracts_of(contract)
     evaluator = Evaluator(
-        agent_method(agents.monitor, "evaluate"), agents.judge, settings.retry_policy.judge_attempts
+        bind_method(agents.monitor, "evaluate"), agents.judge, settings.retry_policy.judge_attempts
     )
     return StepNodes(
-        executor=executor_node(methods, compressor_method(agents.compressor), contracts, settings),
+        executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
         supervision=_supervision(phases, contracts, settings) if modes.is_supervised else None,
         approval=approval_node if settings.can_ask_human and _asks(settings) else None,

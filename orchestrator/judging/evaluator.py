@@ -195,7 +195,7 @@ class _Asking:
 
     def _failed(self, called: Raised) -> JudgeError:
         self.unjudged = called.message
-        self.error = None if called.passing else called
+        self.error = None if called.transient else called
         return JudgeError(called.message)
 
 

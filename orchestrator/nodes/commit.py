@@ -25,7 +25,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             return refused
         run = context_of(runtime, settings)
         index, step = current_step(state)
-        run.begin_step(index)
+        run.start_step(index)
         called = await call_agent(
             lambda: commit(step, state["context"], index),
             run=run,

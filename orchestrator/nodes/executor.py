@@ -53,7 +53,7 @@ def executor_node(
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
         index, step = current_step(state)
-        run.begin_step(index)
+        run.start_step(index)
         if (refused := without_contract(contracts, state)) is not None:
             return refused
         attempt = len(current_records(state)) + 1

@@ -27,7 +27,7 @@ def stoppable(node: Node, settings: Settings) -> Node:
         if run.stopped is not None:
             return {"status": "failed", "failure": run.stopped, "question": None}
         update = await node(state, runtime)
-        run.note(update.get("failure"))
+        run.note_failure(update.get("failure"))
         return update
 
     return guarded
@@ -42,7 +42,7 @@ def branch_node(step: StepGraph, settings: Settings) -> Node:
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
         index = state["current_step_index"]
-        run.begin_parallel(index, state["usage"])
+        run.start_parallel_step(index, state["usage"])
         ended = state
         stream = step.astream({**state, "usage": NO_USAGE}, context=run, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
@@ -61,7 +61,7 @@ def join_node(settings: Settings) -> Node:
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = context_of(runtime, settings)
-        run.end_parallel()
+        run.end_parallel_steps()
         update = joined(state, state["branches"])
         reason = run.budget.find_excess(update["usage"])
         if reason is not None and update.get("status", "executing") == "executing":

@@ -1,4 +1,4 @@
-"""How an agent's method is awaited, whichever way it was written."""
+"""Chooses the method of an agent, sync or async, and makes it awaitable."""
 
 from __future__ import annotations
 
@@ -18,31 +18,29 @@ T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]
 
 
-def agent_method(agent: object, name: str) -> AgentMethod[object]:
-    """The way to await a method: its async twin, the method itself, or a thread that runs it."""
-    method = getattr(agent, chosen_method(agent, name))
-    return partial(_on_the_loop if inspect.iscoroutinefunction(method) else _in_thread, method)
+def bind_method(agent: object, name: str) -> AgentMethod[object]:
+    """Returns an awaitable function that calls the agent's method, or the async method of that name."""
+    method = getattr(agent, choose_method(agent, name))
+    return partial(_call_on_loop if inspect.iscoroutinefunction(method) else _call_in_thread, method)
 
 
-def chosen_method(agent: object, name: str) -> str:
-    """Which method is called for a name: its async twin, or the one of that name.
-
-    A subclass that overrides only the plain method is called by that one.
-    """
-    twin = f"a{name}"
-    if inspect.iscoroutinefunction(getattr(agent, name)) or newest(agent, name, twin) == name:
+def choose_method(agent: object, name: str) -> str:
+    """Chooses between ``name`` and its async method ``aname``."""
+    # A subclass that overrides only the plain method expects its override to be called.
+    async_name = f"a{name}"
+    if inspect.iscoroutinefunction(getattr(agent, name)) or choose_newest(agent, name, async_name) == name:
         return name
-    return twin if inspect.iscoroutinefunction(getattr(agent, twin)) else name
+    return async_name if inspect.iscoroutinefunction(getattr(agent, async_name)) else name
 
 
-def newest(agent: object, name: str, other: str) -> str:
-    """Which of two methods for one purpose was defined last: on the object, else nearest in its class.
+def choose_newest(agent: object, name: str, other: str) -> str:
+    """Chooses the method that was defined last: on the object itself, else nearest in the class hierarchy.
 
-    ``other`` where both are defined in the same place.
+    Returns ``other`` if both are defined in the same place.
     """
-    own = getattr(agent, "__dict__", {})
-    if name in own or other in own:
-        return other if other in own else name
+    attributes = getattr(agent, "__dict__", {})
+    if name in attributes or other in attributes:
+        return other if other in attributes else name
     for parent in type(agent).__mro__:
         if other in vars(parent):
             return other
@@ -51,76 +49,78 @@ def newest(agent: object, name: str, other: str) -> str:
     return name
 
 
-def correction_method(executor: object) -> AgentMethod[object] | None:
-    """The way to await ``correct_step``; None where the executor does not correct."""
-    return agent_method(executor, "correct_step") if corrects(executor) else None
+def bind_correction(executor: object) -> AgentMethod[object] | None:
+    """Returns an awaitable ``correct_step``; None if the executor has none."""
+    return bind_method(executor, "correct_step") if can_correct(executor) else None
 
 
-def corrects(executor: object) -> bool:
-    """Whether an executor has a ``correct_step`` that is as new as its ``execute_step``."""
-    return newest(executor, "execute_step", "correct_step") == "correct_step"
+def can_correct(executor: object) -> bool:
+    """Checks whether an executor has a ``correct_step`` that is as new as its ``execute_step``."""
+    return choose_newest(executor, "execute_step", "correct_step") == "correct_step"
 
 
-def compressor_method(compressor: Compressor | None) -> AgentMethod[object] | None:
-    """The way to await a compressor, called with the context and the task."""
+def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
+    """Returns an awaitable function of the context and the task; None without a compressor."""
     if compressor is None:
         return None
-    name = compressing_method(compressor)
-    method = agent_method(compressor, name)
+    name = choose_compression(compressor)
+    method = bind_method(compressor, name)
     if name == "compress":
         return method
 
-    async def shorten(text: str, _task: str) -> object:
+    async def compress_text(text: str, _task: str) -> object:
         return await method(text)
 
-    return shorten
+    return compress_text
 
 
-def compressing_method(compressor: Compressor) -> str:
-    """Which of a compressor's methods was defined last; only ``compress`` takes the task."""
+def choose_compression(compressor: Compressor) -> str:
+    """Chooses the compressor's method that was defined last. Only ``compress`` takes the task."""
     name = "invoke" if isinstance(compressor, InvokableCompressor) else "_run"
-    newer = all(newest(compressor, plain, "compress") == "compress" for plain in (name, "_run"))
-    return "compress" if newer else name
+    is_newest = all(choose_newest(compressor, other, "compress") == "compress" for other in (name, "_run"))
+    return "compress" if is_newest else name
 
 
-async def _on_the_loop(method: AgentMethod[object], *args: str, **kwargs: str) -> object:
+async def _call_on_loop(method: AgentMethod[object], *args: str, **kwargs: str) -> object:
     try:
         return await method(*args, **kwargs)
     except SystemExit as error:
-        raise _holdable(error) from error
+        raise _wrap_error(error) from error
 
 
-async def _in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:
-    """Run a plain method off the event loop, with the caller's context."""
+async def _call_in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:
+    """Runs a plain method in a thread, with the context variables of the caller."""
+    # Not asyncio.to_thread: its threads keep the process alive until a blocked agent returns.
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[object] = loop.create_future()
     call = partial(contextvars.copy_context().run, method, *args, **kwargs)
-    run_in_daemon_thread(partial(_settle, call, loop, outcome))
+    run_in_daemon_thread(partial(_call_and_report, call, loop, outcome))
     value = await outcome
-    return await _on_the_loop(lambda: value) if inspect.isawaitable(value) else value
+    return await _call_on_loop(lambda: value) if inspect.isawaitable(value) else value
 
 
-def _settle(
+def _call_and_report(
     call: Callable[[], object], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[object]
 ) -> None:
     try:
-        result = partial(_hand_over, outcome, call(), None)
-    except BaseException as error:  # noqa: BLE001 - raised again where the method is awaited
-        result = partial(_hand_over, outcome, None, _holdable(error))
-    with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
-        loop.call_soon_threadsafe(result)
+        report = partial(_set_result, outcome, call(), None)
+    except BaseException as error:  # noqa: BLE001 - raised again by the future
+        report = partial(_set_result, outcome, None, _wrap_error(error))
+    # A closed loop raises RuntimeError: the run is over, and nobody waits for the outcome.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(report)
 
 
-def _holdable(error: BaseException) -> BaseException:
-    """The error as a future can hold it, without ending the loop or the process from there."""
+def _wrap_error(error: BaseException) -> BaseException:
+    """Wraps an error that a future refuses (StopIteration) or that would end the process (SystemExit)."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    wrapped = RuntimeError(f"the agent raised {type(error).__name__}: {text_of(error)}")
-    wrapped.__cause__ = error
-    return wrapped
+    wrapper = RuntimeError(f"the agent raised {type(error).__name__}: {text_of(error)}")
+    wrapper.__cause__ = error
+    return wrapper
 
 
-def _hand_over(outcome: asyncio.Future[object], value: object, error: BaseException | None) -> None:
+def _set_result(outcome: asyncio.Future[object], value: object, error: BaseException | None) -> None:
     if outcome.done():
         return
     if error is None:

@@ -1,8 +1,9 @@
-"""Calling an agent: off the event loop if it blocks, recorded, bounded in time, its failure a value."""
+"""Calls an agent: with timeout, cancellation, budget and retries. An error is returned as a value."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -16,25 +17,25 @@ from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import without_inherited_durability
-from orchestrator.runtime.usage_recorder import UsageRecorder, recording
+from orchestrator.runtime.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.state.graph_state import FailureKind, ToolCallRecord, Usage
 from orchestrator.state.plain_values import text_of
 
 T = TypeVar("T")
 
 _GRACE_S: Final = 0.2
-"""Seconds that an agent has to tidy up after it was cancelled."""
+"""Seconds that a cancelled agent has to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a call used, whether it succeeded or not.
+    """What a call used, with or without success.
 
     Attributes:
         usage: Model calls, tokens, cost and time.
-        tool_calls: In the order of their starts.
-        model: The model that was called, if any.
-        transport_retries: Calls that were made again after a passing fault.
+        tool_calls: Tool calls in the order of their starts.
+        model: Name of the model; None if no model was called.
+        transport_retries: Number of calls that were repeated after a transient error.
     """
 
     usage: Usage
@@ -45,7 +46,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Returned(Generic[T]):
-    """A call that ended well."""
+    """A call that returned a value."""
 
     value: T
     spent: Spent
@@ -53,90 +54,91 @@ class Returned(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A call that did not, and why.
+    """A call that failed.
 
     Attributes:
-        kind: None where the agent itself raised ``error``.
-        passing: Whether it was a fault that may pass, so that nothing is known of the agent's work.
+        error: The error.
+        spent: What the call used.
+        kind: Kind of the failure; None if the agent itself raised the error.
+        transient: Whether the error is transient, so that it says nothing about the agent's work.
     """
 
     error: BaseException
     spent: Spent
     kind: FailureKind | None
-    passing: bool
+    transient: bool
 
     @property
     def message(self) -> str:
-        """One sentence for people."""
+        """Describes the error in one sentence, without API keys."""
         text = " ".join(mask_keys(text_of(self.error)).split())[:500]
-        return (
-            text
-            if self.kind or isinstance(self.error, AgentError | OrchestratorError)
-            else f"{type(self.error).__name__}: {text}"
-        )
+        if self.kind or isinstance(self.error, AgentError | OrchestratorError):
+            return text
+        return f"{type(self.error).__name__}: {text}"
 
 
 async def call_agent(
     method: AgentMethod[T], *args: str, run: RunContext, spent_before: Usage, step_index: int | None = None
 ) -> Returned[T] | Raised:
-    """Call an agent under the run's bounds; not at all once the run is cancelled.
+    """Calls an agent within the bounds of the run. A cancelled run calls no agent.
 
-    Passing faults are tried again unless the agent retries by itself (then it raises an
-    AgentError) or has already called a tool, which must not happen twice.
+    A transient error is retried, unless the agent retries by itself (then it raises an AgentError) or has
+    called a tool, whose effect must not happen twice.
 
     Args:
-        method: What ``agent_method`` gave.
-        args: Its arguments.
-        run: The run's bounds.
-        spent_before: What the run has spent so far.
-        step_index: Of the step that the call belongs to, for the bound on a step's time.
+        method: An awaitable method of ``bind_method``.
+        args: Arguments of the method.
+        run: Context of the run.
+        spent_before: Usage of the run before this call.
+        step_index: Index of the step that the call belongs to, for its timeout.
     """
-    recorder = run.recorder(spent_before, step_index)
-    bound = run.time_left(step_index)
-    with recording(recorder), without_inherited_durability():
-        task = asyncio.ensure_future(_retried(method, args, run.transport, recorder))
-    in_time = await _ended_in_time(task, run, bound)
-    error = _own_error(task, run) if in_time else None
-    usage = recorder.usage()
-    repeated = max(recorder.repeats, usage["failed_model_calls"])
-    spent = Spent(usage, recorder.tool_calls(), recorder.model(), repeated)
-    ended_well = in_time and error is None and recorder.refused is None
-    if run.cancelled is not None and not ended_well:
-        return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", passing=False)
+    recorder = run.build_recorder(spent_before, step_index)
+    bound = run.find_time_bound(step_index)
+    with use_recorder(recorder), without_inherited_durability():
+        task = asyncio.ensure_future(_call_with_retries(method, args, run.transport, recorder))
+    in_time = await _finish_in_time(task, run, bound)
+    error = _find_error(task, run) if in_time else None
+    usage = recorder.sum_usage()
+    # An agent that retries by itself shows its retries as failed model calls only.
+    repeats = max(recorder.repeats, usage["failed_model_calls"])
+    spent = Spent(usage, recorder.list_tool_calls(), recorder.list_models(), repeats)
+    has_value = in_time and error is None and recorder.refused is None
+    if run.cancelled is not None and not has_value:
+        return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", transient=False)
     if not in_time:
-        return Raised(TimeoutError(bound.reason), spent, bound.kind, passing=False)
+        return Raised(TimeoutError(bound.reason), spent, bound.kind, transient=False)
     if recorder.refused is not None:
-        return Raised(recorder.refused, spent, "budget_exceeded", passing=False)
+        return Raised(recorder.refused, spent, "budget_exceeded", transient=False)
     if error is not None:
-        return Raised(error, spent, None, passing=is_transient(error))
+        return Raised(error, spent, None, transient=is_transient(error))
     return Returned(task.result(), spent)
 
 
-async def _ended_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
-    """Wait for the task, the bound, or the run's cancellation; in the latter cases the task is stopped."""
+async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
+    """Waits for the task. Cancels it after the timeout, or if the run is cancelled."""
     started = time.monotonic()
-    task.add_done_callback(_error_of)
+    task.add_done_callback(_read_error)
     try:
         if run.cancelled is None:
             with run.cancellation() as cancelled:
-                ends = (task, cancelled)
-                await asyncio.wait(ends, timeout=bound.seconds, return_when=asyncio.FIRST_COMPLETED)
-        # Not left to the wait alone: an agent that blocks the event loop keeps its timer from firing.
-        return task.done() and (bound.seconds is None or time.monotonic() - started <= bound.seconds)
+                timeout = None if math.isinf(bound.seconds) else bound.seconds
+                await asyncio.wait((task, cancelled), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        # Check the clock too: a blocked event loop never fires the timeout.
+        return task.done() and time.monotonic() - started <= bound.seconds
     finally:
         if not task.done():
-            await _stop(task)
+            # An agent that ignores the cancellation is left behind: waiting would block the run.
+            task.cancel()
+            await asyncio.wait((task,), timeout=_GRACE_S)
 
 
-async def _stop(task: asyncio.Future[T]) -> None:
-    """Cancel a task and give it a moment to tidy up; one that goes on all the same is left behind."""
-    task.cancel()
-    await asyncio.wait((task,), timeout=_GRACE_S)
+def _find_error(task: asyncio.Future[T], run: RunContext) -> BaseException | None:
+    """Returns the error of the agent.
 
-
-def _own_error(task: asyncio.Future[T], run: RunContext) -> BaseException | None:
-    """What the agent raised; where its interrupt can be answered later, that passes to the graph."""
-    error = _error_of(task)
+    Raises:
+        GraphInterrupt: The agent called interrupt(), and a checkpointer lets LangGraph resume it.
+    """
+    error = _read_error(task)
     if not isinstance(error, GraphInterrupt):
         return error
     if run.interruptible:
@@ -147,29 +149,29 @@ def _own_error(task: asyncio.Future[T], run: RunContext) -> BaseException | None
     )
 
 
-def _error_of(task: asyncio.Future[T]) -> BaseException | None:
-    """What a task raised; asking also tells asyncio that somebody has."""
+def _read_error(task: asyncio.Future[T]) -> BaseException | None:
+    # Reading the exception also keeps asyncio from logging it as never retrieved.
     return asyncio.CancelledError("the agent cancelled itself") if task.cancelled() else task.exception()
 
 
-async def _retried(
+async def _call_with_retries(
     method: AgentMethod[T], args: tuple[str, ...], transport: TransportRetry, recorder: UsageRecorder
 ) -> T:
-    def again(error: BaseException) -> bool:
+    def can_retry(error: BaseException) -> bool:
         return is_transient(error) and not isinstance(error, AgentError) and not recorder.called_tools
 
     try:
         return await method(*args)
     except Exception as error:
-        if not again(error):
+        if not can_retry(error):
             raise
-        first = [error]
+        first_error = [error]
 
-    async def call() -> T:
-        if first:
-            raise first.pop()
+    async def repeat_call() -> T:
+        if first_error:
+            raise first_error.pop()
         recorder.repeats += 1
         return await method(*args)
 
-    # Only now, since a controller costs more than an instant call: it begins with the fault just seen.
-    return await transport.asynchronous(again)(call)
+    # Tenacity takes longer than an instant call, so it starts after the first error and is given that error.
+    return await transport.asynchronous(can_retry)(repeat_call)

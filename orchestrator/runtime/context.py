@@ -1,8 +1,9 @@
-"""What belongs to one run and is not state: its clock, its bounds, the way to cancel it."""
+"""RunContext: the clock, timeouts, budget and cancellation of one run, which are not part of its state."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,37 +22,36 @@ from orchestrator.state.usage import add_usage
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """The nearest bound on a call; ``seconds`` is None where there is none."""
+    """A time limit of a call; ``seconds`` is infinite if there is none."""
 
-    seconds: float | None
+    seconds: float
     kind: FailureKind
     reason: str
 
 
-_STOPPING: Final[tuple[FailureKind, ...]] = ("halted", "denied")
-UNBOUNDED: Final = TimeBound(None, "timeout", "there is no bound")
+_STOPPING_KINDS: Final[tuple[FailureKind, ...]] = ("halted", "denied")
 
 
 def utc_now() -> datetime:
-    """Give the time, with its zone."""
+    """Returns the current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(slots=True)
 class RunContext:
-    """Handed to the nodes by LangGraph's runtime.
+    """The context that LangGraph's runtime passes to the nodes.
 
     Attributes:
-        thread_id: Of the run.
-        budget: What the run may spend.
-        transport: How passing faults of foreign agents are met.
-        call_timeout: Seconds that one call of an agent may take.
-        step_timeout: Seconds that one step may take, with all its attempts and their judging.
-        interruptible: Whether an agent's interrupt can be answered later, so that it passes to the graph.
-        cancelled: The reason, once the run is cancelled.
-        stopped: Why nothing more is begun beside a step that was halted or denied.
-        now: Gives the time, in UTC.
-        began: When the run began, in UTC; kept with it.
+        thread_id: Thread of the run.
+        budget: Bounds of the run.
+        transport: How transient errors of agents are retried.
+        call_timeout: Timeout of one call of an agent, in seconds.
+        step_timeout: Timeout of one step with all its attempts and their judging, in seconds.
+        interruptible: Whether a checkpointer lets LangGraph resume after an agent's interrupt.
+        cancelled: Reason of the cancellation; None if the run is not cancelled.
+        stopped: Failure of a halted or denied step, after which no other step may start.
+        now: Returns the current time in UTC.
+        began: When the run began, in UTC; stored with the run.
     """
 
     thread_id: str
@@ -65,111 +65,108 @@ class RunContext:
     now: Callable[[], datetime] = utc_now
     began: str = ""
     _started: float = field(default_factory=time.monotonic)
-    _steps: dict[int, float] = field(default_factory=dict)
-    _parallel: dict[int, list[UsageRecorder]] = field(default_factory=dict)
-    _earlier: dict[int, Usage] = field(default_factory=dict)
-    _before: Usage = field(default_factory=lambda: NO_USAGE)
+    _step_starts: dict[int, float] = field(default_factory=dict)
+    _parallel_recorders: dict[int, list[UsageRecorder]] = field(default_factory=dict)
+    _restored_usage: dict[int, Usage] = field(default_factory=dict)
+    _usage_before_branches: Usage = field(default_factory=lambda: NO_USAGE)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
     _loop: asyncio.AbstractEventLoop | None = None
 
-    def begin_step(self, step_index: int) -> None:
-        """Start the step's clock, unless it runs already."""
-        self._steps.setdefault(step_index, time.monotonic())
+    def start_step(self, step_index: int) -> None:
+        """Starts the clock of a step, unless it runs already."""
+        self._step_starts.setdefault(step_index, time.monotonic())
 
-    def begin_parallel(self, step_index: int, spent_before: Usage) -> None:
-        """Let what the step spends count at once for those that run beside it.
+    def start_parallel_step(self, step_index: int, spent_before: Usage) -> None:
+        """Lets the other parallel steps count the usage of this step at once.
 
         Args:
-            step_index: The step, whose own state counts from nothing.
-            spent_before: By the run, before any of them began.
+            step_index: Index of the step. The usage in its own state starts at zero.
+            spent_before: Usage of the run before the parallel steps.
         """
-        self._before = spent_before
-        self._parallel.setdefault(step_index, [])
+        self._usage_before_branches = spent_before
+        self._parallel_recorders.setdefault(step_index, [])
 
-    def go_on_beside(self, branches: Iterable[OrchestratorState]) -> None:
-        """Take up steps that run side by side, with what each had come to before the run was resumed."""
+    def restore_branches(self, branches: Iterable[OrchestratorState]) -> None:
+        """Restores the usage and the failures of parallel steps that started before the run was resumed."""
         for branch in branches:
-            self._earlier[branch["underway"]["branch"] or 0] = branch["usage"]
-            self.note(branch["failure"])
+            self._restored_usage[branch["underway"]["branch"] or 0] = branch["usage"]
+            self.note_failure(branch["failure"])
 
-    def note(self, failure: Failure | None) -> None:
-        """Begin nothing more after a halt or a denial; other failures let the steps beside finish."""
-        if failure is not None and failure["kind"] in _STOPPING:
+    def note_failure(self, failure: Failure | None) -> None:
+        """Stops new steps after a halt or a denial. After another failure, parallel steps may finish."""
+        if failure is not None and failure["kind"] in _STOPPING_KINDS:
             self.stopped = failure
 
-    def end_parallel(self) -> None:
-        """What the parallel steps spent is in the state from now on."""
-        self._before = NO_USAGE
-        self._parallel.clear()
-        self._earlier.clear()
+    def end_parallel_steps(self) -> None:
+        """Forgets the usage of the parallel steps, which the state contains from now on."""
+        self._usage_before_branches = NO_USAGE
+        self._parallel_recorders.clear()
+        self._restored_usage.clear()
 
-    def time_left(self, step_index: int | None) -> TimeBound:
-        """The nearest bound for a call that begins now."""
-        if self.call_timeout is None and self.step_timeout is None and self.budget.max_seconds is None:
-            return UNBOUNDED
-        return min(
-            self._bounds(step_index),
-            key=lambda bound: float("inf") if bound.seconds is None else bound.seconds,
-        )
+    def find_time_bound(self, step_index: int | None) -> TimeBound:
+        """Finds the nearest time limit of a call that starts now."""
+        return min(self._list_time_bounds(step_index), key=lambda bound: bound.seconds)
 
-    def recorder(self, spent_before: Usage, step_index: int | None) -> UsageRecorder:
-        """What records a call, and refuses a model call within it which the budget does not allow."""
+    def build_recorder(self, spent_before: Usage, step_index: int | None) -> UsageRecorder:
+        """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
-        def check(spent: Usage, running: int) -> None:
-            for step, earlier in self._earlier.items():
-                spent = spent if step == step_index else add_usage(spent, earlier)
-            for beside in self._beside(step_index):
-                other, under_way = beside.under_way()
-                spent, running = add_usage(spent, other), running + under_way
-            before = add_usage(self._before, spent_before)
-            refused = self.budget.find_call_refusal(add_usage(before, spent), running)
-            if refused is not None:
-                raise BudgetExceededError(refused)
+        def check_budget(spent: Usage, running: int) -> None:
+            for step, usage in self._restored_usage.items():
+                spent = spent if step == step_index else add_usage(spent, usage)
+            for recorder in self._list_other_recorders(step_index):
+                other, other_running = recorder.sum_ended_calls()
+                spent, running = add_usage(spent, other), running + other_running
+            before = add_usage(self._usage_before_branches, spent_before)
+            refusal = self.budget.find_call_refusal(add_usage(before, spent), running)
+            if refusal is not None:
+                raise BudgetExceededError(refusal)
 
-        recorder = UsageRecorder(check, self.budget.prices, self._lock)
-        if step_index in self._parallel:
-            self._parallel[step_index].append(recorder)
+        recorder = UsageRecorder(check_budget, self.budget.prices, self._lock)
+        if step_index in self._parallel_recorders:
+            self._parallel_recorders[step_index].append(recorder)
         return recorder
 
-    def _beside(self, step_index: int | None) -> Iterator[UsageRecorder]:
-        """The calls of other steps that run in parallel, which the state of this one knows nothing of."""
-        for other, recorders in list(self._parallel.items()):
+    def _list_other_recorders(self, step_index: int | None) -> Iterator[UsageRecorder]:
+        # The state of a parallel step does not contain the usage of the others.
+        for other, recorders in list(self._parallel_recorders.items()):
             if other != step_index:
                 yield from list(recorders)
 
     def cancel(self, reason: str) -> None:
-        """End the run at once; may be called from any thread and from a signal handler."""
+        """Cancels the run at once. Safe to call from any thread and from a signal handler."""
         self.cancelled = reason
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop has closed: the run is over
-                self._loop.call_soon_threadsafe(self._tell_waiting)
+            # A closed loop raises RuntimeError: the run is over.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._wake_waiting)
 
     @contextmanager
     def cancellation(self) -> Iterator[asyncio.Future[None]]:
-        """A future that is done once the run is cancelled."""
+        """Provides a future that is done when the run is cancelled."""
         self._loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[None] = self._loop.create_future()
-        self._waiting.add(waiting)
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.add(future)
         if self.cancelled is not None:
-            waiting.set_result(None)
+            future.set_result(None)
         try:
-            yield waiting
+            yield future
         finally:
-            self._waiting.discard(waiting)
+            self._waiting.discard(future)
 
-    def _tell_waiting(self) -> None:
-        for waiting in self._waiting:
-            if not waiting.done():
-                waiting.set_result(None)
+    def _wake_waiting(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
 
-    def _bounds(self, step_index: int | None) -> Iterator[TimeBound]:
+    def _list_time_bounds(self, step_index: int | None) -> Iterator[TimeBound]:
         now = time.monotonic()
-        yield TimeBound(self.call_timeout, "timeout", f"call_timeout is {self.call_timeout} s and has passed")
+        seconds = math.inf if self.call_timeout is None else self.call_timeout
+        yield TimeBound(seconds, "timeout", f"call_timeout is {self.call_timeout} s and has passed")
         if self.budget.max_seconds is not None:
             left = max(0.0, self.budget.max_seconds - (now - self._started))
             reason = f"max_seconds is {self.budget.max_seconds} and has passed"
             yield TimeBound(left, "budget_exceeded", reason)
-        if self.step_timeout is not None and step_index in self._steps:
-            left = max(0.0, self.step_timeout - (now - self._steps[step_index]))
+        if self.step_timeout is not None and step_index in self._step_starts:
+            left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
             yield TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed")

@@ -1,8 +1,14 @@
-"""What happens in a run, as frozen records: for hooks, live views and ``stream``."""
+"""Event records of a run, for hooks, live views and ``stream``, and the call of the hooks."""
 
 from __future__ import annotations
 
+import asyncio
+import copy
+import inspect
+import logging
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
+from typing import Final, Protocol
 
 from orchestrator.state.graph_state import (
     OrchestratorState,
@@ -13,13 +19,15 @@ from orchestrator.state.graph_state import (
     VerdictRecord,
 )
 
+_log: Final = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Root of all events.
+    """Base class of all events.
 
     Attributes:
-        thread_id: Of the run it belongs to.
+        thread_id: Thread of the run.
     """
 
     thread_id: str
@@ -27,14 +35,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Event):
-    """A run begins."""
+    """A run starts."""
 
     task: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Event):
-    """The plan is made."""
+    """The planner returned a plan."""
 
     plan: tuple[str, ...]
     usage: Usage
@@ -42,7 +50,7 @@ class Planned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted(Event):
-    """An execution begins; ``attempt`` counts from 1."""
+    """An execution of a step starts; ``attempt`` counts from 1."""
 
     step_index: int
     step: str
@@ -51,14 +59,14 @@ class StepStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepExecuted(Event):
-    """An execution ended, well or with an error; not yet judged."""
+    """An execution ended with a result or an error. It has no verdict yet."""
 
     record: StepRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepJudged(Event):
-    """The monitor's word on an execution, or that it gave none."""
+    """An execution has its verdict."""
 
     record: StepRecord
     verdict: VerdictRecord
@@ -66,7 +74,7 @@ class StepJudged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRetried(Event):
-    """A refused step will be executed again; ``attempt`` is the one to come."""
+    """A failed step will be executed again; ``attempt`` is the number of the next execution."""
 
     step_index: int
     attempt: int
@@ -75,7 +83,13 @@ class StepRetried(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replanned(Event):
-    """The rest of the task is planned anew: ``plan`` is the whole, of which ``replaced`` was given up."""
+    """The rest of the task has a new plan.
+
+    Attributes:
+        plan: All steps of the run, old and new.
+        replaced: Indices of the steps that this or an earlier new plan replaced.
+        usage: Usage of the planner.
+    """
 
     plan: tuple[str, ...]
     replaced: tuple[int, ...]
@@ -84,14 +98,14 @@ class Replanned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Event):
-    """A run goes on; ``state`` is what it goes on from."""
+    """A run continues from ``state``."""
 
     state: OrchestratorState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Event):
-    """A run waits for a person; ``state`` is what ``run`` returns, with the question."""
+    """A run waits for a person; ``state`` is the return value of ``run``, with the question."""
 
     question: Question
     state: OrchestratorState
@@ -99,7 +113,41 @@ class RunPaused(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished(Event):
-    """A run ended; ``state`` is what ``run`` returns."""
+    """A run ended; ``state`` is the return value of ``run``."""
 
     status: RunStatus
     state: OrchestratorState
+
+
+class Hook(Protocol):
+    """Receives the events of a run. An error of a hook is logged and does not affect the run."""
+
+    def __call__(self, event: Event, /) -> Awaitable[None] | None:
+        """Handles one event. An awaitable return value is awaited."""
+        ...
+
+
+async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
+    """Calls each hook with a copy of the event, and logs its errors.
+
+    Raises:
+        asyncio.CancelledError: The current task was cancelled.
+    """
+    for hook in hooks:
+        try:
+            # A copy, so that a hook cannot change the records of the run.
+            result = hook(copy.deepcopy(event))
+            if inspect.isawaitable(result):
+                await result
+        except asyncio.CancelledError:
+            # Without a request to this task, the hook's own task was cancelled.
+            if _is_being_cancelled():
+                raise
+            _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+        except Exception:  # noqa: BLE001 - a hook is user code, and its errors must not end a run
+            _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

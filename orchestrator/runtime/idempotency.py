@@ -1,4 +1,4 @@
-"""A key by which a tool can make its effect exactly once; a pure function."""
+"""Builds the idempotency key of an execution, so that a tool can make its effect exactly once."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import json
 from typing import Final
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
-"""Its name in ``config["configurable"]``, where a tool that takes a ``RunnableConfig`` finds it."""
+"""Name of the key in ``config["configurable"]`` of a tool that takes a ``RunnableConfig``."""
 
 
 def idempotency_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
-    """Name one execution: the same after a crash, another one on a retry or in another run.
+    """Builds the key. It is the same after a crash, and different on a retry or in another run.
 
     Args:
-        thread_id: Of the run.
-        run_id: Made up when the run began, so that a second run on a thread is told from the first.
-        step_index: Of the step.
-        attempt: Of the execution.
-        content: What is to be done.
+        thread_id: Thread of the run.
+        run_id: Random id of the run. It distinguishes several runs on one thread.
+        step_index: Index of the step.
+        attempt: Number of the execution.
+        content: Instruction of the step.
 
     Returns:
-        64 hexadecimal digits: SHA-256 over all of these.
+        The SHA-256 of all arguments, as 64 hexadecimal digits.
     """
-    named = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
-    return hashlib.sha256(named.encode()).hexdigest()
+    # JSON keeps the arguments apart: joined texts could be equal for different arguments.
+    encoded = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
+    return hashlib.sha256(encoded.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""An async stream read by blocking code."""
+"""Lets blocking code read an async stream."""
 
 from __future__ import annotations
 
@@ -17,45 +17,47 @@ T = TypeVar("T")
 
 
 class _End:
-    """Comes after the last item."""
+    """Marks the end of the items."""
 
 
 _END: Final = _End()
 
 
-def blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], None]) -> Iterator[T]:
-    """Yield what the async stream yields, as it comes; it runs on an event loop in another thread.
+def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callable[[], None]) -> Iterator[T]:
+    """Yields the items of an async stream, which runs on an event loop in another thread.
 
     Args:
-        start: Makes the stream.
-        stop: Asks it to end; called when the reader leaves early (Ctrl-C is one way), who then waits for
-            the end. It need not have an effect before the stream's first item.
+        start: Creates the stream.
+        stop: Asks the stream to end. Called if the reader leaves early, for example with Ctrl-C; the reader
+            then waits for the end.
     """
     items: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
-    left, outcome = threading.Event(), Future[None]()
+    has_left, outcome = threading.Event(), Future[None]()
 
-    async def forward() -> None:
+    async def forward_items() -> None:
         async with aclosing(start()) as stream:
             async for item in stream:
                 items.put(item)
-                if left.is_set():
+                # stop() may have no effect before the first item, so it is repeated after one.
+                if has_left.is_set():
                     stop()
 
     try:
-        pump = partial(contextvars.copy_context().run, _pump, partial(run_loop, forward), items)
-        run_in_daemon_thread(partial(resolve_future, outcome, pump))
+        run_stream = partial(run_loop, forward_items)
+        run_in_context = partial(contextvars.copy_context().run, _run_to_end, run_stream, items)
+        run_in_daemon_thread(partial(resolve_future, outcome, run_in_context))
         while not isinstance(item := items.get(), _End):
             yield item
     finally:
-        left.set()
+        has_left.set()
         if not (outcome.done() or outcome.cancel()):
             stop()
             wait((outcome,))
     outcome.result()
 
 
-def _pump(forward: Callable[[], None], items: queue.SimpleQueue[T | _End]) -> None:
+def _run_to_end(run_stream: Callable[[], None], items: queue.SimpleQueue[T | _End]) -> None:
     try:
-        forward()
+        run_stream()
     finally:
         items.put(_END)

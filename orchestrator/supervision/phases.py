@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable
 
 from agents.calls.conversation import Model
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime.agent_methods import agent_method
+from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.context import utc_now
 from orchestrator.state.plain_values import text_of
 from orchestrator.state.records import (
@@ -107,7 +107,7 @@ def _find_model(agent: object) -> Model | None:
 def _choose_commit(executor: object, model: Model | None, clock: Clock) -> Commit | None:
     if not isinstance(executor, CommittingExecutor):
         return None if model is None else CommitAgent(model, clock).acommit
-    method = agent_method(executor, "commit_step")
+    method = bind_method(executor, "commit_step")
 
     async def commit(step: str, context: str, step_index: int) -> Commitment:
         reply = parse_mapping(CommitmentReply, await method(step, context=context))
@@ -119,7 +119,7 @@ def _choose_commit(executor: object, model: Model | None, clock: Clock) -> Commi
 def _choose_assess(executor: object, model: Model | None, clock: Clock) -> Assess | None:
     if not isinstance(executor, AssessingExecutor):
         return None if model is None else AssessAgent(model, clock).aassess
-    method = agent_method(executor, "assess_step")
+    method = bind_method(executor, "assess_step")
 
     async def assess(
         step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
@@ -176,7 +176,7 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
     if supervisor is None:
         return None if model is None else ModelSupervisor(model).asupervise
     if isinstance(supervisor, Supervisor):
-        method = agent_method(supervisor, "supervise")
+        method = bind_method(supervisor, "supervise")
 
         async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
             return build_verdict(parse_mapping(VerdictReply, await method(copy.deepcopy(request))))

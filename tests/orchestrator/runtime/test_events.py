@@ -216,7 +216,7 @@ def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
         state = build(hooks=[broken, after]).run("x")
 
     assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
-    assert caplog.records[0].message == "a hook failed on RunStarted; the run goes on"
+    assert caplog.records[0].message == "a hook failed on RunStarted; the run continues"
     assert "the hook is broken" in caplog.text
 
 

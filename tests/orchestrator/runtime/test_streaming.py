@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from orchestrator.runtime.streaming import blocking
+from orchestrator.runtime.streaming import iterate_blocking
 
 WAIT_S = 20
 
@@ -47,14 +47,14 @@ def test_ctrl_c_before_the_first_item_stops_the_stream_and_waits_for_its_end():
     source = Source(interrupt_main_thread)
 
     with pytest.raises(KeyboardInterrupt):
-        list(blocking(source.items, source.stop))
+        list(iterate_blocking(source.items, source.stop))
 
     assert (source.stopped, source.left.is_set()) == (True, True)
 
 
 def test_a_reader_that_leaves_stops_the_stream_and_waits_for_its_end():
     source = Source()
-    reading = blocking(source.items, source.stop)
+    reading = iterate_blocking(source.items, source.stop)
     next(reading)
     reading.close()
 
@@ -66,7 +66,7 @@ def test_an_error_of_the_stream_is_raised_after_its_last_item():
         yield 1
         raise ValueError("no more")
 
-    reading = blocking(failing, lambda: None)
+    reading = iterate_blocking(failing, lambda: None)
     assert next(reading) == 1
     with pytest.raises(ValueError, match="no more"):
         next(reading)
