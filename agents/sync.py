@@ -1,12 +1,10 @@
-"""The one way from blocking code into async code."""
+"""Runs async code from blocking code, without waiting for tasks or threads that never end."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
 import logging
-import os
-import queue
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -16,84 +14,50 @@ from typing import Final, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Job = Callable[[], None]
+
+_GRACE_S: Final = 1.0
+"""Seconds that a cancelled task may clean up before it is left behind."""
+_POLL_S: Final = 0.2
+"""Seconds between two looks at pending signals in a blocked thread."""
+
+_log: Final = logging.getLogger(__name__)
 
 
-class _Pool:
-    """Threads that are kept for the next job; as many as jobs were ever under way at once."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._idle = threading.Semaphore(0)
-
-    def run(self, job: Job) -> None:
-        if not self._idle.acquire(blocking=False):
-            threading.Thread(target=self._work, name="blocking-agent", daemon=True).start()
-        # Last, so that Ctrl-C before it leaves no job that waits for a thread.
-        self._jobs.put(job)
-
-    def _work(self) -> None:
-        while True:
-            self._jobs.get()()
-            self._idle.release()
-
-
-_pool = _Pool()
-
-
-def run_in_daemon_thread(job: Job) -> None:
-    """Run ``job``, which must not raise, in a thread that is idle, or else in a new one."""
-    _pool.run(job)
+def run_in_daemon_thread(job: Callable[[], None]) -> None:
+    """Runs ``job``, which must not raise, in a new daemon thread."""
+    # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
+    threading.Thread(target=job, name="blocking-agent", daemon=True).start()
 
 
 class DaemonExecutor(ThreadPoolExecutor):
-    """An executor over these threads, for an event loop: it ends without waiting for what blocks."""
+    """An event loop's executor that ends without waiting for a blocked thread."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run ``fn`` in a daemon thread."""
+        """Runs ``fn`` in a daemon thread."""
         future: Future[T] = Future()
         run_in_daemon_thread(partial(resolve_future, future, partial(fn, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave what is running behind."""
+        """Leaves running threads behind."""
 
 
 def resolve_future(future: Future[T], call: Callable[[], T]) -> None:
-    """Settle a future with what ``call`` returns or raises, unless it was cancelled before."""
+    """Sets a future to the result or the exception of ``call``, unless it was cancelled before."""
     if not future.set_running_or_notify_cancel():
         return
     try:
         value = call()
-    except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
+    except BaseException as error:  # noqa: BLE001 - raised again by the future
         future.set_exception(error)
     else:
         future.set_result(value)
 
 
-def _start_anew() -> None:
-    """In a forked child, where none of the parent's threads exist."""
-    global _pool  # noqa: PLW0603 - one pool for a process
-    _pool = _Pool()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
-
-
-_GRACE_S: Final = 1.0
-"""Seconds that cancelled code has to tidy up before it is left behind."""
-
-_HEED_S: Final = 0.2
-"""Seconds after which a blocked thread looks for signals."""
-
-_log: Final = logging.getLogger(__name__)
-
-
 def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run a coroutine to its end from blocking code, also where an event loop already runs (a notebook).
+    """Runs a coroutine to its end from blocking code, also inside a running event loop (a notebook).
 
-    In the latter case it runs on a loop of its own in another thread, with the caller's context
+    Inside a running loop, the coroutine runs on its own loop in another thread, with the caller's context
     variables, and the caller's loop waits. Raises as ``run_loop`` does.
     """
     try:
@@ -104,17 +68,17 @@ def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
 
 def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run a coroutine on a new event loop that waits, at its end, for nothing that will not end.
+    """Runs a coroutine on a new event loop.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C came, and the coroutine, which was cancelled for it, has ended.
+        KeyboardInterrupt: Ctrl-C was pressed; the coroutine was cancelled and has ended.
     """
 
     async def main() -> T:
         asyncio.get_running_loop().set_default_executor(DaemonExecutor())
         return await start()
 
-    # The runner turns Ctrl-C into a cancellation. It is not closed, since that waits for every task.
+    # Runner turns Ctrl-C into a cancellation. It is never closed, because closing it waits for every task.
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     try:
         return runner.run(main())
@@ -123,7 +87,7 @@ def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
 
 def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
-    """Run it in another thread; an exception that ends the wait for it (Ctrl-C) cancels it."""
+    """Runs a coroutine in another thread, and cancels it if Ctrl-C ends the wait."""
     started: Future[Callable[[], None]] = Future()
 
     async def main() -> T:
@@ -132,9 +96,8 @@ def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
     outcome: Future[T] = Future()
     try:
-        run_in_daemon_thread(
-            partial(resolve_future, outcome, partial(contextvars.copy_context().run, run_loop, main))
-        )
+        call = partial(contextvars.copy_context().run, run_loop, main)
+        run_in_daemon_thread(partial(resolve_future, outcome, call))
         return _wait_for(outcome)
     finally:
         if not (outcome.done() or outcome.cancel()):
@@ -143,8 +106,8 @@ def _run_in_thread(start: Callable[[], Coroutine[object, object, T]]) -> T:
 
 
 def _wait_for(outcome: Future[T]) -> T:
-    # A wait without an end may sleep through Ctrl-C: on Windows, or where it comes as the wait begins.
-    while not wait((outcome,), _HEED_S).done:
+    # A wait without a timeout may miss Ctrl-C: on Windows, or if it comes as the wait begins.
+    while not wait((outcome,), _POLL_S).done:
         pass
     return outcome.result()
 
@@ -153,24 +116,23 @@ def _cancel_of_current_task() -> Callable[[], None]:
     loop, task = asyncio.get_running_loop(), cast("asyncio.Task[object]", asyncio.current_task())
 
     def cancel() -> None:
-        with suppress(RuntimeError):  # the loop was closed meanwhile: there is nothing to cancel any more
+        with suppress(RuntimeError):  # a closed loop: the task has ended
             loop.call_soon_threadsafe(task.cancel)
 
     return cancel
 
 
 def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
-    loop.set_exception_handler(_report_unless_left)
     try:
         if left := loop.run_until_complete(_cancel_leftovers()):
-            names = ", ".join(sorted(_describe_task(task) for task in left))
+            names = ", ".join(sorted(_task_name(task) for task in left))
             _log.warning("left behind, since cancelling did not end it within %s s: %s", _GRACE_S, names)
     finally:
         loop.close()
 
 
 async def _cancel_leftovers() -> set[asyncio.Task[object]]:
-    """Cancel what still runs and close generators that are open; what goes on all the same is returned."""
+    """Cancels all tasks and closes open generators. Returns the tasks that did not end."""
     loop = asyncio.get_running_loop()
     stubborn = await _cancel_tasks(_other_tasks())
     closing = loop.create_task(loop.shutdown_asyncgens())
@@ -179,7 +141,6 @@ async def _cancel_leftovers() -> set[asyncio.Task[object]]:
 
 
 async def _cancel_tasks(tasks: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
-    """Those that did not end by it."""
     for task in tasks:
         task.cancel()
     return (await asyncio.wait(tasks, timeout=_GRACE_S))[1] if tasks else set()
@@ -189,16 +150,5 @@ def _other_tasks() -> set[asyncio.Task[object]]:
     return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
 
 
-def _describe_task(task: asyncio.Task[object]) -> str:
-    """What it runs, down to what it waits for."""
-    names, coroutine = list[str](), cast("object", task.get_coro())
-    while isinstance(name := getattr(coroutine, "__qualname__", None), str):
-        names.append(name)
-        coroutine = getattr(coroutine, "cr_await", None)
-    return " > ".join(names) or task.get_name()
-
-
-def _report_unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-    """What a loop says at its end, but for tasks that are left behind, and the generators they are in."""
-    if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
-        loop.default_exception_handler(context)
+def _task_name(task: asyncio.Task[object]) -> str:
+    return str(getattr(task.get_coro(), "__qualname__", task.get_name()))

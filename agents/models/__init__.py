@@ -22,7 +22,8 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
     - ``local``: SmolLM2-135M on this machine, without key or setup; ``PEM_WEIGHTS`` names other weights.
     - ``gguf:PATH``: any weights file in llama.cpp's format, on this machine.
     - ``ollama:NAME``: a model of an Ollama server, at ``OLLAMA_HOST``.
-    - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``, and ``OPENAI_API_KEY``.
+    - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``,
+      with ``OPENAI_API_KEY``.
 
     Args:
         spec: Which model.
