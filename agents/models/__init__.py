@@ -1,4 +1,4 @@
-"""A chat model from a specification. Nothing heavy is imported before a model is asked for."""
+"""Builds a chat model from a specification. Imports a model's libraries on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["load_model"]
 
 
 def load_model(spec: str = "local", **options: object) -> BaseChatModel:
-    """Build a chat model.
+    """Builds a chat model.
 
     - ``local``: SmolLM2-135M on this machine, without key or setup; ``PEM_WEIGHTS`` names other weights.
     - ``gguf:PATH``: any weights file in llama.cpp's format, on this machine.
@@ -26,7 +26,7 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
       with ``OPENAI_API_KEY``.
 
     Args:
-        spec: Which model.
+        spec: The model specification.
         options: Settings of LangChain's class for it (``ChatOllama``, else ``ChatOpenAI``), such as
             ``temperature``; for ``local`` and ``gguf`` also ``n_ctx``, the context's size in tokens.
 
@@ -35,7 +35,7 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
 
     Raises:
         ModelSpecError: The specification names no model, or an option is not accepted.
-        ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
+        ModelSetupError: The model's runtime, weights or key are missing; the message says what to do.
     """
     parsed = parse_spec(spec)
     match parsed.kind:

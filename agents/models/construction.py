@@ -1,7 +1,4 @@
-"""Builds a chat model from settings, and answers a setting that it does not have with a sentence.
-
-LangChain's classes ignore or forward what they do not know, so a misspelt option would have no effect.
-"""
+"""Builds a LangChain chat model from options, and refuses an option that it does not have."""
 
 from __future__ import annotations
 
@@ -26,45 +23,46 @@ def build_chat_model(
     defaults: Mapping[str, object],
     options: Mapping[str, object],
 ) -> Chat:
-    """Build a chat model.
+    """Builds a chat model.
 
     Args:
         model_class: LangChain's class.
-        fixed: Settings that the specification decides; an option may not change them.
-        defaults: Settings that an option may change; of a mapping, entry by entry.
-        options: What the caller asked for, by field name or alias.
+        fixed: Settings from the specification, which no option may change.
+        defaults: Settings that an option may change. Mappings are merged.
+        options: The caller's settings, by field name or alias.
 
     Raises:
-        ModelSpecError: An option that the class does not have, one that the specification already
-            decides, or a value that the class refuses.
+        ModelSpecError: The class does not have an option or refuses its value, or the specification already
+            decides it.
     """
     names = _field_names(model_class)
     decided = {names[name]: value for name, value in fixed.items()}
-    wanted = {names[name]: value for name, value in defaults.items()}
+    settings = {names[name]: value for name, value in defaults.items()}
     for name, value in options.items():
-        known = _checked(name, names, decided, model_class)
-        wanted[known] = _over(wanted.get(known), value)
+        # LangChain's classes ignore or forward unknown options, so a misspelt one would have no effect.
+        known = _check_option(name, names, decided, model_class)
+        settings[known] = _merge_setting(settings.get(known), value)
     try:
-        return model_class(**{**wanted, **decided})
+        return model_class(**{**settings, **decided})
     except ValidationError as error:
-        raise ModelSpecError(_sentence(error)) from None
+        raise ModelSpecError(_format_error(error)) from None
 
 
-def _over(default: object, value: object) -> object:
+def _merge_setting(default: object, value: object) -> object:
     if isinstance(default, Mapping) and isinstance(value, Mapping):
         return {**default, **value}
     return value
 
 
 def _field_names(model_class: type[BaseModel]) -> dict[str, str]:
-    """Every name that the class accepts, to the one that its constructor is documented with."""
+    """Maps every name that the class accepts to the name in its documentation."""
     names: dict[str, str] = {}
     for name, field in model_class.model_fields.items():
         names[name] = names[field.alias or name] = field.alias or name
     return names
 
 
-def _checked(
+def _check_option(
     name: str, names: Mapping[str, str], decided: Mapping[str, object], model_class: type[BaseModel]
 ) -> str:
     if name not in names:
@@ -76,8 +74,8 @@ def _checked(
     return names[name]
 
 
-def _sentence(error: ValidationError) -> str:
-    """What is wrong, without the values: one of them may be a key."""
+def _format_error(error: ValidationError) -> str:
+    # Without the values: one of them may be a key.
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     name = ".".join(str(part) for part in first["loc"]) or "one of the options"
     return f"option {name!r} is not accepted: {first['msg']}"

@@ -1,4 +1,4 @@
-"""Notices when a server that cuts long prompts silently may have cut one."""
+"""Warns if a server may have cut a prompt that was too long for its context."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _log: Final = logging.getLogger(__name__)
 
 
 class ContextGuard(BaseCallbackHandler):
-    """Logs a WARNING when a reported prompt size reaches the context's.
+    """Logs a WARNING if a prompt fills the context.
 
     Attributes:
         model: The model's name, for the message.
-        num_ctx: The context's size in tokens.
+        num_ctx: The size of the context in tokens.
     """
 
     def __init__(self, model: str, num_ctx: int) -> None:
-        """Watch the replies of one model."""
+        """Watches the replies of one model."""
         self.model = model
         self.num_ctx = num_ctx
 
     def on_llm_end(self, response: LLMResult, **_: object) -> None:
-        """Compare what the reply reports; a model that reports nothing is left alone."""
+        """Compares the reported number of prompt tokens, if there is one, with the context."""
         for generations in response.generations:
             for generation in generations:
                 sent = _prompt_tokens(generation)

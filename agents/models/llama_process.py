@@ -1,11 +1,11 @@
-"""The embedded server's process: run as a file, it serves one weights file until its standard input ends.
+"""Serves one weights file with llama.cpp, as a separate program, until its standard input ends.
 
-It reads its settings as one JSON object on the first line of standard input, where no process list shows
-the key, and answers with one line: the address it listens on. It imports nothing of this project, so that
-it starts as fast as llama.cpp does.
+The program reads its settings as one JSON object from the first line of standard input, so that no process
+list shows the key, and writes one line: its address. It imports nothing from this project, which keeps its
+start fast.
 
-A process of its own, since llama.cpp's server cannot be stopped while it writes a reply: in the user's
-process it would keep the interpreter from exiting, and a forked child from ending.
+It is a separate process because llama.cpp's server cannot be stopped while it writes a reply. In the user's
+process it would keep the interpreter from exiting.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import TextIO, TypedDict
 
 
 class Settings(TypedDict):
-    """What to serve, and how.
+    """The settings of the server.
 
     Attributes:
         path: The weights file.
         alias: The model's name in replies.
-        n_ctx: The context's size in tokens.
-        n_threads: Threads to compute with.
-        api_key: What every request has to carry.
+        n_ctx: The size of the context in tokens.
+        n_threads: Number of threads.
+        api_key: The key that every request needs.
     """
 
     path: str
@@ -39,10 +39,10 @@ _PROMPT_CACHE_MIB = 256
 
 
 def serve(incoming: TextIO, outgoing: TextIO) -> object:
-    """Serve until ``incoming`` ends.
+    """Serves until ``incoming`` ends.
 
     Returns:
-        The server, which listens until it is freed; freeing it waits for a reply that is being written.
+        The server. It runs until it is freed, and freeing it waits for a reply that is being written.
 
     Raises:
         RuntimeError: llama.cpp cannot load the file.
@@ -72,7 +72,7 @@ def serve(incoming: TextIO, outgoing: TextIO) -> object:
 
 
 if __name__ == "__main__":
-    # Ctrl-C reaches the whole terminal; whether the model is still needed is the other process's decision.
+    # The terminal sends Ctrl-C to both processes; the other one decides whether the model is still needed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     running = serve(sys.stdin, sys.stdout)
-    os._exit(0)  # with the server still referred to: it is not freed
+    os._exit(0)  # skips freeing the server

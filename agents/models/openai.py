@@ -1,4 +1,4 @@
-"""Models of any OpenAI-compatible endpoint, found through the environment."""
+"""Builds models of an OpenAI-compatible endpoint from the environment."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _NO_KEY_NEEDED: Final = "none"
 
 
 def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
-    """A chat model of an OpenAI-compatible endpoint.
+    """Builds a chat model of an OpenAI-compatible endpoint.
 
-    The endpoint comes from ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), the key from ``OPENAI_API_KEY``;
-    the options ``base_url`` and ``api_key`` go before them. An endpoint of one's own may need no key.
+    The endpoint comes from ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), the key from ``OPENAI_API_KEY``; the
+    options ``base_url`` and ``api_key`` take precedence. A private endpoint may need no key.
 
     Args:
-        name: The model's name, as the endpoint knows it.
+        name: The model's name at the endpoint.
         options: Settings of ``ChatOpenAI``; by default a timeout of 120 s and no retries.
 
     Raises:
-        ModelSetupError: No key, and no endpoint of one's own.
-        ModelSpecError: An option that is not accepted.
+        ModelSetupError: Neither a key nor an endpoint is set.
+        ModelSpecError: An option is not accepted.
     """
-    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - heavy; only for who uses it
+    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - slow to import
 
-    base_url = _first(options, ("base_url", "openai_api_base"), ("OPENAI_BASE_URL", "OPENAI_API_BASE"))
-    key = _first(options, ("api_key", "openai_api_key"), ("OPENAI_API_KEY",))
+    base_url = _first_set(options, ("base_url", "openai_api_base"), ("OPENAI_BASE_URL", "OPENAI_API_BASE"))
+    key = _first_set(options, ("api_key", "openai_api_key"), ("OPENAI_API_KEY",))
     if key is None and base_url is None:
         raise ModelSetupError(
             f"openai:{name} needs a key, and OPENAI_API_KEY is not set; run `export OPENAI_API_KEY=...`, "
@@ -47,16 +47,16 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
             "api_key": key or _NO_KEY_NEEDED,
             "timeout": DEFAULT_TIMEOUT_S,
             "max_retries": 0,
-            # A kept connection belongs to its event loop: the next asyncio.run would find it closed.
+            # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
             "default_headers": {"Connection": "close"},
         },
         options=options,
     )
 
 
-def _first(
+def _first_set(
     options: Mapping[str, object], names: tuple[str, ...], variables: tuple[str, ...]
 ) -> object | None:
-    given = (options.get(name) for name in names)
+    chosen = (options.get(name) for name in names)
     environment = (os.environ.get(variable) for variable in variables)
-    return next((value for value in (*given, *environment) if value), None)
+    return next((value for value in (*chosen, *environment) if value), None)

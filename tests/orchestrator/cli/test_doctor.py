@@ -129,7 +129,7 @@ def test_json_is_what_was_found_and_nothing_else(cli, nothing):
         ("https://box:444/path", "https://box:444"),
         ("http://user:secret@box:1234", "http://box:1234"),
         ("[::1]:99", "http://[::1]:99"),
-        ("http://box:port", "what OLLAMA_HOST names, which is no address"),
+        ("http://box:port", "the address in OLLAMA_HOST, which is invalid"),
     ],
 )
 def test_the_address_of_ollama_is_shown_without_a_password(given, address):
