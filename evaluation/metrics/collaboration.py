@@ -164,5 +164,6 @@ def _check_identities(scored: Mapping[str, object]) -> Iterable[MetricOutcome]:
 
 def _report_stuck_agents(stuck: Sequence[tuple[Action, int]], stuck_after: int) -> Iterable[MetricOutcome]:
     for action, times in stuck[:_MAX_REPORTED]:
-        reason = f"{action['name'][:60]} was done {times} times in a row with the same arguments"
+        name = action["name"][:60]
+        reason = f"{name} was called {times} times in a row with the same arguments; call it once"
         yield build_outcome("anomaly", "stuck_runs", False, "warning", reason, times, stuck_after)

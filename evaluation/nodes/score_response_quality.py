@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,8 +71,9 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
         "required_content": content_score(required) if required else not_applicable(_NO_RULES),
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
-    checks = [*_checks(case, scores), *required, *forbidden]
-    return {"response_metrics": _grouped(scores, checks, _facts(case, scores))}
+    missing = _missing_keywords(case, scores)
+    checks = [*_checks(case, scores, missing or ()), *required, *forbidden]
+    return {"response_metrics": _grouped(scores, checks, _facts(case, missing))}
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -138,26 +139,28 @@ def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
         yield "keyword_coverage"
 
 
-def _checks(case: _Case, scores: dict[str, Score]) -> Iterator[MetricOutcome]:
-    yield from threshold_checks(case.thresholds, scores)
+def _checks(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> Iterator[MetricOutcome]:
+    yield from threshold_checks(case.thresholds, scores, missing)
     if case.keywords:
-        yield from keyword_checks(case.thresholds, scores["keyword_coverage"])
+        yield from keyword_checks(case.thresholds, scores["keyword_coverage"], missing)
     if case.reference is not None:
         yield from default_checks(case.thresholds, scores)
     if case.lengths is not None:
         yield from length_checks(case.lengths, scores)
 
 
-def _facts(case: _Case, scores: dict[str, Score]) -> JsonObject:
-    """Lay the bounds beside the values, and what is missing of the keywords."""
-    lengths = {} if case.lengths is None else length_bounds(case.lengths)
-    found = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
+def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None:
+    """List the keywords of the contract that the output lacks; None if they could not be searched."""
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
-        return found
-    return {
-        **found,
-        "missing_keywords": find_missing_keywords(case.output, split_words(case.output), case.keywords),
-    }
+        return None
+    return find_missing_keywords(case.output, split_words(case.output), case.keywords)
+
+
+def _facts(case: _Case, missing: list[str] | None) -> JsonObject:
+    """Collect the bounds and the missing keywords, which the report shows beside the values."""
+    lengths = {} if case.lengths is None else length_bounds(case.lengths)
+    facts = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
+    return facts if missing is None else {**facts, "missing_keywords": missing}
 
 
 def _grouped(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:

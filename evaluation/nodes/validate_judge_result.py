@@ -1,4 +1,4 @@
-"""Node: whether the judge's answer can be relied on, and what it says about the run."""
+"""Node: checks the judge's answer and turns it into outcomes."""
 
 from __future__ import annotations
 
@@ -10,39 +10,43 @@ from evaluation.judges.rubrics import choose_rubric
 from evaluation.judges.scores import REPAIRED_APPROVAL, JudgeScore, get_pass_score, read_judge_result
 from evaluation.judges.usage import add_cost
 from evaluation.plugins import Plugins
+from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
-from evaluation.results.thresholds import compare_with_bound
+from evaluation.results.thresholds import compare_with_bound, describe_bound, format_number
 from evaluation.values import JsonObject
 
 
 def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check fields, types, bounds and rationale; a failed judge is an error of its own kind, never a pass."""
     rubric = choose_rubric(state)
-    found = _usable(state, _read(state["judge_result"] or {}, rubric), rubric)
-    usage = dict(add_cost(found.usage, plugins.prices))
-    told = _failed(state, found) if isinstance(found, JudgeFailure) else _scored(state, found, rubric)
-    return {**told, "judge_decision": {**state["judge_decision"], "usage": usage}}
+    answer = _refuse_repaired(state, _read_answer(state["judge_result"] or {}, rubric), rubric)
+    usage = dict(add_cost(answer.usage, plugins.prices))
+    if isinstance(answer, JudgeFailure):
+        update = _report_failure(state, answer)
+    else:
+        update = _report_score(state, answer, rubric)
+    return {**update, "judge_decision": {**state["judge_decision"], "usage": usage}}
 
 
-def _read(result: JsonObject, rubric: Rubric) -> JudgeScore | JudgeFailure:
+def _read_answer(result: JsonObject, rubric: Rubric) -> JudgeScore | JudgeFailure:
     failure = result.get("failure")
     if isinstance(failure, Mapping):
         return JudgeFailure(**failure)
     return read_judge_result(result.get("answer"), rubric)
 
 
-def _usable(
-    state: EvaluationState, found: JudgeScore | JudgeFailure, rubric: Rubric
+def _refuse_repaired(
+    state: EvaluationState, answer: JudgeScore | JudgeFailure, rubric: Rubric
 ) -> JudgeScore | JudgeFailure:
-    """Refuse the approval of a repaired answer, by the contract's own minimum too."""
-    if isinstance(found, JudgeFailure) or not found.repaired:
-        return found
-    approved = all(one["passed"] for one in _checks(state, found, rubric))
-    return JudgeFailure("malformed", REPAIRED_APPROVAL, found.usage) if approved else found
+    """Refuse an approval whose JSON was repaired, also if only the contract's minimum makes it one."""
+    if isinstance(answer, JudgeFailure) or not answer.repaired:
+        return answer
+    approves = all(outcome["passed"] for outcome in _compare_score(state, answer, rubric))
+    return JudgeFailure("malformed", REPAIRED_APPROVAL, answer.usage) if approves else answer
 
 
-def _failed(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
+def _report_failure(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
     policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
     severity: Severity = "critical" if policy.on_failure == "failed" else "warning"
     reason = f"judge: {failure.kind}: {failure.reason}"
@@ -57,29 +61,47 @@ def _failed(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
     return {"judge_result": result, "errors": [*state["errors"], reason]}
 
 
-def _scored(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> EvaluationState:
-    checks = _checks(state, found, rubric)
+def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> EvaluationState:
+    outcomes = _compare_score(state, score, rubric)
     result = {
         "status": "scored",
-        "passed": all(one["passed"] for one in checks),
+        "passed": all(outcome["passed"] for outcome in outcomes),
         "rubric": rubric.name,
-        "score": found.score,
+        "score": score.score,
         "pass_score": get_pass_score(rubric),
         "scale": {"min": rubric.scale.min, "max": rubric.scale.max},
-        "criteria": dict(found.criteria),
-        "rationale": found.rationale,
-        "concerns": list(found.concerns),
-        "recommended_action": found.recommended_action,
-        "repaired": found.repaired,
-        "details": dict(found.details),
-        "checks": checks,
+        "criteria": dict(score.criteria),
+        "rationale": score.rationale,
+        "concerns": list(score.concerns),
+        "recommended_action": score.recommended_action,
+        "repaired": score.repaired,
+        "details": dict(score.details),
+        "checks": outcomes,
     }
     return {"judge_result": result}
 
 
-def _checks(state: EvaluationState, found: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
-    """Compare the score with what passes; a minimum of the contract stands in for the rubric's default."""
+def _compare_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> list[MetricOutcome]:
+    """Compare the score with what passes; a minimum of the contract replaces the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
-    least = {"min": get_pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
-    bounds = [one for one in (least, bound) if one]
-    return [compare_with_bound("judge", "judge_score", found.score, one, "critical") for one in bounds]
+    default = {"min": get_pass_score(rubric)} if rubric.pass_score is not None or "min" not in bound else {}
+    return [_compare_with_bound(score, each, rubric) for each in (default, bound) if each]
+
+
+def _compare_with_bound(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> MetricOutcome:
+    outcome = compare_with_bound("judge", "judge_score", score.score, bound, "critical")
+    return outcome if outcome["passed"] else {**outcome, "reason": _explain_refusal(score, bound, rubric)}
+
+
+def _explain_refusal(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> str:
+    value, low, high = (format_number(each) for each in (score.score, rubric.scale.min, rubric.scale.max))
+    criteria = "; ".join(f"{name} {format_number(points)}" for name, points in score.criteria.items())
+    parts = (
+        f"The judge gave {value} on a scale from {low} to {high}; the score must be {describe_bound(bound)}",
+        score.rationale,
+        criteria and f"By criterion: {criteria}",
+        score.concerns and f"Concerns: {'; '.join(score.concerns)}",
+        score.recommended_action,
+    )
+    # On one line, because readers print one alert a line.
+    return " ".join(" ".join(end_sentence(part).split()) for part in parts if part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from typing_extensions import TypedDict
@@ -27,10 +27,13 @@ ACTIONS: Final[Mapping[FindingKind, str]] = {
     "anomaly": "Inspect the run; repeat it before drawing conclusions.",
 }
 """The recommended action by kind of finding."""
+_ENDS: Final = (".", "!", "?", "…")
+_MOST_NAMES: Final = 5
+_LONGEST_NAME: Final = 80
 
 
 class Alert(TypedDict):
-    """A finding that somebody has to know of."""
+    """A finding that a person, or an executor that tries again, has to know."""
 
     severity: Severity
     kind: FindingKind
@@ -38,21 +41,22 @@ class Alert(TypedDict):
     observed: object
     limit: object
     reason: str
+    """What is wrong and what to change, for the reader of a report and for the executor."""
     owner: str | None
     recommended_action: str
 
 
-def alert(found: MetricOutcome, owner: str | None = None) -> Alert:
-    """Turn a check that did not pass into an alert."""
+def alert(outcome: MetricOutcome, owner: str | None = None) -> Alert:
+    """Turn an outcome that did not pass into an alert."""
     return {
-        "severity": found["severity"],
-        "kind": found["kind"],
-        "metric": found["metric"],
-        "observed": found["observed"],
-        "limit": found["limit"],
-        "reason": found["reason"],
-        "owner": found["owner"] or owner,
-        "recommended_action": ACTIONS[found["kind"]],
+        "severity": outcome["severity"],
+        "kind": outcome["kind"],
+        "metric": outcome["metric"],
+        "observed": outcome["observed"],
+        "limit": outcome["limit"],
+        "reason": end_sentence(outcome["reason"]),
+        "owner": outcome["owner"] or owner,
+        "recommended_action": ACTIONS[outcome["kind"]],
     }
 
 
@@ -64,7 +68,21 @@ def policy_alert(finding: AuditFinding, owner: str | None = None) -> Alert:
         "metric": finding["metric"],
         "observed": finding["where"],
         "limit": finding["id"],
-        "reason": finding["reason"],
+        "reason": end_sentence(finding["reason"]),
         "owner": finding["owner"] or owner,
         "recommended_action": finding["recommended_action"] or ACTIONS[finding["kind"]],
     }
+
+
+def end_sentence(text: str) -> str:
+    """Add a full stop to a text that does not end a sentence."""
+    stripped = text.rstrip()
+    return stripped if not stripped or stripped.endswith(_ENDS) else f"{stripped}."
+
+
+def join_names(names: Iterable[str]) -> str:
+    """List up to five different names, each cut to 80 characters, and count the rest."""
+    distinct = list(dict.fromkeys(names))
+    more = len(distinct) - _MOST_NAMES
+    text = ", ".join(name[:_LONGEST_NAME] for name in distinct[:_MOST_NAMES])
+    return f"{text} and {more} more" if more > 0 else text

@@ -10,6 +10,7 @@ from evaluation.results.findings import FindingKind, MetricOutcome, build_outcom
 from evaluation.values import JsonObject
 
 _UNITS: Final = ("_ms", "_usd")
+_LARGE: Final = 1e12
 
 
 def compare_with_bound(
@@ -19,12 +20,12 @@ def compare_with_bound(
 
     Both bounds are inclusive: a value equal to its limit passes.
     """
-    low, high = _number(bound.get("min")), _number(bound.get("max"))
-    below, above = low is not None and value < low, high is not None and value > high
-    limit = low if below else high if high is not None else low
-    passed = not below and not above
-    word = "is within" if passed else "is below the minimum" if below else "exceeds the limit"
-    reason = f"{metric}: {value:g} {word} {_shown(low, high) if passed else f'{limit:g}'}"
+    low, high = _read_number(bound.get("min")), _read_number(bound.get("max"))
+    is_below = low is not None and value < low
+    passed = not is_below and (high is None or value <= high)
+    limit = high if high is not None and not is_below else low
+    verb = "is, as required," if passed else "must be"
+    reason = f"{metric} is {format_number(value)}; it {verb} {describe_bound(bound)}"
     return build_outcome(
         kind, metric, passed, _severity(bound, severity), reason, value, limit, _owner(bound)
     )
@@ -58,17 +59,26 @@ def limit_name(metric: str, side: str = "limit") -> str:
     return f"{metric}_{side}"
 
 
-def _shown(low: float | None, high: float | None) -> str:
-    return f"{'-inf' if low is None else f'{low:g}'} .. {'inf' if high is None else f'{high:g}'}"
+def describe_bound(bound: JsonObject) -> str:
+    """Describe a threshold in words: "at least 40", "at most 60", "40 to 60"."""
+    low, high = _read_number(bound.get("min")), _read_number(bound.get("max"))
+    if low is not None and high is not None:
+        return f"{format_number(low)} to {format_number(high)}"
+    return f"at least {format_number(low)}" if low is not None else f"at most {format_number(high or 0.0)}"
 
 
-def _number(value: object) -> float | None:
+def format_number(value: float) -> str:
+    """Format a number without an exponent if it is a whole one of usual size, else with four digits."""
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < _LARGE else f"{value:.4g}"
+
+
+def _read_number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
 def _severity(bound: JsonObject, default: Severity) -> Severity:
-    given = bound.get("severity")
-    return given if given in {"info", "warning", "critical"} else default
+    severity = bound.get("severity")
+    return severity if severity in {"info", "warning", "critical"} else default
 
 
 def _owner(bound: JsonObject) -> str | None:

@@ -1,4 +1,4 @@
-"""The parts of an evaluation report, read from its plain JSON; what is not there is empty."""
+"""Reads the parts of an evaluation report from its plain JSON; a missing part is empty."""
 
 from __future__ import annotations
 
@@ -10,44 +10,28 @@ from evaluation.results.findings import MetricOutcome
 from orchestrator.state.graph_state import Json
 
 Report: TypeAlias = Mapping[str, Json]
-Facts: TypeAlias = Mapping[str, Json]
 
 
 def alerts_of(report: Report) -> Sequence[Alert]:
-    """Its alerts, the most severe first."""
+    """Return the alerts, the most severe first."""
     return cast("Sequence[Alert]", report.get("alerts", ()))
 
 
-def facts_of(report: Report, group: str) -> Facts:
-    """One of its groups of metrics."""
-    return mapping(mapping(report.get("metrics")).get(group))
-
-
-def checks_of(report: Report) -> list[MetricOutcome]:
-    """Its checks, group by group."""
+def outcomes_of(report: Report) -> list[MetricOutcome]:
+    """Return the outcomes of all metric groups."""
     groups = mapping(report.get("metrics")).values()
     return [
-        check
+        outcome
         for group in groups
-        for check in cast("Sequence[MetricOutcome]", mapping(group).get("checks", ()))
+        for outcome in cast("Sequence[MetricOutcome]", mapping(group).get("checks", ()))
     ]
 
 
-def judge_result(report: Report) -> Facts:
-    """What the judge said; empty where none did."""
+def judge_result(report: Report) -> Mapping[str, Json]:
+    """Return the judge's checked answer, or an empty object."""
     return mapping(mapping(report.get("judge")).get("result"))
 
 
-def mapping(value: Json) -> Facts:
-    """An object; an empty one for anything else."""
+def mapping(value: Json) -> Mapping[str, Json]:
+    """Return an object as it is, and an empty one for anything else."""
     return value if isinstance(value, dict) else {}
-
-
-def text(value: Json) -> str:
-    """A text; an empty one for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def texts(value: Json) -> list[str]:
-    """The texts of a list; none for anything else."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -17,6 +18,8 @@ from evaluation.values import JsonObject, as_list
 MAX_FINDINGS: Final = 100
 """Findings of one category that are listed; what is beyond is counted."""
 _GIVEN_ROLES: Final = ("user", "system", "developer")
+_CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
+_MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _CALL_FIELDS: Final = ("name", "args", "result", "error")
 
 
@@ -92,12 +95,25 @@ def _severity(reaction: Reaction) -> Severity | None:
 
 def _listed(seen: list[_Seen], severity: Severity) -> Iterator[AuditFinding]:
     for one in seen[:MAX_FINDINGS]:
-        reason = f"{one.where} holds {_words(one.sort)}: {one.kind} ({one.count})"
+        count, them = (f"{one.count} values", "them") if one.count > 1 else ("1 value", "it")
+        reason = f"{name_place(one.where, 'contain')} {_words(one.sort)}: {one.kind} ({count}); remove {them}"
         yield _finding(one, severity, reason, dict(build_excerpt(one.value)))
     more = len(seen) - MAX_FINDINGS
     if more > 0:
         rest = _Seen(seen[0].sort, "more", more, "agent_run", None)
         yield _finding(rest, severity, f"{more} more findings of {_words(rest.sort)} are not listed", {})
+
+
+def name_place(path: str, verb: str) -> str:
+    """Name a place of a run in words, with a verb: "The arguments of tool call 2 contain"."""
+    if path == "agent_run.final_output":
+        return f"The output {verb}s"
+    call, message = _CALL_PATH.fullmatch(path), _MESSAGE_PATH.fullmatch(path)
+    if call and call[2] == "args":
+        return f"The arguments of tool call {int(call[1]) + 1} {verb}"
+    if call:
+        return f"The {call[2]} of tool call {int(call[1]) + 1} {verb}s"
+    return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
 def _words(sort: Category) -> str:

@@ -11,8 +11,10 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from evaluation.inputs.rules import AuditRule, ContentRule, Severity
+from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import find_hosts, is_within
-from evaluation.metrics.response.content import AgentTexts, describe_rule, is_found_in
+from evaluation.metrics.response.content import AgentTexts, describe_answer, is_found_in
+from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind
 from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
@@ -155,8 +157,7 @@ def _content(
     if found is None:
         yield _Breach("the text is too long for this rule", where, texts.texts[0], "metric_error")
     elif found == (demand == "forbidden"):
-        reason = f"{demand} content ({describe_rule(rule)}) is {'' if found else 'not '}there"
-        yield _Breach(reason, where, texts.texts[-1])
+        yield _Breach(describe_answer(rule, texts, is_found=found, passed=False), where, texts.texts[-1])
 
 
 def _retention(days: float, audited: AuditedRun) -> Iterator[_Breach]:
@@ -184,10 +185,10 @@ def _tools(rule: AuditRule, actions: Sequence[Action]) -> Iterator[_Breach]:
     for index, action in enumerate(actions):
         if action["kind"] == "tool" and not _permitted(rule, action["name"]):
             calls.setdefault(action["name"], []).append(index)
-    said = "forbidden" if rule.forbidden_tools is not None else "not allowed"
     for name, places in calls.items():
         where = f"agent_run.tool_calls[{places[0]}]"
-        yield _Breach(f"tool {_short(name)} is {said} and was called ({len(places)})", where, name)
+        times = "once" if len(places) == 1 else f"{len(places)} times"
+        yield _Breach(f"The tool {_short(name)} was called {times}; do not call it", where, name)
 
 
 def _permitted(rule: AuditRule, tool: str) -> bool:
@@ -203,7 +204,10 @@ def _domains(allowed: Sequence[str], audited: AuditedRun) -> Iterator[_Breach]:
         outside = [host for host in hosts if not any(is_within(host, domain) for domain in allowed)]
         if outside:
             named = ", ".join(_short(host) for host in outside[:_SHOWN_HOSTS])
-            yield _Breach(f"addresses outside the allowed domains ({len(outside)}): {named}", where, value)
+            more = f" and {len(outside) - _SHOWN_HOSTS} more" if len(outside) > _SHOWN_HOSTS else ""
+            problem = f"{name_place(where, 'contain')} addresses outside the allowed domains"
+            reason = f"{problem}: {named}{more}; remove them"
+            yield _Breach(reason, where, value)
 
 
 def _addressed(audited: AuditedRun) -> Iterator[tuple[str, object]]:
@@ -231,12 +235,19 @@ def _finding(rule: AuditRule, breach: _Breach) -> AuditFinding:
         "kind": breach.kind,
         "severity": _severity(rule, breach),
         "metric": "audit",
-        "reason": f"{_short(rule.id)}: {breach.reason}",
+        "reason": _explain_breach(rule, breach),
         "where": breach.where,
         "evidence": {} if breach.evidence is None else dict(build_excerpt(breach.evidence)),
         "owner": rule.owner,
         "recommended_action": rule.recommended_action if breach.kind == "policy" else None,
     }
+
+
+def _explain_breach(rule: AuditRule, breach: _Breach) -> str:
+    reason = f"Rule {_short(rule.id)}: {breach.reason}"
+    if breach.kind != "policy" or rule.recommended_action is None:
+        return reason
+    return f"{end_sentence(reason)} {rule.recommended_action}"
 
 
 def _severity(rule: AuditRule, breach: _Breach) -> Severity:

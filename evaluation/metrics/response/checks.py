@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evaluation.inputs.rules import LengthBounds
-from evaluation.metrics.response.scores import QUALITY_METRICS, Score
+from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
+from evaluation.results.alerts import join_names
 from evaluation.results.findings import FindingKind, MetricOutcome, Unscored, build_outcome
-from evaluation.results.thresholds import compare_with_bound, unanswered_bound
+from evaluation.results.thresholds import compare_with_bound, describe_bound, unanswered_bound
 from evaluation.values import JsonObject
 
 _KEYWORDS: Final = "keyword_coverage"
@@ -18,17 +19,37 @@ DEFAULT_MINIMUM: Final = 0.8
 
 
 def threshold_checks(
-    thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score]
+    thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score], missing: Sequence[str] = ()
 ) -> Iterator[MetricOutcome]:
-    """Compare each metric of a response with its threshold; a flag counts as 1 or 0."""
+    """Compare each metric of a response with its threshold; a flag counts as 1 or 0.
+
+    Args:
+        thresholds: The normalised thresholds by metric.
+        scores: The metrics of the response.
+        missing: The keywords of the contract that the output lacks.
+    """
     for metric, bound in thresholds.items():
-        yield _check_score(metric, bound, scores[metric])
+        yield _check_score(metric, bound, scores[metric], missing)
 
 
-def _check_score(metric: str, bound: JsonObject, score: Score) -> MetricOutcome:
+def _check_score(metric: str, bound: JsonObject, score: Score, missing: Sequence[str] = ()) -> MetricOutcome:
     if isinstance(score, dict):
         return unanswered_bound(metric, bound, score["reason"])
-    return compare_with_bound("response", metric, float(score), bound, "critical")
+    outcome = compare_with_bound("response", metric, float(score), bound, "critical")
+    return {**outcome, "reason": _explain_failure(outcome, describe_bound(bound), missing)}
+
+
+def _explain_failure(outcome: MetricOutcome, required: str, missing: Sequence[str]) -> str:
+    metric = outcome["metric"]
+    if outcome["passed"]:
+        return outcome["reason"]
+    if metric in LENGTHS:
+        return f"The output has {outcome['observed']:g} {metric}; it must have {required}"
+    if metric == _KEYWORDS and missing:
+        return f"The output lacks the keywords {join_names(missing)}; include them ({outcome['reason']})"
+    if metric in QUALITY_METRICS:
+        return f"The output differs too much from the expected answer: {outcome['reason']}"
+    return outcome["reason"]
 
 
 def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
@@ -50,10 +71,12 @@ def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterato
         yield _check_score(metric, bound, scores[metric])
 
 
-def keyword_checks(thresholds: Mapping[str, JsonObject], score: Score) -> Iterator[MetricOutcome]:
+def keyword_checks(
+    thresholds: Mapping[str, JsonObject], score: Score, missing: Sequence[str]
+) -> Iterator[MetricOutcome]:
     """Require every keyword, unless a threshold says which share is enough."""
     if _KEYWORDS not in thresholds:
-        yield _check_score(_KEYWORDS, {"min": 1.0}, score)
+        yield _check_score(_KEYWORDS, {"min": 1.0}, score, missing)
 
 
 def default_checks(

@@ -20,6 +20,10 @@ Demand = Literal["required_content", "forbidden_content"]
 _MAX_DESCRIBED: Final = 500
 """Most characters of a text or pattern in feedback to the agent, which has to know all of it."""
 _PLACES: Final = {"final_output": "the final output", "assistant_messages": "the assistant's messages"}
+_SUBJECTS: Final = {
+    "final_output": "The output",
+    "assistant_messages": "The assistant's side of the conversation",
+}
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _reject_constant(name: str) -> NoReturn:
 def content_checks(
     demand: Demand, rules: Sequence[JsonObject], agent_texts: AgentTexts
 ) -> list[MetricOutcome]:
-    """Build one check for each rule; its reason names the rule and quotes nothing of the agent's texts."""
+    """Build one check for each rule; its reason quotes the rule and nothing of the agent's texts."""
     return [
         _check_rule(demand, index, ContentRule.model_validate(rule), agent_texts)
         for index, rule in enumerate(rules)
@@ -143,7 +147,7 @@ def _check_rule(demand: Demand, index: int, rule: ContentRule, agent_texts: Agen
         reason = f"{name} cannot be judged: the text is too long for it"
         return _build_undecided("metric_error", demand, reason, rule)
     passed = is_found == (demand == "required_content")
-    reason = f"{name} is {'' if is_found else 'not '}found in {_PLACES[rule.where]}"
+    reason = describe_answer(rule, texts, is_found=is_found, passed=passed)
     seen = "found" if is_found else _describe_failure(rule, texts)
     return build_outcome("response", demand, passed, rule.severity, reason, seen, _describe_at_length(rule))
 
@@ -154,6 +158,23 @@ def _build_undecided(
     # At most a warning: an undecided check needs a person, but is no evidence against the agent.
     severity: Severity = "info" if rule.severity == "info" else "warning"
     return build_outcome(kind, demand, None, severity, reason)
+
+
+def describe_answer(rule: ContentRule, texts: SearchedTexts, *, is_found: bool, passed: bool) -> str:
+    """Say in one sentence whether the texts contain what a rule names, and what to change."""
+    statement = f"{_SUBJECTS[rule.where]} {'contains' if is_found else 'lacks'} {_describe_content(rule)}"
+    if passed:
+        return f"{statement}, as required"
+    if is_found:
+        return f"{statement}; remove it"
+    place = f" ({_describe_failure(rule, texts)})" if rule.json_schema is not None else ""
+    return f"{statement}{place}; include it"
+
+
+def _describe_content(rule: ContentRule) -> str:
+    if rule.json_schema is not None:
+        return "JSON that matches the JSON Schema"
+    return f"{'a match of ' if rule.pattern is not None else ''}the {describe_rule(rule, _MAX_DESCRIBED)}"
 
 
 def _describe_failure(rule: ContentRule, texts: SearchedTexts) -> str:

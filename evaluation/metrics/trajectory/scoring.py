@@ -26,6 +26,7 @@ from evaluation.results.findings import (
     not_applicable,
     unscored_error,
 )
+from evaluation.results.redaction import build_excerpt
 from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
@@ -49,9 +50,10 @@ _NO_SHARE: Final = {
     "trajectory_f1": _NO_F1,
     "trajectory_alignment": "no action was observed and none required",
 }
-_FORBIDDEN: Final = "forbidden actions"
-_FAILED: Final = "calls that ended in an error"
-_UNREADABLE: Final = "calls whose arguments are no JSON object"
+_MOST_DIFFERENCES: Final = 5
+_FORBIDDEN: Final = ("Forbidden tools were called", "do not call them")
+_FAILED: Final = ("Tool calls ended in an error", "correct them")
+_UNREADABLE: Final = ("The arguments of tool calls are no JSON object", "send an object")
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Thresholds on these replace the verdict of mode ``precision_recall``."""
 
@@ -230,8 +232,33 @@ def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> li
     if match.mode == "precision_recall" and not _VERDICT_METRICS.isdisjoint(bounds):
         return []
     return [
-        build_outcome("trajectory", "trajectory", match.agrees, "critical", match.reason, match.score, 1.0)
+        build_outcome(
+            "trajectory", "trajectory", match.agrees, "critical", _explain_match(match), match.score, 1.0
+        )
     ]
+
+
+def _explain_match(match: TrajectoryMatch) -> str:
+    differences = match.argument_mismatches[:_MOST_DIFFERENCES]
+    if match.agrees or not differences:
+        return match.reason
+    return f"{match.reason.rstrip('.')} ({'; '.join(map(_explain_difference, differences))})."
+
+
+def _explain_difference(mismatch: ArgumentMismatch) -> str:
+    name, path = list_names([mismatch.name]), mismatch.path.removeprefix("/")
+    expected = _quote_value(mismatch.expected)
+    if mismatch.problem == "missing":
+        return f"{name} lacks {path}, which must be {expected}"
+    if mismatch.problem == "unexpected":
+        return f"{name} has {path}, which is not expected"
+    return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
+
+
+def _quote_value(value: object) -> str:
+    # An excerpt is redacted before it is cut: half of a credential would no longer be recognised.
+    excerpt = str(build_excerpt(value)["excerpt"])
+    return f"'{excerpt}'" if isinstance(value, str) else excerpt
 
 
 def _rule_checks(observations: _Observations, rules: TrajectoryRules) -> list[MetricOutcome]:
@@ -246,9 +273,12 @@ def _rule_checks(observations: _Observations, rules: TrajectoryRules) -> list[Me
 
 
 def _check_none(
-    metric: str, names: Sequence[str], severity: Literal["warning", "critical"], what: str
+    metric: str, names: Sequence[str], severity: Literal["warning", "critical"], text: tuple[str, str]
 ) -> MetricOutcome:
-    reason = f"{what}: {len(names)} ({list_names(names)})" if names else f"{what}: none"
+    problem, instruction = text
+    reason = (
+        f"{problem}: {list_names(list(dict.fromkeys(names)))}; {instruction}" if names else f"{metric}: none"
+    )
     return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
 
 

@@ -87,7 +87,7 @@ def test_the_same_again_and_again_is_an_anomaly():
     assert found.scored["stuck_runs"] == 1
     (check,) = found.checks
     assert (check["kind"], check["severity"]) == ("anomaly", "warning")
-    assert "search was done 4 times" in check["reason"]
+    assert "search was called 4 times" in check["reason"]
 
 
 @pytest.mark.parametrize(

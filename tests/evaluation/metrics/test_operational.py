@@ -35,13 +35,13 @@ def test_a_value_beyond_its_limit_fails_with_both_numbers():
     assert found["passed"] is False
     assert (check["kind"], check["severity"]) == ("operational", "warning")
     assert (check["observed"], check["limit"]) == (1840, 1500.0)
-    assert check["reason"] == "latency_ms: 1840 exceeds the limit 1500"
+    assert check["reason"] == "latency_ms is 1840; it must be at most 1500"
 
 
 def test_a_minimum_is_a_limit_too():
     found = scored({"resources": {"items_read": 2}}, {"items_read": {"min": 3.0}})
 
-    assert found["checks"][0]["reason"] == "items_read: 2 is below the minimum 3"
+    assert found["checks"][0]["reason"] == "items_read is 2; it must be at least 3"
     assert found["items_read_minimum"] == 3.0
 
 

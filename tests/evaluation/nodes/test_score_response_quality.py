@@ -177,7 +177,7 @@ def test_a_breach_names_what_was_observed_the_limit_and_the_owner():
     (check,) = said("two words", thresholds=thresholds)["checks"]
 
     assert (check["observed"], check["limit"], check["owner"]) == (2, 1, "editors")
-    assert "words: 2" in check["reason"]
+    assert "has 2 words; it must have at most 1" in check["reason"]
 
 
 def test_a_threshold_on_a_metric_without_a_value_is_missing_data():

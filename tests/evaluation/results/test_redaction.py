@@ -358,3 +358,22 @@ def test_whoever_asks_for_raw_text_is_given_it_whatever_it_holds():
     report = evaluate({"agent_run": {"final_output": MANY}}, include_raw=True)
 
     assert report.evidence[0]["raw"] == MANY
+
+
+@pytest.mark.parametrize("secret", ["hunter2secret", "sk-" + "A1b2C3d4" * 20])
+def test_an_alert_about_arguments_quotes_no_credential(secret):
+    report = evaluate(
+        {
+            "agent_run": {
+                "final_output": "x",
+                "tool_calls": [
+                    {"name": "t", "args": {"a": f"{'x' * 60} password={secret}", "password": secret}}
+                ],
+            },
+            "expected_trajectory": [{"name": "t", "args": {"a": "b", "password": "c"}}],
+        }
+    )
+    [reason] = [alert["reason"] for alert in report.alerts if alert["metric"] == "trajectory"]
+
+    assert "t has" in reason
+    assert not any(secret[:length] in reason for length in (8, len(secret)))

@@ -165,7 +165,7 @@ def test_the_feedback_of_the_checks_is_given_to_the_executor():
     [_, second] = executor.calls
 
     assert second.previous_output == "short"
-    assert 'The output has to hold the text "done"' in second.feedback
+    assert 'The output lacks the text "done"; include it.' in second.feedback
 
 
 def test_a_step_that_mends_what_was_refused_is_validated():
@@ -367,7 +367,7 @@ def test_what_a_judge_missed_is_told_to_the_executor():
     executor = CorrectingExecutor()
     of_one_step(executor, judge=FakeJudge(POOR, GOOD))
 
-    assert "Muddled" in executor.calls[1].feedback
+    assert "muddled" in executor.calls[1].feedback
 
 
 def test_a_judge_is_shown_the_step_and_its_output():
@@ -486,7 +486,7 @@ def test_the_evaluation_sees_the_tools_that_were_called():
     state = of_one_step(executor, contract=contract, max_retries=0)
 
     assert state["status"] == "failed"
-    assert "look_up was given 'sea' for word, not 'sky'" in state["results"][0]["verdict"]["feedback"]
+    assert "look_up has 'sea' for word, not 'sky'" in state["results"][0]["verdict"]["feedback"]
 
 
 def test_what_judging_spent_counts_for_the_run_and_the_execution():

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -94,7 +95,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "kind": "policy",
         "severity": "warning",
         "metric": "audit",
-        "reason": 'rule: forbidden content (text "transit") is there',
+        "reason": 'Rule rule: The output contains the text "transit"; remove it. Ask legal.',
         "where": "agent_run.final_output",
         "evidence": {
             "sha256": one["evidence"]["sha256"],
@@ -135,7 +136,7 @@ def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(rule, p
 def test_a_tool_finding_counts_the_calls():
     (one,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
 
-    assert one["reason"] == "rule: tool refund is forbidden and was called (2)"
+    assert one["reason"] == "Rule rule: The tool refund was called 2 times; do not call it"
 
 
 def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments():
@@ -145,13 +146,19 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
         action(args={"deep": [{"url": "see http://evil.test/x"}], "https://b.test": 1}),
     ]
 
-    found = findings(rule, "at https://example.com or https://notexample.com", actions)
+    found = findings(rule, "at https://example.com or https://other.test", actions)
 
     assert [(one["where"], one["reason"]) for one in found] == [
-        ("agent_run.final_output", "rule: addresses outside the allowed domains (1): notexample.com"),
+        (
+            "agent_run.final_output",
+            "Rule rule: The output contains addresses outside the allowed domains: other.test; remove them",
+        ),
         (
             "agent_run.tool_calls[1].args",
-            "rule: addresses outside the allowed domains (2): evil.test, b.test",
+            (
+                "Rule rule: The arguments of tool call 2 contain addresses outside the allowed domains: "
+                "evil.test, b.test; remove them"
+            ),
         ),
     ]
 
@@ -271,7 +278,8 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
     found = exposure_findings(run, REACTIONS)
 
     assert [
-        (one["id"], one["where"], one["severity"], one["reason"].rpartition(" ")[2]) for one in found
+        (one["id"], one["where"], one["severity"], re.search(r"\(\d+", one["reason"])[0] + ")")
+        for one in found
     ] == [
         ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),
         ("credentials.password", "agent_run.tool_calls[2].args", "critical", "(1)"),

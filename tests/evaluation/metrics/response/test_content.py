@@ -59,20 +59,20 @@ def test_a_check_has_the_severity_of_its_rule():
 @pytest.mark.parametrize(
     ("rule", "shown"),
     [
-        ({"text": "refund"}, 'required_content[0] (text "refund") is not found in the final output'),
+        ({"text": "refund"}, 'The output lacks the text "refund"; include it'),
         (
             {"pattern": "x{3}", "where": "assistant_messages"},
-            'required_content[0] (pattern "x{3}") is not found in the assistant\'s messages',
+            'The assistant\'s side of the conversation lacks a match of the pattern "x{3}"; include it',
         ),
-        ({"number": 2.5}, "required_content[0] (number 2.5) is not found in the final output"),
+        ({"number": 2.5}, "The output lacks the number 2.5; include it"),
+        ({"number": 3, "tolerance": 0.5}, "The output lacks the number 3.0 +/- 0.5; include it"),
         (
-            {"number": 3, "tolerance": 0.5},
-            "required_content[0] (number 3.0 +/- 0.5) is not found in the final output",
+            {"json_schema": AGE},
+            "The output lacks JSON that matches the JSON Schema (no JSON); include it",
         ),
-        ({"json_schema": AGE}, "required_content[0] (json_schema) is not found in the final output"),
     ],
 )
-def test_a_reason_names_the_rule_and_quotes_nothing_of_the_output(rule, shown):
+def test_a_reason_says_what_to_include_and_quotes_nothing_of_the_output(rule, shown):
     (check,) = content_checks("required_content", [rule], AgentTexts("secret words"))
 
     assert check["reason"] == shown
@@ -102,17 +102,16 @@ def test_what_was_looked_for_is_shown_with_at_most_500_characters():
     assert len(check["limit"]) < 520
 
 
-def test_a_reason_quotes_at_most_80_characters_of_a_rule():
+def test_a_reason_quotes_at_most_500_characters_of_a_rule():
     (check,) = content_checks("forbidden_content", [{"text": "x" * 5000}], AgentTexts("x" * 5000))
 
-    assert len(check["reason"]) < 160
+    assert len(check["reason"]) < 560
 
 
-def test_rules_are_numbered_in_their_order():
+def test_the_checks_follow_the_order_of_the_rules():
     checks = content_checks("required_content", [{"text": "a"}, {"text": "b"}], AgentTexts("b"))
 
     assert [check["passed"] for check in checks] == [False, True]
-    assert "required_content[1]" in checks[1]["reason"]
 
 
 def test_what_a_run_without_an_output_said_is_not_judged():

@@ -194,7 +194,7 @@ def test_forbidden_actions_need_no_expectation():
 
     assert found.facts == {"forbidden_actions": ["drop"]}
     assert brief(found) == [("trajectory", "forbidden_actions", False, "critical")]
-    assert found.checks[0]["reason"] == "forbidden actions: 1 (drop)"
+    assert found.checks[0]["reason"] == "Forbidden tools were called: drop; do not call them"
 
 
 def test_failed_calls_that_are_failures_need_no_expectation():
@@ -219,7 +219,7 @@ def test_rules_that_hold_are_checks_that_pass():
 
     assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
     assert all(one["passed"] for one in found.checks)
-    assert found.checks[1]["reason"] == "forbidden actions: none"
+    assert found.checks[1]["reason"] == "forbidden_actions: none"
 
 
 def test_a_failed_call_that_counts_is_told_and_not_checked():
@@ -247,9 +247,9 @@ def test_what_is_not_allowed_is_counted_against_none():
     ).checks
 
     assert [(one["observed"], one["limit"], one["reason"]) for one in checks] == [
-        (2, 0, "forbidden actions: 2 (drop, drop)"),
-        (1, 0, "calls that ended in an error: 1 (a)"),
-        (1, 0, "calls whose arguments are no JSON object: 1 (b)"),
+        (2, 0, "Forbidden tools were called: drop; do not call them"),
+        (1, 0, "Tool calls ended in an error: a; correct them"),
+        (1, 0, "The arguments of tool calls are no JSON object: b; send an object"),
     ]
 
 
