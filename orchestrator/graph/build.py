@@ -18,7 +18,7 @@ from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step
 from orchestrator.judging.contracts import Contracts, ContractSource, contracts_of
 from orchestrator.judging.evaluator import Evaluator
-from orchestrator.nodes.base import Node, saving
+from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.human import answer_node, approval_node
@@ -28,7 +28,7 @@ from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
-from orchestrator.planning.parallel import branches_of
+from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.agent_methods import bind_compressor, bind_correction, bind_method
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
@@ -70,10 +70,10 @@ def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> 
     graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
     replan: dict[Hashable, str] = {"replan": "planner_node"} if nodes.replans else {}
 
-    graph.add_node("planner_node", saving(nodes.planner))
+    graph.add_node("planner_node", without_unchanged(nodes.planner))
     add_step(graph, nodes.step, replan)
     graph.add_node(BRANCH, nodes.branch)
-    graph.add_node("join_node", saving(nodes.join))
+    graph.add_node("join_node", without_unchanged(nodes.join))
 
     graph.add_edge(START, "planner_node")
     graph.add_conditional_edges(
@@ -107,7 +107,7 @@ def _sending(
         label = route(state)
         if label != _PARALLEL:
             return label
-        return [Send(BRANCH, branch) for branch in branches_of(state)]
+        return [Send(BRANCH, branch) for branch in build_branches(state)]
 
     routed.__name__ = name
     return routed

@@ -17,8 +17,8 @@ from orchestrator.graph.routing import (
     route_after_reconcile,
     route_onwards,
 )
-from orchestrator.nodes.base import Node, saving
-from orchestrator.nodes.parallel import StepGraph, stoppable
+from orchestrator.nodes.base import Node, without_unchanged
+from orchestrator.nodes.parallel import StepGraph, stop_with_siblings
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import OrchestratorState, RunInput
@@ -106,8 +106,8 @@ def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Ways) -> No
     }
     failing: Ways = {"retry": "executor_node", **replan}
 
-    graph.add_node("executor_node", saving(nodes.executor))
-    graph.add_node("monitor_node", saving(nodes.monitor))
+    graph.add_node("executor_node", without_unchanged(nodes.executor))
+    graph.add_node("monitor_node", without_unchanged(nodes.monitor))
     _route(
         graph,
         nodes,
@@ -121,8 +121,8 @@ def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Ways) -> No
     if nodes.supervision is not None:
         _add_phases(graph, nodes, nodes.supervision, onwards, {**failing, **ask})
     if nodes.approval is not None:
-        graph.add_node("approval_node", saving(nodes.approval))
-        graph.add_node("answer_node", saving(nodes.answer))
+        graph.add_node("approval_node", without_unchanged(nodes.approval))
+        graph.add_node("answer_node", without_unchanged(nodes.answer))
         graph.add_edge("approval_node", "answer_node")
         answered: Ways = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
         _route(graph, nodes, "answer_node", route_onwards, answered)
@@ -134,16 +134,16 @@ def _add_phases(
     """The phases before and after an execution; it is evaluated between POST and RECONCILE."""
     end: Ways = {"end": END}
     asked: Ways = {} if nodes.approval is None else {"ask_human": "approval_node"}
-    graph.add_node("commit_node", saving(phases.commit))
-    graph.add_node("post_node", saving(phases.post))
-    graph.add_node("reconcile_node", saving(phases.reconcile))
+    graph.add_node("commit_node", without_unchanged(phases.commit))
+    graph.add_node("post_node", without_unchanged(phases.post))
+    graph.add_node("reconcile_node", without_unchanged(phases.reconcile))
     _route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
     _route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
     always: Ways = asked if "human" in nodes.modes else {}
     if phases.supervise is None or "llm" not in nodes.modes:
         _route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
         return
-    graph.add_node("supervise_node", saving(phases.supervise))
+    graph.add_node("supervise_node", without_unchanged(phases.supervise))
     escalated: Ways = {"supervise": "supervise_node"}
     _route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalated, **onwards, **always})
     _route(graph, nodes, "supervise_node", route_onwards, {**onwards, **failing, **asked})
@@ -166,7 +166,7 @@ def build_step(step: StepNodes, settings: Settings) -> StepGraph:
 
 def _stoppable(step: StepNodes, settings: Settings) -> StepNodes:
     def guarded(node: Node) -> Node:
-        return stoppable(node, settings)
+        return stop_with_siblings(node, settings)
 
     phases, approval = step.supervision, step.approval
     return replace(

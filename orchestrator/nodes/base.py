@@ -1,4 +1,4 @@
-"""What the nodes share."""
+"""Helpers of the nodes: the run's context, totals after a call, the budget check and events."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed, no_verdict
-from orchestrator.retry.outcome import add_transport_retries
-from orchestrator.runtime.call import Spent
+from orchestrator.retry.outcome import add_transport_retries, fail
+from orchestrator.runtime.call import Raised, Spent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import correction_of, current_step
-from orchestrator.state.graph_state import NO_USAGE, OrchestratorState, StateUpdate, StepRecord, Usage
+from orchestrator.state.graph_state import (
+    NO_USAGE,
+    FailureKind,
+    OrchestratorState,
+    StateUpdate,
+    StepRecord,
+    Usage,
+)
 from orchestrator.state.usage import add_usage
 
 
@@ -24,70 +31,81 @@ class Node(Protocol):
     """A node of the graph."""
 
     async def __call__(self, state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        """Return the fields that change."""
+        """Returns the fields that change."""
         ...
 
 
-def context_of(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
-    """The run's context; a new one where the compiled graph is invoked by itself, as in a studio.
-
-    In the latter case bounds on the time of the whole run and of a step do not hold.
-    """
+def get_context(runtime: Runtime[RunContext], settings: Settings) -> RunContext:
+    """Returns the context of the run."""
+    # LangGraph Studio invokes the compiled graph without a context. Bounds on the time of the run and of a
+    # step do not hold there, because each node gets a new clock.
     return runtime.context or settings.new_context("")
 
 
-def saving(node: Node) -> Node:
-    """The node, whose update leaves out what stays as it is: each field written is a row in a store."""
+def without_unchanged(node: Node) -> Node:
+    """Wraps a node so that its update leaves out the fields that stay as they are."""
 
-    async def frugal(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+    # A store writes a row for each field of an update.
+    async def reduced(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         update = await node(state, runtime)
-        new = {name: value for name, value in update.items() if _tells(state, name, value)}
-        return cast("StateUpdate", new)
+        changes = {name: value for name, value in update.items() if _is_change(state, name, value)}
+        return cast("StateUpdate", changes)
 
-    return frugal
-
-
-_ADDED: Final = frozenset({"context", "results", "warnings", "branches"})
+    return reduced
 
 
-def _tells(state: OrchestratorState, name: str, value: object) -> bool:
-    if name in _ADDED:
+_ADDED_FIELDS: Final = frozenset({"context", "results", "warnings", "branches"})
+"""Fields whose reducer adds the update to the old value."""
+
+
+def _is_change(state: OrchestratorState, name: str, value: object) -> bool:
+    if name in _ADDED_FIELDS:
         return bool(value)
     return name not in state or cast("dict[str, object]", state)[name] != value
 
 
-def counted(state: OrchestratorState, spent: Spent) -> StateUpdate:
-    """The run's totals after a call."""
+def with_totals(state: OrchestratorState, spent: Spent) -> StateUpdate:
+    """Returns the run's totals after a call."""
     return {
         "usage": add_usage(state["usage"], spent.usage),
         "retries": add_transport_retries(state["retries"], spent.transport_retries),
     }
 
 
-def bounded(update: StateUpdate, run: RunContext, step_index: int) -> StateUpdate:
-    """The update after a call, unless the run goes on and has spent more than it may."""
+def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int) -> StateUpdate:
+    """Returns the update, as a failure if the run would go on and has exceeded its budget."""
     reason = run.budget.find_excess(update["usage"])
+    # A run that has ended keeps its own result: the budget only prevents further calls.
     if reason is None or update.get("status", "executing") != "executing":
         return update
     return {**update, "question": None, **failed("budget_exceeded", reason, step_index)}
 
 
-def judged_by(record: StepRecord, usage: Usage) -> StepRecord:
-    """The execution after a call that judged or supervised it."""
+def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
+    """Returns the execution with the usage of a call that judged or supervised it."""
     return {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, usage)}
 
 
-def announce(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:
-    """Emit what an update says: the verdict on each settled execution, and that one is tried again."""
-    settled = [record for record in update.get("results", []) if record["status"] != "pending_validation"]
-    for record in settled:
+def fail_unjudged(
+    state: OrchestratorState, record: StepRecord, called: Raised, kind: FailureKind
+) -> StateUpdate:
+    """Returns the update after a supervising call that raised: the run ends and a person has to look."""
+    unjudged: StepRecord = {**record, "status": "needs_review", "error": called.message}
+    return fail(state, unjudged, called.kind or kind, called.message, called.error)
+
+
+def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:
+    """Emits an event for each verdict in an update, and one if the step is repeated."""
+    judged = [record for record in update.get("results", []) if record["status"] != "pending_validation"]
+    for record in judged:
         verdict = record["verdict"] or no_verdict("none was recorded")
         write(StepJudged(thread_id=thread_id, record=record, verdict=verdict))
-    if settled and update.get("status") is None and "underway" not in update:
-        write(_retried(thread_id, settled[-1]))
+    # Without a status the run goes on with this step; "underway" then announces a replan.
+    if judged and update.get("status") is None and "underway" not in update:
+        write(_build_retry_event(thread_id, judged[-1]))
 
 
-def _retried(thread_id: str, record: StepRecord) -> StepRetried:
+def _build_retry_event(thread_id: str, record: StepRecord) -> StepRetried:
     feedback = record["verdict"]["feedback"] if record["verdict"] else ""
     return StepRetried(
         thread_id=thread_id,
@@ -97,8 +115,9 @@ def _retried(thread_id: str, record: StepRecord) -> StepRetried:
     )
 
 
-def without_contract(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:
-    """The failure of such a step, before it costs anything; None where there is a contract."""
+def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> StateUpdate | None:
+    """Returns the failure if the current step's contract cannot be built; None if it can."""
+    # Checked before the executor runs: a step that cannot be judged must cost nothing.
     try:
         contracts.of(state)
     except ContractFunctionError as error:

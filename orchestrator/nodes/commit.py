@@ -6,7 +6,13 @@ from langgraph.runtime import Runtime
 
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.base import Node, bounded, context_of, counted, without_contract
+from orchestrator.nodes.base import (
+    Node,
+    find_contract_failure,
+    get_context,
+    stop_if_over_budget,
+    with_totals,
+)
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -16,14 +22,14 @@ from orchestrator.supervision.phases import Commit
 
 
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
-    """The node over the executor's commitment; it does nothing where the executor makes none."""
+    """Returns the node that asks for a commitment; it does nothing if the executor makes none."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         if commit is None:
             return {}
-        if (refused := without_contract(contracts, state)) is not None:
-            return refused
-        run = context_of(runtime, settings)
+        if (failure := find_contract_failure(contracts, state)) is not None:
+            return failure
+        run = get_context(runtime, settings)
         index, step = current_step(state)
         run.start_step(index)
         called = await call_agent(
@@ -32,12 +38,12 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             spent_before=state["usage"],
             step_index=index,
         )
-        spent = counted(state, called.spent)
+        totals = with_totals(state, called.spent)
         if isinstance(called, Raised):
             kind = called.kind or "executor_error"
-            return {**spent, **failed(kind, called.message, index, called.error)}
+            return {**totals, **failed(kind, called.message, index, called.error)}
         usage = called.spent.usage
         underway: Underway = {**state["underway"], "commitment": called.value, "committing": usage}
-        return bounded({**spent, "underway": underway}, run, index)
+        return stop_if_over_budget({**totals, "underway": underway}, run, index)
 
     return node

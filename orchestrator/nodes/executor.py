@@ -1,4 +1,4 @@
-"""executor_node: runs the current step, and appends what it did as pending validation."""
+"""executor_node: executes the current step and appends its record as pending validation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from langgraph.types import Overwrite
 from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.base import Node, context_of, without_contract
+from orchestrator.nodes.base import Node, find_contract_failure, get_context
 from orchestrator.retry.outcome import add_transport_retries
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -39,7 +39,7 @@ from orchestrator.supervision.human import blank_supervision
 
 @dataclass(frozen=True, slots=True)
 class ExecutorMethods:
-    """How the executor is called; ``correct`` is None where it has no method for it."""
+    """The executor's two methods; ``correct`` is None if it has only one."""
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
@@ -48,32 +48,31 @@ class ExecutorMethods:
 def executor_node(
     executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
 ) -> Node:
-    """The node over one executor and an optional compressor."""
+    """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         index, step = current_step(state)
         run.start_step(index)
-        if (refused := without_contract(contracts, state)) is not None:
-            return refused
+        if (failure := find_contract_failure(contracts, state)) is not None:
+            return failure
         attempt = len(current_records(state)) + 1
         runtime.stream_writer(
             StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt)
         )
-        shortened = await _compressed(compress, state, run)
-        if shortened.get("status") == "failed":
-            return shortened
-        update = await _executed(executor, {**state, **shortened}, run, settings)
+        compressed = await _compress_context(compress, state, run)
+        if compressed.get("status") == "failed":
+            return compressed
+        update = await _execute_step(executor, {**state, **compressed}, run, settings)
         runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=update["results"][0]))
-        return {**_replacing(shortened), **update}
+        return {**_overwrite_context(compressed), **update}
 
     return node
 
 
-async def _compressed(
+async def _compress_context(
     compress: AgentMethod[object] | None, state: OrchestratorState, run: RunContext
 ) -> StateUpdate:
-    """The shorter context, which replaces what is sent and what is kept."""
     if compress is None or not state["context"]:
         return {}
     index, _ = current_step(state)
@@ -91,20 +90,20 @@ async def _compressed(
     return {"usage": usage, "context": context}
 
 
-def _replacing(shortened: StateUpdate) -> StateUpdate:
-    """The shorter context in place of the one before, where an update else adds to it."""
-    if "context" not in shortened:
-        return shortened
-    return cast("StateUpdate", {**shortened, "context": Overwrite(shortened["context"])})
+def _overwrite_context(update: StateUpdate) -> StateUpdate:
+    if "context" not in update:
+        return update
+    # The reducer of "context" would add the compressed text to the text that it replaces.
+    return cast("StateUpdate", {**update, "context": Overwrite(update["context"])})
 
 
-async def _executed(
+async def _execute_step(
     executor: ExecutorMethods, state: OrchestratorState, run: RunContext, settings: Settings
 ) -> StateUpdate:
     started_at = run.now().isoformat()
-    called = await _call(executor, state, run, feedback=settings.retry_policy.feedback)
+    called = await _call_executor(executor, state, run, feedback=settings.retry_policy.feedback)
     usage = add_usage(state["usage"], called.spent.usage)
-    record = _record(state, called, started_at, mode_of(state, settings.default_mode))
+    record = _build_record(state, called, started_at, mode_of(state, settings.default_mode))
     update: StateUpdate = {
         "results": [record],
         "usage": usage,
@@ -122,64 +121,61 @@ async def _executed(
     return {**update, "attempts": state["attempts"] + 1, **failure}
 
 
-async def _call(
+async def _call_executor(
     executor: ExecutorMethods, state: OrchestratorState, run: RunContext, *, feedback: bool
 ) -> Returned[object] | Raised:
     context, (index, step) = state["context"], current_step(state)
-    instruction = instructed(step, corrections(current_records(state)))
+    instruction = _add_corrections(step, corrections(current_records(state)))
     refused = last_refusal(state)
     args: tuple[str, ...]
     method, args = executor.execute, (instruction,)
     if refused is None or not (feedback or correction_of(refused)):
         pass
     elif executor.correct is not None:
-        method, args = executor.correct, (*args, refused["result"], _reason(refused))
+        method, args = executor.correct, (*args, refused["result"], _read_reason(refused))
     else:
-        context = correction_context(context, refused)
-    key = _key(state, run, instruction)
+        context = _add_refusal(context, refused)
+    key = _build_key(state, run, instruction)
     with pass_to_tools(**{IDEMPOTENCY_KEY: key}):
         return await call_agent(
             partial(method, context=context), *args, run=run, spent_before=state["usage"], step_index=index
         )
 
 
-def _key(state: OrchestratorState, run: RunContext, instruction: str) -> str:
+def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> str:
     attempt = len(current_records(state)) + 1
     run_id = state["declared"]["run_id"]
     return idempotency_key(run.thread_id, run_id, current_index(state), attempt, instruction)
 
 
-def instructed(step: str, wanted: list[str]) -> str:
-    """The step with all that supervisors and people wanted otherwise."""
-    return (
-        "\n".join([step, "", "Keep to these corrections:", *(f"- {one}" for one in wanted)])
-        if wanted
-        else step
-    )
+def _add_corrections(step: str, texts: list[str]) -> str:
+    """Returns the step with all corrections by supervisors and people."""
+    items = [f"- {text}" for text in texts]
+    return "\n".join([step, "", "Keep to these corrections:", *items]) if items else step
 
 
-def correction_context(context: str, refused: StepRecord) -> str:
-    """The context for an executor that has no other way to be told why its output was refused."""
-    feedback = _reason(refused)
-    mark = find_boundary(context, refused["result"], feedback)
+def _add_refusal(context: str, refused: StepRecord) -> str:
+    """Returns the context with the refused output and the reason, for executors without ``correct_step``."""
+    reason = _read_reason(refused)
+    # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
+    mark = find_boundary(context, refused["result"], reason)
     parts = [
         context,
         fence_text("your last output", refused["result"], mark),
-        fence_text("why it was refused; mend that", feedback, mark),
+        fence_text("why it was refused; mend that", reason, mark),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _reason(refused: StepRecord) -> str:
-    """The correction that the output was given back with, else the verdict on it."""
+def _read_reason(refused: StepRecord) -> str:
     return correction_of(refused) or (refused["verdict"]["feedback"] if refused["verdict"] else "")
 
 
-def _record(
+def _build_record(
     state: OrchestratorState, called: Returned[object] | Raised, started_at: str, mode: SupervisionMode
 ) -> StepRecord:
     index, step = current_step(state)
-    result, error = _result(called)
+    result, error = _read_result(called)
     return StepRecord(
         step_index=index,
         step=step,
@@ -189,7 +185,7 @@ def _record(
         verdict=None,
         report=None,
         warnings=[],
-        supervision=_supervision(state, mode),
+        supervision=_build_supervision(state, mode),
         tool_calls=called.spent.tool_calls,
         usage=called.spent.usage,
         judge_usage=state["underway"]["committing"],
@@ -201,17 +197,17 @@ def _record(
     )
 
 
-def _supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
-    """What the execution was committed to: just now, or before the first execution of the step."""
+def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
+    """Returns a record with the commitment of this execution, else of the first execution of the step."""
     if mode == "none":
         return None
-    commitment = state["underway"]["commitment"]
-    before = [record["supervision"] for record in current_records(state)]
-    kept = next((one["commitment"] for one in before if one is not None), None)
-    return {**blank_supervision(mode), "commitment": commitment or kept}
+    earlier = [record["supervision"] for record in current_records(state)]
+    first = next((supervision["commitment"] for supervision in earlier if supervision is not None), None)
+    return {**blank_supervision(mode), "commitment": state["underway"]["commitment"] or first}
 
 
-def _result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+    """Returns the output and no error, or no output and the error."""
     if isinstance(called, Raised):
         return "", called.message
     text = read_text(called.value)

@@ -1,4 +1,4 @@
-"""approval_node and answer_node: a person is asked, and what the answer means."""
+"""approval_node waits for a person's answer; answer_node applies it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from orchestrator.nodes.base import Node, announce, context_of
+from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import accept, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -18,28 +18,29 @@ from orchestrator.supervision.human import read_answer, with_answer
 
 
 async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node
-    """Wait for an answer; nothing else, since an interrupted node starts again from its top."""
+    """Waits for an answer."""
+    # Nothing else belongs here: LangGraph runs an interrupted node again from its first line.
     return {"underway": {**state["underway"], "answer": interrupt(state["question"])}}
 
 
 def answer_node(settings: Settings) -> Node:
-    """The node that applies an answer, or asks again where it is none."""
+    """Returns the node that applies an answer; if the answer cannot be read, it asks again."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         question = cast("Question", state["question"])
         answer = read_answer(state["underway"]["answer"], question, run.now())
-        waiting: StateUpdate = {"underway": {**state["underway"], "answer": None}}
+        taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
         if isinstance(answer, str):
-            return {**waiting, "question": {**question, "problem": answer}}
-        update = _applied(state, with_answer(latest_record(state), answer), answer)
-        announce(runtime.stream_writer, run.thread_id, update)
-        return {**waiting, **update}
+            return {**taken, "question": {**question, "problem": answer}}
+        update = _apply_answer(state, with_answer(latest_record(state), answer), answer)
+        emit_verdicts(runtime.stream_writer, run.thread_id, update)
+        return {**taken, **update}
 
     return node
 
 
-def _applied(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
+def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
     if answer["answer"] == "approve":
         return accept(state, record)
     refused: StepRecord = {**record, "status": "failed"}

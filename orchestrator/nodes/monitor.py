@@ -1,4 +1,4 @@
-"""monitor_node: hands the latest execution to the evaluation, which judges it."""
+"""monitor_node: has the latest execution evaluated, and updates the state with the verdict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.evaluator import Evaluated, Evaluator, refused_by_the_judge_alone
 from orchestrator.judging.feedback import feedback_of, warnings_of
 from orchestrator.judging.verdict import failed, no_verdict
-from orchestrator.nodes.base import Node, announce, bounded, context_of, judged_by
+from orchestrator.nodes.base import Node, emit_verdicts, get_context, stop_if_over_budget, with_judge_usage
 from orchestrator.retry.outcome import add_transport_retries, fail, next_state
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -29,39 +29,42 @@ from orchestrator.state.usage import add_usage
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
-    """The node over one evaluator."""
+    """Returns the node that runs the evaluation."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         record = latest_record(state)
         try:
             contract = contracts.of(state)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         evaluated = await evaluator.evaluate(state, record, contract, run)
-        update = _update(state, _with_report(record, evaluated), evaluated, settings, run)
-        announce(runtime.stream_writer, run.thread_id, update)
+        update = _build_update(state, _add_report(record, evaluated), evaluated, settings, run)
+        emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
 
     return node
 
 
-def _update(
+def _build_update(
     state: OrchestratorState, record: StepRecord, evaluated: Evaluated, settings: Settings, run: RunContext
 ) -> StateUpdate:
-    usage = add_usage(state["usage"], evaluated.usage)
-    counted: StateUpdate = {
-        "usage": usage,
-        "judge_calls": _counted(state["judge_calls"], evaluated),
+    totals: StateUpdate = {
+        "usage": add_usage(state["usage"], evaluated.usage),
+        "judge_calls": _count_judge_calls(state["judge_calls"], evaluated),
         "retries": add_transport_retries(state["retries"], evaluated.transport_retries),
     }
-    before: OrchestratorState = {**state, **counted}
-    followed = _ended(before, record, evaluated) or _followed(before, record, settings, run)
-    return bounded({**counted, **followed}, run, record["step_index"])
+    before: OrchestratorState = {**state, **totals}
+    update = _find_failure(before, record, evaluated)
+    if update is None:
+        # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
+        is_supervised = mode_of(state, settings.default_mode) != "none"
+        update = {"results": [record]} if is_supervised else next_state(before, record, settings, run.now())
+    return stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 
-def _ended(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -> StateUpdate | None:
-    """The end of the run, where the judging failed for good or our own record could not be evaluated."""
+def _find_failure(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -> StateUpdate | None:
+    """Returns the end of the run if the judge failed or the evaluation refused its input; else None."""
     error = evaluated.error
     if error is not None:
         unjudged: StepRecord = {**record, "status": "needs_review", "error": error.message}
@@ -76,36 +79,32 @@ def _ended(state: OrchestratorState, record: StepRecord, evaluated: Evaluated) -
     return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
 
 
-def _followed(
-    state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
-) -> StateUpdate:
-    if mode_of(state, settings.default_mode) != "none":
-        return {"results": [record]}
-    return next_state(state, record, settings, run.now())
-
-
-def _with_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
+def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     return {
-        **judged_by(record, evaluated.usage),
-        "verdict": _verdict(evaluated),
+        **with_judge_usage(record, evaluated.usage),
+        "verdict": _build_verdict(evaluated),
         "report": dict(evaluated.report),
         "warnings": [] if evaluated.report["status"] == "passed" else warnings_of(evaluated.report),
     }
 
 
-def _verdict(evaluated: Evaluated) -> VerdictRecord:
-    """The monitor's own words where it alone decided; those of the failed checks elsewhere."""
-    report, said = evaluated.report, evaluated.verdict
+def _build_verdict(evaluated: Evaluated) -> VerdictRecord:
+    """Returns the monitor's own words if it alone decided, else the words of the failed checks."""
+    report, verdict = evaluated.report, evaluated.verdict
     passed = report["status"] in ("passed", "warning")
     if evaluated.unjudged is not None:
         return no_verdict(evaluated.unjudged)
-    if said is not None and said["success"] is passed and (passed or refused_by_the_judge_alone(report)):
-        return said
+    if (
+        verdict is not None
+        and verdict["success"] is passed
+        and (passed or refused_by_the_judge_alone(report))
+    ):
+        return verdict
     text = str(report["summary"]) if passed else feedback_of(report)
     return VerdictRecord(success=passed, feedback=text)
 
 
-def _counted(calls: JudgeCalls, evaluated: Evaluated) -> JudgeCalls:
+def _count_judge_calls(calls: JudgeCalls, evaluated: Evaluated) -> JudgeCalls:
     judge = cast("Mapping[str, Json]", evaluated.report["judge"])
-    asked = evaluated.asked or judge["called"] is True
-    return JudgeCalls(made=calls["made"] + asked, saved=calls["saved"] + (not asked))
+    was_called = evaluated.asked or judge["called"] is True
+    return JudgeCalls(made=calls["made"] + was_called, saved=calls["saved"] + (not was_called))

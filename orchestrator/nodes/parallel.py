@@ -1,4 +1,4 @@
-"""Steps side by side: once one of them was halted or denied, nothing more of the others is begun."""
+"""Nodes of parallel steps: one runs a step as a branch, one joins the branches, a wrapper stops siblings."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.base import Node, context_of
-from orchestrator.planning.parallel import branch_end, joined
+from orchestrator.nodes.base import Node, get_context
+from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import NO_USAGE, OrchestratorState, StateUpdate
 
+StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 
-def stoppable(node: Node, settings: Settings) -> Node:
-    """The node, unless a step beside it was halted or denied; then the step ends with that failure."""
 
-    async def guarded(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+def stop_with_siblings(node: Node, settings: Settings) -> Node:
+    """Wraps a node of a parallel step so that it does nothing once a sibling was halted or denied."""
+
+    async def guard(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+        run = get_context(runtime, settings)
         if run.stopped is not None:
             return {"status": "failed", "failure": run.stopped, "question": None}
         update = await node(state, runtime)
         run.note_failure(update.get("failure"))
         return update
 
-    return guarded
-
-
-StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
+    return guard
 
 
 def branch_node(step: StepGraph, settings: Settings) -> Node:
-    """The node over the graph of one step; its events are passed on as they happen."""
+    """Returns the node that runs the graph of one step and passes its events on as they happen."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
-        index = state["current_step_index"]
-        run.start_parallel_step(index, state["usage"])
-        ended = state
+        run = get_context(runtime, settings)
+        run.start_parallel_step(state["current_step_index"], state["usage"])
+        end = state
+        # Each branch counts its own usage from zero, so that the join can add all of them.
         stream = step.astream({**state, "usage": NO_USAGE}, context=run, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
             async for _, chunk in chunks:
                 if isinstance(chunk, Event):
                     runtime.stream_writer(chunk)
                 elif isinstance(chunk, dict) and "__interrupt__" not in chunk:
-                    ended = cast("OrchestratorState", chunk)
-        return {"branches": [branch_end(ended)]}
+                    end = cast("OrchestratorState", chunk)
+        return {"branches": [read_branch_end(end)]}
 
     return node
 
 
 def join_node(settings: Settings) -> Node:
-    """The node that puts the steps which ran side by side together."""
+    """Returns the node that merges the results of parallel steps."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         run.end_parallel_steps()
-        update = joined(state, state["branches"])
+        update = join_branches(state, state["branches"])
         reason = run.budget.find_excess(update["usage"])
         if reason is not None and update.get("status", "executing") == "executing":
             update = {**update, **failed("budget_exceeded", reason)}
+        # The reducer of "branches" adds; the next parallel steps must not join these again.
         return cast("StateUpdate", {**update, "branches": Overwrite([])})
 
     return node

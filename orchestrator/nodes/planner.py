@@ -1,4 +1,4 @@
-"""planner_node: a task in, a plan out, and a clean start; or the rest of the task planned anew."""
+"""planner_node: plans a task and starts the run clean, or replans the rest of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from langgraph.types import Overwrite
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.verdict import failed
-from orchestrator.nodes.base import Node, context_of, counted
+from orchestrator.nodes.base import Node, get_context, with_totals
 from orchestrator.planning.plan import PlannedSteps, read_steps
-from orchestrator.planning.replan import planned, replan_request, replanned
+from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
@@ -25,66 +25,73 @@ from orchestrator.supervision.modes import Modes
 
 
 def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Settings) -> Node:
-    """The node over one planner."""
+    """Returns the node that asks the planner."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
-        again = state.get("status") == "executing" and state["underway"]["replan"] is not None
-        before = state if again else blank_state(check_task(state.get("task")), settings.max_retries)
-        update = await _planned(generate_plan, before, modes, settings, run)
-        for event in _events(run.thread_id, before, update):
+        run = get_context(runtime, settings)
+        is_replan = state.get("status") == "executing" and _is_replan(state)
+        # A new run starts from a blank state: the thread may hold the state of an earlier one.
+        before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
+        update = await _make_plan(generate_plan, before, modes, settings, run)
+        for event in _build_events(run.thread_id, before, update):
             runtime.stream_writer(event)
-        return update if again else _fresh(before, update)
+        return update if is_replan else _replace_all(before, update)
 
     return node
 
 
-async def _planned(
+async def _make_plan(
     generate_plan: AgentMethod[object],
     state: OrchestratorState,
     modes: Modes,
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
-    again = state["underway"]["replan"] is not None
-    asked = replan_request(state) if again else state["task"]
-    called = await call_agent(generate_plan, asked, run=run, spent_before=state["usage"])
-    spent = counted(state, called.spent)
+    request = build_replan_request(state) if _is_replan(state) else state["task"]
+    called = await call_agent(generate_plan, request, run=run, spent_before=state["usage"])
+    totals = with_totals(state, called.spent)
     if isinstance(called, Raised):
-        return {**spent, **failed(called.kind or "planner_error", called.message, error=called.error)}
+        return {**totals, **failed(called.kind or "planner_error", called.message, error=called.error)}
     try:
         steps = read_steps(called.value, settings.max_plan_steps)
-        supervised = modes.plan_modes(steps.texts, len(state["plan"]))
+        step_modes = modes.plan_modes(steps.texts, len(state["plan"]))
     except PlanError as error:
-        return {**spent, **failed("plan_invalid", str(error), error=error)}
+        return {**totals, **failed("plan_invalid", str(error), error=error)}
     except ConfigurationError as error:
-        return {**spent, **failed("supervision_invalid", str(error), error=error)}
-    made = _made({**state, **spent}, steps, supervised)
-    if reason := run.budget.find_excess(spent["usage"]):
-        return {**spent, **made, **failed("budget_exceeded", reason)}
-    return {**spent, **made}
+        return {**totals, **failed("supervision_invalid", str(error), error=error)}
+    update = _build_update({**state, **totals}, steps, step_modes)
+    if reason := run.budget.find_excess(totals["usage"]):
+        return {**totals, **update, **failed("budget_exceeded", reason)}
+    return {**totals, **update}
 
 
-def _made(state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode] | None) -> StateUpdate:
-    if state["underway"]["replan"] is not None:
-        retries = state["retries"]
-        once_more: Retries = {**retries, "replans": retries["replans"] + 1}
-        return {**replanned(state, steps, modes), "retries": once_more}
-    return {**planned(steps, modes, str(uuid.uuid4())), "status": "executing"}
+def _is_replan(state: OrchestratorState) -> bool:
+    return state["underway"]["replan"] is not None
 
 
-def _events(thread_id: str, before: OrchestratorState, update: StateUpdate) -> list[Planned | Replanned]:
+def _build_update(
+    state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode] | None
+) -> StateUpdate:
+    if _is_replan(state):
+        counters: Retries = {**state["retries"], "replans": state["retries"]["replans"] + 1}
+        return {**build_replan_update(state, steps, modes), "retries": counters}
+    return {**build_plan_update(steps, modes, str(uuid.uuid4())), "status": "executing"}
+
+
+def _build_events(
+    thread_id: str, before: OrchestratorState, update: StateUpdate
+) -> list[Planned | Replanned]:
     if update.get("status") != "executing":
         return []
     plan, usage = tuple(update["plan"]), update["usage"]
-    if before["underway"]["replan"] is None:
+    if not _is_replan(before):
         return [Planned(thread_id=thread_id, plan=plan, usage=usage)]
     replaced = tuple(update["replaced"])
     return [Replanned(thread_id=thread_id, plan=plan, replaced=replaced, usage=usage)]
 
 
-def _fresh(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
-    """A clean start: whatever an earlier run left on the thread is replaced."""
-    # LangGraph's way around reducers.
-    nothing = {name: Overwrite(blank[name]) for name in ("context", "results", "warnings", "branches")}
-    return cast("StateUpdate", {**blank, **update, **nothing})
+def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update that replaces everything an earlier run left on the thread."""
+    # Overwrite bypasses the reducers, which would add to the old values.
+    added = {name: Overwrite(blank[name]) for name in ("context", "results", "warnings", "branches")}
+    return cast("StateUpdate", {**blank, **update, **added})

@@ -1,11 +1,11 @@
-"""reconcile_node (RECONCILE): what is not as it was committed to, or not as it should be; asks no model."""
+"""reconcile_node (RECONCILE): compares commitment, self-assessment and evaluation, without a model call."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import Node, announce, context_of
+from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import ask_person, next_state, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -16,37 +16,36 @@ from orchestrator.supervision.phases import Reconcile
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
-    """The node over the comparison: a clean step goes on, any other to whoever supervises it."""
+    """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         mode = mode_of(state, settings.default_mode)
-        record, escalate = _reconciled(reconcile, latest_record(state))
+        record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
         if mode == "human":
             text = f"Does the output of step {record['step_index'] + 1} stand?"
             update = ask_person(state, record, "supervision", text, settings, run.now())
         elif not escalate:
             update = next_state(state, record, settings, run.now())
-        announce(runtime.stream_writer, run.thread_id, update)
+        emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
 
     return node
 
 
-def _reconciled(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
+def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
     supervision = record["supervision"] or blank_supervision("llm")
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
     if not findings and read_outcome(record) != "validated":
         findings = ["the evaluation did not pass the step"]
-    found = reconcile(supervision["commitment"], supervision["assessment"], findings)
-    triggers = [*found["triggers"], *_missed(found["triggers"], findings)]
-    return {**record, "supervision": {**supervision, "triggers": triggers}}, bool(triggers) or found[
-        "escalate"
-    ]
+    result = reconcile(supervision["commitment"], supervision["assessment"], findings)
+    triggers = [*result["triggers"], *_add_findings(result["triggers"], findings)]
+    updated: StepRecord = {**record, "supervision": {**supervision, "triggers": triggers}}
+    return updated, bool(triggers) or result["escalate"]
 
 
-def _missed(triggers: list[str], findings: list[str]) -> list[str]:
-    """What the evaluation found and a supervisor's own comparison says nothing of."""
-    spoken_of = any(trigger.startswith("evaluation:") for trigger in triggers)
-    return [] if spoken_of else [f"evaluation:{finding[:300]}" for finding in findings]
+def _add_findings(triggers: list[str], findings: list[str]) -> list[str]:
+    # A caller's own supervisor may ignore the findings; a failed check must escalate nevertheless.
+    has_findings = any(trigger.startswith("evaluation:") for trigger in triggers)
+    return [] if has_findings else [f"evaluation:{finding[:300]}" for finding in findings]

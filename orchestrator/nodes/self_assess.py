@@ -1,11 +1,18 @@
-"""post_node (POST): the executor says how what it did differs from what it committed to."""
+"""post_node (POST): the executor compares its work with its commitment."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
-from orchestrator.retry.outcome import fail
+from orchestrator.nodes.base import (
+    Node,
+    emit_verdicts,
+    fail_unjudged,
+    get_context,
+    stop_if_over_budget,
+    with_judge_usage,
+    with_totals,
+)
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -17,7 +24,7 @@ from orchestrator.supervision.phases import Assess
 
 
 def post_node(assess: Assess | None, settings: Settings) -> Node:
-    """The node over the executor's assessment of itself; it does nothing where there was no commitment."""
+    """Returns the node that asks for the self-assessment; it does nothing if there was no commitment."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         record = latest_record(state)
@@ -25,22 +32,22 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
         commitment = supervision["commitment"]
         if assess is None or commitment is None:
             return {}
-        run = context_of(runtime, settings)
-        called = await _assessed(assess, record, commitment, state, run)
-        spent = judged_by(record, called.spent.usage)
+        run = get_context(runtime, settings)
+        called = await _call_assess(assess, record, commitment, state, run)
+        record = with_judge_usage(record, called.spent.usage)
         if isinstance(called, Raised):
-            lost: StepRecord = {**spent, "status": "needs_review", "error": called.message}
-            update = fail(state, lost, called.kind or "executor_error", called.message, called.error)
+            update = fail_unjudged(state, record, called, "executor_error")
         else:
-            update = {"results": [{**spent, "supervision": {**supervision, "assessment": called.value}}]}
-        update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])
-        announce(runtime.stream_writer, run.thread_id, update)
+            update = {"results": [{**record, "supervision": {**supervision, "assessment": called.value}}]}
+        totals = with_totals(state, called.spent)
+        update = stop_if_over_budget({**totals, **update}, run, record["step_index"])
+        emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
 
     return node
 
 
-async def _assessed(
+async def _call_assess(
     assess: Assess, record: StepRecord, commitment: Commitment, state: OrchestratorState, run: RunContext
 ) -> Returned[SelfAssessment] | Raised:
     index, tools = record["step_index"], list(dict.fromkeys(call["name"] for call in record["tool_calls"]))

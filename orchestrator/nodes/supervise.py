@@ -5,7 +5,15 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import Node, announce, bounded, context_of, counted, judged_by
+from orchestrator.nodes.base import (
+    Node,
+    emit_verdicts,
+    fail_unjudged,
+    get_context,
+    stop_if_over_budget,
+    with_judge_usage,
+    with_totals,
+)
 from orchestrator.retry.outcome import ask_person, fail, next_state, retry
 from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
@@ -18,32 +26,32 @@ from orchestrator.supervision.phases import Supervise
 
 
 def supervise_node(supervise: Supervise, settings: Settings) -> Node:
-    """The node over one supervisor."""
+    """Returns the node that asks the supervisor."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
-        run = context_of(runtime, settings)
+        run = get_context(runtime, settings)
         record = latest_record(state)
-        request = _request(record)
+        request = _build_request(record)
         called = await call_agent(
             lambda: supervise(request),
             run=run,
             spent_before=state["usage"],
             step_index=record["step_index"],
         )
-        spent = judged_by(record, called.spent.usage)
+        record = with_judge_usage(record, called.spent.usage)
         if isinstance(called, Raised):
-            lost: StepRecord = {**spent, "status": "needs_review", "error": called.message}
-            update = fail(state, lost, called.kind or "supervisor_error", called.message, called.error)
+            update = fail_unjudged(state, record, called, "supervisor_error")
         else:
-            update = _decided(state, _with_verdict(spent, called.value), called.value, settings, run)
-        update = bounded({**counted(state, called.spent), **update}, run, record["step_index"])
-        announce(runtime.stream_writer, run.thread_id, update)
+            update = _apply_verdict(state, _add_verdict(record, called.value), called.value, settings, run)
+        totals = with_totals(state, called.spent)
+        update = stop_if_over_budget({**totals, **update}, run, record["step_index"])
+        emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
 
     return node
 
 
-def _request(record: StepRecord) -> SuperviseRequest:
+def _build_request(record: StepRecord) -> SuperviseRequest:
     supervision = record["supervision"] or blank_supervision("llm")
     return SuperviseRequest(
         objective=record["step"],
@@ -55,12 +63,12 @@ def _request(record: StepRecord) -> SuperviseRequest:
     )
 
 
-def _with_verdict(record: StepRecord, verdict: SupervisorVerdict) -> StepRecord:
+def _add_verdict(record: StepRecord, verdict: SupervisorVerdict) -> StepRecord:
     supervision = record["supervision"] or blank_supervision("llm")
     return {**record, "supervision": {**supervision, "verdict": verdict}}
 
 
-def _decided(
+def _apply_verdict(
     state: OrchestratorState,
     record: StepRecord,
     verdict: SupervisorVerdict,
@@ -70,19 +78,20 @@ def _decided(
     refused: StepRecord = {**record, "status": "failed"}
     word = verdict["verdict"]
     if word == "continue":
+        # A supervisor cannot overrule a failed check; only a person's approval can.
         return next_state(state, record, settings, run.now())
     if word == "halt":
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
-        return _asked(state, record, verdict["question"], settings, run)
-    if _reoriented(state) < settings.supervision_policy.max_reorient_attempts:
-        return retry(state, refused, semantic=False)
+        return _ask_or_fail(state, record, verdict["question"], settings, run)
     bound = settings.supervision_policy.max_reorient_attempts
-    wanted = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
-    return _asked(state, record, wanted, settings, run)
+    if _count_reorients(state) < bound:
+        return retry(state, refused, semantic=False)
+    question = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
+    return _ask_or_fail(state, record, question, settings, run)
 
 
-def _asked(
+def _ask_or_fail(
     state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
 ) -> StateUpdate:
     if settings.can_ask_human:
@@ -91,8 +100,13 @@ def _asked(
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
 
-def _reoriented(state: OrchestratorState) -> int:
-    """How often the step was given back with a correction of the supervisor already."""
+def _count_reorients(state: OrchestratorState) -> int:
+    """Returns how often the supervisor returned the step with a correction."""
     supervisions = [record["supervision"] for record in current_records(state)[:-1]]
-    verdicts = [one["verdict"] for one in supervisions if one is not None and one["answer"] is None]
+    # A verdict that a person answered counts for the person.
+    verdicts = [
+        supervision["verdict"]
+        for supervision in supervisions
+        if supervision is not None and supervision["answer"] is None
+    ]
     return sum(verdict is not None and verdict["verdict"] == "reorient" for verdict in verdicts)

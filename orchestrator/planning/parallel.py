@@ -1,10 +1,11 @@
-"""Steps that run side by side: the state of each alone, and what becomes of all; pure functions."""
+"""Parallel steps: which can run now, the state of each branch, and the update that joins them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from orchestrator.planning.plan import ready
+from orchestrator.planning.plan import find_ready_steps
 from orchestrator.state.current_step import context_entry
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -22,22 +23,22 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.usage import add_usage
 
-_STANDING = ("validated", "warning")
+_ACCEPTED: Final = ("validated", "warning")
 
 
-def branches_of(state: OrchestratorState) -> list[OrchestratorState]:
-    """The states of the steps that can run now, each with the results that it needs as its context."""
+def build_branches(state: OrchestratorState) -> list[OrchestratorState]:
+    """Returns the states of the steps that can run now. The context of each holds the results it needs."""
     needs = state["declared"]["needs"] or []
-    return [_alone(state, step) for step in ready(needs, done(state))]
+    return [_build_branch(state, step) for step in find_ready_steps(needs, list_done_steps(state))]
 
 
-def done(state: OrchestratorState) -> frozenset[int]:
-    """The steps that stand, and those that a re-plan gave up."""
-    standing = (record["step_index"] for record in state["results"] if record["status"] in _STANDING)
-    return frozenset([*standing, *state["replaced"]])
+def list_done_steps(state: OrchestratorState) -> frozenset[int]:
+    """Returns the steps that were accepted, and those that a re-plan gave up."""
+    accepted = (record["step_index"] for record in state["results"] if record["status"] in _ACCEPTED)
+    return frozenset([*accepted, *state["replaced"]])
 
 
-def _alone(state: OrchestratorState, step: int) -> OrchestratorState:
+def _build_branch(state: OrchestratorState, step: int) -> OrchestratorState:
     declared, retries = state["declared"], state["retries"]
     return {
         **blank_state(state["task"], state["max_retries"]),
@@ -50,35 +51,36 @@ def _alone(state: OrchestratorState, step: int) -> OrchestratorState:
             modes=None if declared["modes"] is None else [declared["modes"][step]],
         ),
         "current_step_index": step,
-        "context": _context(state["results"], _needed(declared["needs"] or [], step)),
+        "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
+        # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
         "retries": Retries(transport=0, semantic=0, replans=retries["replans"]),
         "usage": state["usage"],
         "underway": {**NOTHING_UNDERWAY, "branch": step},
     }
 
 
-def _needed(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
-    """What a step needs, and what that needs in turn."""
-    found: set[int] = set()
+def _collect_needs(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
+    """Returns the steps that a step needs, and the steps that those need in turn."""
+    collected: set[int] = set()
     waiting = [*needs[step]]
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(needs[one])
-    return frozenset(found)
+        needed = waiting.pop()
+        if needed not in collected:
+            collected.add(needed)
+            waiting.extend(needs[needed])
+    return frozenset(collected)
 
 
-def _context(records: Sequence[StepRecord], steps: frozenset[int] | None = None) -> str:
-    """The results that stand, in the order of the plan."""
-    standing = (record for record in records if record["status"] in _STANDING)
+def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None = None) -> str:
+    """Returns the accepted results (of ``steps``, if given) in the order of the plan."""
+    accepted = (record for record in records if record["status"] in _ACCEPTED)
     return extended(
-        "", [context_entry(record) for record in standing if steps is None or record["step_index"] in steps]
+        "", [context_entry(record) for record in accepted if steps is None or record["step_index"] in steps]
     )
 
 
-def branch_end(state: OrchestratorState) -> BranchEnd:
-    """What a step that ran by itself came to."""
+def read_branch_end(state: OrchestratorState) -> BranchEnd:
+    """Returns the parts of a branch's last state that the join needs."""
     return BranchEnd(
         step_index=state["underway"]["branch"] or 0,
         results=state["results"],
@@ -93,27 +95,29 @@ def branch_end(state: OrchestratorState) -> BranchEnd:
     )
 
 
-def joined(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
-    """The update after steps that ran side by side.
+def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
+    """Returns the update after parallel steps.
 
-    All of them are kept, whatever one of them came to; the first failure by the plan's order ends the run.
+    The results of all of them are kept, also if one failed. The first failure in the order of the plan ends
+    the run.
     """
+    # Branches end in any order; sorted, two equal runs have equal results.
     ordered = sorted(ends, key=lambda end: end["step_index"])
     records = [record for end in ordered for record in end["results"]]
     merged: OrchestratorState = {**state, "results": settle_records(state["results"], records)}
     return {
         "results": records,
-        "context": _context(records),
+        "context": _build_context(records),
         "warnings": [warning for end in ordered for warning in end["warnings"]],
-        "usage": _usage(state["usage"], ordered),
-        "retries": _retries(state["retries"], ordered),
-        "judge_calls": _judge_calls(state["judge_calls"], ordered),
-        **_outcome(merged, ordered),
+        "usage": _add_usages(state["usage"], ordered),
+        "retries": _add_retries(state["retries"], ordered),
+        "judge_calls": _add_judge_calls(state["judge_calls"], ordered),
+        **_decide_next(merged, ordered),
     }
 
 
-def _outcome(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
-    failure = next((end for end in ends if _failed_itself(end)), None)
+def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate:
+    failure = next((end for end in ends if _is_own_failure(end)), None)
     if failure is not None:
         return {
             "status": "failed",
@@ -121,35 +125,35 @@ def _outcome(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUpdate
             "current_step_index": failure["step_index"],
             "attempts": failure["attempts"],
         }
-    again = next((end for end in ends if end["replan"] is not None), None)
-    if again is not None:
+    replan = next((end for end in ends if end["replan"] is not None), None)
+    if replan is not None:
         return {
-            "underway": {**state["underway"], "replan": again["replan"]},
-            "current_step_index": again["step_index"],
-            "attempts": again["attempts"],
+            "underway": {**state["underway"], "replan": replan["replan"]},
+            "current_step_index": replan["step_index"],
+            "attempts": replan["attempts"],
         }
-    standing = done(state)
-    at = next((step for step in range(len(state["plan"])) if step not in standing), len(state["plan"]))
+    done, count = list_done_steps(state), len(state["plan"])
+    index = next((step for step in range(count) if step not in done), count)
     return {
-        "status": "success" if at == len(state["plan"]) else "executing",
-        "current_step_index": at,
+        "status": "success" if index == count else "executing",
+        "current_step_index": index,
         "attempts": 0,
     }
 
 
-def _failed_itself(end: BranchEnd) -> bool:
-    """Not since a step beside it was halted or denied."""
+def _is_own_failure(end: BranchEnd) -> bool:
+    # A branch that stopped because a sibling was halted or denied carries the sibling's failure.
     return end["failure"] is not None and end["failure"]["step_index"] == end["step_index"]
 
 
-def _usage(before: Usage, ends: Iterable[BranchEnd]) -> Usage:
+def _add_usages(before: Usage, ends: Iterable[BranchEnd]) -> Usage:
     total = before
     for end in ends:
         total = add_usage(total, end["usage"])
     return total
 
 
-def _retries(before: Retries, ends: Sequence[BranchEnd]) -> Retries:
+def _add_retries(before: Retries, ends: Sequence[BranchEnd]) -> Retries:
     return Retries(
         transport=before["transport"] + sum(end["retries"]["transport"] for end in ends),
         semantic=before["semantic"] + sum(end["retries"]["semantic"] for end in ends),
@@ -157,7 +161,7 @@ def _retries(before: Retries, ends: Sequence[BranchEnd]) -> Retries:
     )
 
 
-def _judge_calls(before: JudgeCalls, ends: Sequence[BranchEnd]) -> JudgeCalls:
+def _add_judge_calls(before: JudgeCalls, ends: Sequence[BranchEnd]) -> JudgeCalls:
     return JudgeCalls(
         made=before["made"] + sum(end["judge_calls"]["made"] for end in ends),
         saved=before["saved"] + sum(end["judge_calls"]["saved"] for end in ends),

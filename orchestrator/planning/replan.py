@@ -1,11 +1,11 @@
-"""A plan as the state holds it, and what is planned again once a step is out of retries; pure functions."""
+"""State updates of a plan and of a re-plan, and the request for a re-plan."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from agents.prompts import fence_text, find_boundary
-from orchestrator.planning.parallel import done
+from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
@@ -17,44 +17,46 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.records import SupervisionMode
 
 
-def planned(steps: PlannedSteps, modes: list[SupervisionMode] | None, run_id: str) -> StateUpdate:
-    """The fields of a first plan."""
+def build_plan_update(steps: PlannedSteps, modes: list[SupervisionMode] | None, run_id: str) -> StateUpdate:
+    """Returns the fields of a first plan."""
     needs = None if steps.needs is None else [list(needed) for needed in steps.needs]
-    declared = Declared(run_id=run_id, needs=needs, contracts=_contracts(steps), modes=modes)
+    declared = Declared(run_id=run_id, needs=needs, contracts=_list_contracts(steps), modes=modes)
     return {"plan": list(steps.texts), "declared": declared}
 
 
-def replanned(
+def build_replan_update(
     state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode] | None
 ) -> StateUpdate:
-    """The fields after a re-plan: new steps after the old plan, of which what does not stand is given up.
+    """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
 
     Args:
-        state: Before it.
-        steps: The new steps; what they need is counted among themselves, and all that stands besides.
-        modes: How they are supervised, where a function says it.
+        state: The state before the re-plan.
+        steps: The new steps. Their needs are indices among themselves; each also needs all accepted steps.
+        modes: The mode of each new step, if a function chooses it.
     """
-    before, declared = len(state["plan"]), state["declared"]
-    standing = done(state)
+    count, declared = len(state["plan"]), state["declared"]
+    done = list_done_steps(state)
     return {
+        # The old steps keep their indices, by which their records are stored.
         "plan": [*state["plan"], *steps.texts],
         "declared": Declared(
             run_id=declared["run_id"],
-            needs=_all_needs(declared["needs"], steps, before, sorted(standing - {*state["replaced"]})),
-            contracts=_all_contracts(declared["contracts"], steps, before),
+            needs=_merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
+            contracts=_merge_contracts(declared["contracts"], steps, count),
             modes=None if modes is None else [*(declared["modes"] or []), *modes],
         ),
-        "replaced": sorted([*state["replaced"], *(step for step in range(before) if step not in standing)]),
-        "current_step_index": before,
+        "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
+        "current_step_index": count,
         "attempts": 0,
         "underway": NOTHING_UNDERWAY,
         "status": "executing",
     }
 
 
-def replan_request(state: OrchestratorState) -> str:
-    """What a planner is told: the task, the results that stand, and what failed; all but the task as data."""
+def build_replan_request(state: OrchestratorState) -> str:
+    """Returns the planner's input for a re-plan: the task, the accepted results and the failure."""
     task, failure = state["task"], state["underway"]["replan"] or ""
+    # Results and failure may quote foreign text, so they are fenced as data.
     mark = find_boundary(task, state["context"], failure)
     parts = [
         task,
@@ -65,26 +67,27 @@ def replan_request(state: OrchestratorState) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _contracts(steps: PlannedSteps) -> list[dict[str, Json] | None] | None:
-    return list(steps.contracts) if any(one is not None for one in steps.contracts) else None
+def _list_contracts(steps: PlannedSteps) -> list[dict[str, Json] | None] | None:
+    return list(steps.contracts) if any(contract is not None for contract in steps.contracts) else None
 
 
-def _all_contracts(
+def _merge_contracts(
     before: Sequence[dict[str, Json] | None] | None, steps: PlannedSteps, count: int
 ) -> list[dict[str, Json] | None] | None:
-    new = _contracts(steps)
+    new = _list_contracts(steps)
     if before is None and new is None:
         return None
     return [*(before or [None] * count), *(new or [None] * len(steps.texts))]
 
 
-def _all_needs(
-    before: Sequence[Sequence[int]] | None, steps: PlannedSteps, count: int, standing: Sequence[int]
+def _merge_needs(
+    before: Sequence[Sequence[int]] | None, steps: PlannedSteps, count: int, accepted: Sequence[int]
 ) -> list[list[int]] | None:
-    """What each step needs; the steps of a sequential part need the one before; new ones, all that stands."""
+    """Returns the needs of all steps: a new step needs every accepted step and its own needs."""
     if before is None and steps.needs is None:
         return None
-    in_a_row = [[index - 1] if index else [] for index in range(len(steps.texts))]
-    new = in_a_row if steps.needs is None else [list(needed) for needed in steps.needs]
+    # A sequential part of the plan says the same as needs that name the step before.
+    sequence = [[index - 1] if index else [] for index in range(len(steps.texts))]
+    new = sequence if steps.needs is None else [list(needed) for needed in steps.needs]
     old = [[]] * count if before is None else [list(needed) for needed in before]
-    return [*old, *([*standing, *(one + count for one in needed)] for needed in new)]
+    return [*old, *([*accepted, *(step + count for step in needed)] for needed in new)]
