@@ -46,12 +46,12 @@ def without_unchanged(node: Node) -> Node:
     """Wraps a node so that its update leaves out the fields that stay as they are."""
 
     # A store writes a row for each field of an update.
-    async def reduced(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
+    async def node_without_unchanged(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         update = await node(state, runtime)
         changes = {name: value for name, value in update.items() if _is_change(state, name, value)}
         return cast("StateUpdate", changes)
 
-    return reduced
+    return node_without_unchanged
 
 
 _ADDED_FIELDS: Final = frozenset({"context", "results", "warnings", "branches"})
