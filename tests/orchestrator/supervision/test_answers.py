@@ -1,0 +1,175 @@
+"""Answers that are refused: unreadable, late, given twice, or without a question."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.types import Command
+
+from orchestrator import (
+    ConfigurationError,
+    Question,
+    ResumeError,
+)
+from orchestrator.supervision.human import read_answer
+from tests.fakes.supervision import (
+    SpeakingExecutor,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    APPROVE,
+    DENY,
+    THREAD,
+    build_human,
+    start_human,
+    statuses,
+    stored_state,
+)
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+QUESTION = Question(
+    id="0.1",
+    kind="supervision",
+    step_index=0,
+    step="one",
+    attempt=1,
+    text="Does it stand?",
+    output="one done",
+    findings=[],
+    accepts=["approve", "correct", "deny"],
+    asked_at=NOW.isoformat(),
+    deadline=None,
+    on_deadline="deny",
+    problem=None,
+)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "yes",
+        "",
+        "deny",
+        "correct",
+        True,
+        1,
+        [],
+        ["approve"],
+        {},
+        {"answer": None},
+        {"answer": "Approve"},
+        {"answer": "maybe", "text": "x"},
+        {"answer": "deny"},
+        {"answer": "deny", "text": " "},
+        {"answer": "correct"},
+        {"answer": "correct", "text": ""},
+        {"answer": "correct", "text": 3},
+        {"answer": "correct", "text": "x" * 20_000},
+        {"answer": "approve", "text": 3},
+        {"answer": "approve", "answered_by": 3},
+        {"answer": "approve", "correction": "x"},
+        {"answer": ["approve"]},
+        {3: "approve"},
+    ],
+    ids=lambda answer: repr(answer)[:40],
+)
+def test_a_bad_answer_is_refused_with_the_reason(answer):
+    assert isinstance(read_answer(answer, QUESTION, NOW), str)
+
+
+def test_a_refused_answer_leaves_the_question_open():
+    executor = SpeakingExecutor()
+    orchestrator, before = start_human(executor)
+    with pytest.raises(ResumeError, match="the question is still open"):
+        orchestrator.resume("thread", {"answer": "deny"})
+
+    assert stored_state(orchestrator) == before
+    assert len(executor.calls) == 1
+    assert orchestrator.resume("thread", APPROVE)["results"][0]["status"] == "validated"
+
+
+def test_a_bad_answer_says_what_is_accepted():
+    orchestrator, _ = start_human()
+    with pytest.raises(ResumeError) as raised:
+        orchestrator.resume("thread", "yes")
+
+    assert str(raised.value).startswith('the answer is \'yes\'; give one of {"answer": "approve"}')
+
+
+def test_an_answer_through_the_graph_is_checked_as_well():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor)
+    values = asyncio.run(orchestrator.graph.ainvoke(Command(resume="yes"), THREAD))
+    [waiting] = values["__interrupt__"]
+
+    assert "the answer is 'yes'" in waiting.value["problem"]
+    assert len(executor.calls) == 1
+
+
+answers = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["answer", "text", "answered_by", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+).filter(
+    lambda given: not (isinstance(given, dict) and given.get("answer") in ("approve", "correct", "deny"))
+)
+
+
+@given(answers)
+def test_no_answer_that_cannot_be_read_is_taken(answer):
+    assert isinstance(read_answer(answer, QUESTION, NOW), str)
+
+
+def test_a_second_answer_to_the_last_question_is_refused():
+    orchestrator, _ = start_human(plan=["one"])
+    orchestrator.resume("thread", APPROVE)
+    with pytest.raises(ResumeError, match="has ended as 'success'"):
+        orchestrator.resume("thread", DENY)
+
+    assert stored_state(orchestrator)["status"] == "success"
+
+
+def test_a_second_answer_that_names_its_question_does_not_answer_the_next():
+    orchestrator, state = start_human()
+    answer = {**APPROVE, "question": state["question"]["id"]}
+    after = orchestrator.resume("thread", answer)
+    with pytest.raises(ResumeError, match=r"the answer is to question '0\.1', and '1\.1' is the one"):
+        orchestrator.resume("thread", answer)
+
+    assert stored_state(orchestrator) == after
+
+
+def test_an_answer_without_a_question_is_refused():
+    orchestrator = build_human(supervision="none")
+    orchestrator.run("x", "thread")
+
+    with pytest.raises(ResumeError, match="has ended"):
+        orchestrator.resume("thread", APPROVE)
+
+
+def test_two_answers_at_once_are_one_too_many():
+    begun, release = threading.Event(), threading.Event()
+
+    def slowly(step, context=""):
+        if step == "two":
+            begun.set()
+            release.wait(20)
+        return step
+
+    orchestrator, _ = start_human(SpeakingExecutor(slowly))
+    first = threading.Thread(target=orchestrator.resume, args=("thread", APPROVE))
+    first.start()
+    assert begun.wait(20)
+    with pytest.raises(ConfigurationError, match="is being run already"):
+        orchestrator.resume("thread", DENY)
+    release.set()
+    first.join(20)
+
+    assert statuses(stored_state(orchestrator)) == ["validated", "pending_validation"]

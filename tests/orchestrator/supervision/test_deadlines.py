@@ -1,0 +1,92 @@
+"""Deadlines of answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator import (
+    SupervisionPolicy,
+)
+from tests.fakes.supervision import (
+    FakeClock,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    APPROVE,
+    CORRECT,
+    PARALLEL_PLAN,
+    failure_kind,
+    start_human,
+    statuses,
+)
+
+
+@pytest.mark.parametrize(("then", "status"), [("deny", "failed"), ("approve", "success")])
+@pytest.mark.parametrize("answer", [None, APPROVE, CORRECT, "nonsense"], ids=str)
+def test_after_the_deadline_whoever_resumes_what_was_configured_is_the_answer(then, status, answer):
+    clock = FakeClock()
+    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline=then)
+    orchestrator, state = start_human(plan=["one"], supervision_policy=policy, clock=clock)
+    clock.pass_by(seconds=61)
+    ended = orchestrator.resume("thread", answer)
+
+    assert ended["status"] == status
+    assert ended["results"][0]["supervision"]["answer"]["answered_by"] == "deadline"
+    assert state["question"]["deadline"] == "2026-01-02T03:05:05+00:00"
+
+
+def test_a_deadline_that_is_not_configured_denies():
+    clock = FakeClock()
+    orchestrator, _ = start_human(clock=clock, supervision_policy=SupervisionPolicy(answer_deadline_s=1))
+    clock.pass_by(days=1)
+
+    assert failure_kind(orchestrator.resume("thread")) == "denied"
+
+
+@pytest.mark.parametrize("seconds", [0, 59, 60])
+def test_before_the_deadline_the_answer_counts(seconds):
+    clock = FakeClock()
+    policy = SupervisionPolicy(answer_deadline_s=60)
+    orchestrator, _ = start_human(plan=["one"], supervision_policy=policy, clock=clock)
+    clock.pass_by(seconds=seconds)
+
+    assert orchestrator.resume("thread", APPROVE)["status"] == "success"
+
+
+def test_before_the_deadline_a_run_without_an_answer_waits():
+    clock = FakeClock()
+    orchestrator, before = start_human(
+        supervision_policy=SupervisionPolicy(answer_deadline_s=60), clock=clock
+    )
+
+    assert orchestrator.resume("thread") == before
+
+
+def test_without_a_deadline_a_question_waits_for_ever():
+    clock = FakeClock()
+    orchestrator, before = start_human(clock=clock)
+    clock.pass_by(days=5000)
+
+    assert (before["question"]["deadline"], orchestrator.resume("thread")) == (None, before)
+
+
+def test_each_question_has_a_deadline_of_its_own():
+    clock = FakeClock()
+    orchestrator, _ = start_human(supervision_policy=SupervisionPolicy(answer_deadline_s=60), clock=clock)
+    clock.pass_by(seconds=50)
+    state = orchestrator.resume("thread", APPROVE)
+    clock.pass_by(seconds=50)
+
+    assert state["question"]["deadline"] == "2026-01-02T03:05:55+00:00"
+    assert orchestrator.resume("thread", APPROVE)["status"] == "success"
+
+
+def test_a_deadline_holds_for_steps_side_by_side():
+    clock = FakeClock()
+    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline="approve")
+    orchestrator, state = start_human(plan=PARALLEL_PLAN, supervision_policy=policy, clock=clock)
+    clock.pass_by(seconds=61)
+    while state["status"] == "executing":
+        state = orchestrator.resume("thread")
+        clock.pass_by(seconds=61)
+
+    assert (state["status"], statuses(state)) == ("success", ["validated"] * 3)

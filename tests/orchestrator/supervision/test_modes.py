@@ -1,0 +1,172 @@
+"""The modes of supervision, one for all steps or one for each, and the policy."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent, MonitoringAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    ConfigurationError,
+    LangGraphOrchestrator,
+    RetryPolicy,
+    SupervisionPolicy,
+)
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import (
+    FakeSupervisor,
+    SpeakingExecutor,
+    halt,
+    missed,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    DONE,
+    build_llm,
+    failure_kind,
+    run_llm,
+    supervision_of,
+)
+
+
+@pytest.mark.parametrize("options", [{"supervision": "none"}, {"supervision": lambda step, index: "none"}])
+def test_in_mode_none_nothing_of_it_runs(options):
+    executor, supervisor = SpeakingExecutor(said=[missed()]), FakeSupervisor(halt())
+    state = run_llm(supervisor, executor, **options)
+
+    assert (state["status"], supervision_of(state)) == ("success", None)
+    assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
+
+
+def test_in_mode_none_no_model_call_is_added():
+    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "out"}')
+    agents = FakePlanner(["one"]), ExecutionAgent(model), MonitoringAgent(model)
+    state = LangGraphOrchestrator(*agents, supervision="none").run("x")
+
+    assert (state["usage"]["model_calls"], len(model.prompts)) == (2, 2)
+
+
+def test_a_step_has_its_own_mode():
+    executor = SpeakingExecutor(said=[missed()])
+    modes = {"one": "none", "two": "llm", "three": "human"}
+    supervisor = FakeSupervisor()
+    state = run_llm(
+        supervisor,
+        executor,
+        plan=list(modes),
+        supervision=lambda step, index: modes[step],
+        checkpointer=InMemorySaver(),
+    )
+
+    assert [record["supervision"] and record["supervision"]["mode"] for record in state["results"]] == [
+        None,
+        "llm",
+        "human",
+    ]
+    assert (len(supervisor.requests), state["question"]["step_index"]) == (1, 2)
+
+
+def test_a_function_of_modes_is_given_the_text_and_the_index_of_each_step():
+    asked = []
+    run_llm(plan=["one", "two"], supervision=lambda step, index: asked.append((step, index)) or "none")
+
+    assert asked == [("one", 0), ("two", 1)]
+
+
+def test_the_steps_of_a_new_plan_have_their_own_modes():
+    executor = SpeakingExecutor("bad", "done", said=[missed()])
+    planner = FakePlanner(["one"], ["two"])
+    supervisor = FakeSupervisor()
+    orchestrator = LangGraphOrchestrator(
+        planner,
+        executor,
+        FakeMonitor(),
+        max_retries=0,
+        contract=DONE,
+        supervision=lambda step, index: "llm" if index else "none",
+        supervisor=supervisor,
+        retry_policy=RetryPolicy(max_replans=1),
+    )
+    state = orchestrator.run("x")
+
+    assert (state["status"], executor.commitments, len(supervisor.requests)) == ("success", ["two"], 1)
+
+
+def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
+    supervisor = FakeSupervisor(halt())
+    state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
+
+    assert (state["question"]["text"], supervisor.requests) == ("Does the output of step 1 stand?", [])
+
+
+def test_in_mode_human_agents_without_a_model_will_do():
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), FakeExecutor(), FakeMonitor(), supervision="human", checkpointer=InMemorySaver()
+    )
+    state = orchestrator.run("x")
+
+    assert (state["status"], supervision_of(state)["commitment"]) == ("executing", None)
+
+
+@pytest.mark.parametrize("mode", ["LLM", "", None, True, 3, ["llm"]], ids=repr)
+def test_an_unknown_mode_is_refused_before_anything_runs(mode):
+    with pytest.raises(ConfigurationError, match="give 'none', 'llm', 'human', or a function"):
+        build_llm(supervision=mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [
+        (lambda step, index: "maybe" if index else "none", "step 2: supervision is 'maybe'; give 'none'"),
+        (lambda step, index: None, "step 1: supervision is None"),
+        (lambda step, index: 1 / (1 - index), "step 1: supervision is 1.0"),
+        (lambda step, index: {0: "none"}[index], "step 2: supervision raised KeyError"),
+        (lambda step, index: "human", "step 1: supervision is 'human', and there is no checkpointer"),
+    ],
+    ids=["unknown", "none", "number", "raises", "human"],
+)
+def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(mode, sentence):
+    executor = SpeakingExecutor()
+    state = run_llm(executor=executor, plan=["one", "two"], supervision=mode)
+
+    assert (failure_kind(state), executor.calls, executor.commitments) == ("supervision_invalid", [], [])
+    assert state["failure"]["message"].startswith(sentence)
+
+
+def test_mode_human_without_a_checkpointer_is_refused():
+    with pytest.raises(ConfigurationError, match="'human', and there is no checkpointer"):
+        build_llm(supervision="human")
+
+
+def test_mode_llm_without_a_model_for_it_is_refused():
+    with pytest.raises(ConfigurationError, match="'llm', and there is no model for it"):
+        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision="llm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"max_reorient_attempts": 0}, "max_reorient_attempts is 0; give a whole number of at least 1"),
+        ({"max_reorient_attempts": -1}, "max_reorient_attempts is -1; give a whole number of at least 1"),
+        ({"max_reorient_attempts": True}, "max_reorient_attempts is True; give a whole number"),
+        ({"max_reorient_attempts": 1.5}, "max_reorient_attempts is 1.5; give a whole number"),
+        ({"max_corrections": 0}, "max_corrections is 0; give a whole number of at least 1"),
+        ({"max_assumptions": -1}, "max_assumptions is -1; give a whole number of at least 0"),
+        ({"human": "yes"}, "human is 'yes'; give True or False"),
+        ({"answer_deadline_s": 0}, "answer_deadline_s is 0; give seconds above 0, or None"),
+        ({"answer_deadline_s": float("inf")}, "answer_deadline_s is inf; give seconds above 0"),
+        ({"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),
+    ],
+)
+def test_a_supervision_policy_names_the_argument_what_was_given_and_what_is_accepted(arguments, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        SupervisionPolicy(**arguments)
+
+    assert str(raised.value).startswith(sentence)
+
+
+def test_what_is_no_supervision_policy_is_refused():
+    with pytest.raises(ConfigurationError, match="supervision_policy is 3; give a SupervisionPolicy"):
+        build_llm(supervision_policy=3)

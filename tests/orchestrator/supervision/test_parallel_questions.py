@@ -1,0 +1,146 @@
+"""Questions about steps that run in parallel."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    Budget,
+)
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.supervision import (
+    SpeakingExecutor,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    APPROVE,
+    CORRECT,
+    DENY,
+    PARALLEL_PLAN,
+    answer_all,
+    failure_kind,
+    start_human,
+    statuses,
+    stored_state,
+)
+
+
+class LateFirst(SpeakingExecutor):
+    """The first of two steps ends after the second."""
+
+    def __init__(self):
+        super().__init__()
+        self._second = threading.Event()
+
+    def execute_step(self, step_description, context=""):
+        if step_description == "one":
+            self._second.wait(20)
+        return super().execute_step(step_description, context)
+
+    def assess_step(self, step, commitment, output):
+        if step == "two":
+            self._second.set()
+        return super().assess_step(step, commitment, output)
+
+
+@pytest.mark.parametrize("executor", [SpeakingExecutor, LateFirst])
+def test_questions_of_steps_side_by_side_come_one_after_the_other_by_the_plan(executor):
+    orchestrator, state = start_human(executor(), plan=PARALLEL_PLAN)
+    steps, ended = answer_all(orchestrator, state, APPROVE)
+
+    assert steps == ["one", "two", "end"]
+    assert (ended["status"], statuses(ended)) == ("success", ["validated"] * 3)
+
+
+@pytest.mark.parametrize("executor", [SpeakingExecutor, LateFirst])
+def test_an_answer_is_for_the_question_that_was_shown(executor):
+    orchestrator, state = start_human(executor(), plan=PARALLEL_PLAN)
+    shown = state["question"]["step_index"]
+    ended = orchestrator.resume("thread", DENY)
+
+    assert (failure_kind(ended), ended["failure"]["step_index"]) == ("denied", shown)
+
+
+def test_steps_side_by_side_are_corrected_each_by_itself():
+    executor = SpeakingExecutor()
+    orchestrator, state = start_human(executor, plan=PARALLEL_PLAN)
+    corrected = []
+
+    def answer(question):
+        if question["step"] == "two" and not corrected:
+            corrected.append(question)
+            return CORRECT
+        return APPROVE
+
+    steps, ended = answer_all(orchestrator, state, answer)
+
+    assert steps == ["one", "two", "two", "end"]
+    assert [(record["step_index"], record["attempt"]) for record in ended["results"]] == [
+        (0, 1),
+        (1, 1),
+        (1, 2),
+        (2, 1),
+    ]
+
+
+def test_a_step_that_was_approved_is_not_executed_again_for_the_one_beside_it():
+    executor = SpeakingExecutor()
+    orchestrator, state = start_human(executor, plan=PARALLEL_PLAN)
+    answer_all(orchestrator, state, APPROVE)
+
+    assert sorted(call.step for call in executor.calls) == ["end", "one", "two"]
+
+
+def test_a_denial_withdraws_the_questions_of_the_steps_beside():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN)
+    state = orchestrator.resume("thread", DENY)
+
+    assert (state["status"], failure_kind(state), state["question"]) == ("failed", "denied", None)
+    assert [(record["step"], record["status"]) for record in state["results"]] == [
+        ("one", "failed"),
+        ("two", "pending_validation"),
+    ]
+    assert stored_state(orchestrator) == state
+
+
+decisions = st.sampled_from([APPROVE, CORRECT, DENY])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(decisions, min_size=1, max_size=8), st.sampled_from([["one", "two", "end"], PARALLEL_PLAN]))
+def test_no_step_is_executed_after_a_denial(given_answers, plan):
+    executor = SpeakingExecutor()
+    orchestrator, state = start_human(executor, plan=plan)
+    for answer in given_answers:
+        if state["status"] != "executing":
+            break
+        before = len(executor.calls)
+        if answer is CORRECT and "correct" not in state["question"]["accepts"]:
+            continue
+        state = orchestrator.resume("thread", answer)
+        if answer is DENY:
+            assert (failure_kind(state), len(executor.calls)) == ("denied", before)
+            assert stored_state(orchestrator) == state
+
+
+class CallingExecutor(FakeExecutor):
+    """Asks a model, which is not for others to ask."""
+
+    def __init__(self, model):
+        super().__init__(lambda step, context: model.invoke(step).text)
+
+
+def test_a_budget_counts_what_steps_side_by_side_spent_before_a_resumption():
+    model = ScriptedChatModel(lambda messages: "out")
+    budget = Budget(max_model_calls=3)
+    orchestrator, _ = start_human(CallingExecutor(model), plan=PARALLEL_PLAN, budget=budget)
+    orchestrator.resume("thread", CORRECT)
+    orchestrator.resume("thread", APPROVE)
+    state = orchestrator.resume("thread", CORRECT)
+
+    assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)

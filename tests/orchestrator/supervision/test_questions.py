@@ -1,0 +1,252 @@
+"""The question to a person, and what each answer does to the run."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator import (
+    ConfigurationError,
+    ResumeError,
+    RetryPolicy,
+    RunPaused,
+    SupervisionPolicy,
+)
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept
+from tests.fakes.supervision import (
+    FakeClock,
+    FakeSupervisor,
+    SpeakingExecutor,
+    ask_human,
+    met,
+    missed,
+    reorient,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    APPROVE,
+    CORRECT,
+    DENY,
+    DONE,
+    build_human,
+    failure_kind,
+    start_human,
+    statuses,
+    stored_state,
+)
+
+
+def test_a_run_returns_with_the_question_that_waits():
+    _, state = start_human()
+    question = state["question"]
+
+    assert (state["status"], statuses(state)) == ("executing", ["pending_validation"])
+    assert (question["kind"], question["step_index"], question["step"]) == ("supervision", 0, "one")
+    assert (question["attempt"], question["output"]) == (1, "one done")
+    assert question["accepts"] == ["approve", "correct", "deny"]
+
+
+def test_nothing_is_executed_while_a_question_waits():
+    executor = SpeakingExecutor()
+    start_human(executor)
+
+    assert [call.step for call in executor.calls] == ["one"]
+
+
+def test_a_question_shows_what_is_not_as_it_should_be():
+    _, state = start_human(SpeakingExecutor("bad", said=[missed()]), contract=DONE)
+
+    assert state["question"]["findings"][0] == "commitment_not_met"
+    assert any("done" in finding for finding in state["question"]["findings"])
+
+
+def test_the_stored_state_of_a_waiting_run_equals_the_returned_one():
+    orchestrator, state = start_human()
+
+    assert stored_state(orchestrator) == state
+
+
+def test_the_last_event_of_a_waiting_run_is_its_question():
+    events = list(build_human().stream("x", "thread"))
+
+    assert isinstance(events[-1], RunPaused)
+    assert events[-1].question == events[-1].state["question"]
+
+
+def test_approve_validates_the_step_and_goes_on():
+    orchestrator, _ = start_human()
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert (state["status"], statuses(state)) == ("executing", ["validated", "pending_validation"])
+    assert state["question"]["step_index"] == 1
+
+
+def test_approve_of_the_last_step_ends_the_run_well():
+    orchestrator, _ = start_human(plan=["one"])
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert (state["status"], state["question"], stored_state(orchestrator)) == ("success", None, state)
+
+
+def test_approve_keeps_what_the_evaluation_said():
+    orchestrator, _ = start_human(SpeakingExecutor("bad"), plan=["one"], contract=DONE)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert statuses(state) == ["validated"]
+    assert state["results"][0]["report"]["status"] == "failed"
+    assert state["results"][0]["verdict"]["success"] is False
+
+
+def test_deny_ends_the_run_with_the_reason():
+    orchestrator, _ = start_human()
+    state = orchestrator.resume("thread", {**DENY, "answered_by": "Ada"})
+
+    assert (state["status"], failure_kind(state), statuses(state)) == ("failed", "denied", ["failed"])
+    assert state["failure"]["message"] == "step 1: denied by Ada: too dear"
+
+
+def test_nothing_is_executed_after_a_denial():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor, retry_policy=RetryPolicy(max_replans=2, exhausted="accept_best"))
+    orchestrator.resume("thread", DENY)
+
+    assert [call.step for call in executor.calls] == ["one"]
+
+
+def test_correct_executes_the_step_again_with_the_correction():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor)
+    orchestrator.resume("thread", CORRECT)
+
+    assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
+
+
+def test_after_a_correction_the_step_is_checked_and_asked_about_again():
+    executor = SpeakingExecutor("first", "second")
+    orchestrator, _ = start_human(executor, plan=["one"])
+    state = orchestrator.resume("thread", CORRECT)
+
+    assert (state["question"]["attempt"], state["question"]["output"]) == (2, "second")
+    assert [output for _, _, output in executor.assessments] == ["first", "second"]
+    assert [record["report"]["status"] for record in state["results"]] == ["passed", "passed"]
+
+
+def test_a_correction_is_no_retry():
+    orchestrator, _ = start_human(plan=["one"], max_retries=0)
+    orchestrator.resume("thread", CORRECT)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
+    assert state["retries"]["semantic"] == 0
+
+
+def test_corrections_accumulate():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor)
+    orchestrator.resume("thread", CORRECT)
+    orchestrator.resume("thread", {**CORRECT, "text": "no commas"})
+
+    assert executor.calls[2].step.endswith("\n- use fewer words\n- no commas")
+
+
+@pytest.mark.parametrize("bound", [1, 2])
+def test_out_of_corrections_a_person_can_only_approve_or_deny(bound):
+    orchestrator, _ = start_human(supervision_policy=SupervisionPolicy(max_corrections=bound))
+    for _ in range(bound):
+        state = orchestrator.resume("thread", CORRECT)
+    with pytest.raises(ResumeError):
+        orchestrator.resume("thread", CORRECT)
+
+    assert state["question"]["accepts"] == ["approve", "deny"]
+    assert orchestrator.resume("thread", APPROVE)["results"][bound]["status"] == "validated"
+
+
+def test_who_answered_what_and_when_is_in_the_record():
+    clock = FakeClock()
+    orchestrator, _ = start_human(clock=clock)
+    clock.pass_by(hours=5)
+    state = orchestrator.resume("thread", {**CORRECT, "answered_by": "Ada"})
+
+    assert state["results"][0]["supervision"]["answer"] == {
+        "answer": "correct",
+        "text": "use fewer words",
+        "answered_by": "Ada",
+        "answered_at": clock.now.isoformat(),
+    }
+
+
+def test_an_answer_may_be_the_mere_word():
+    orchestrator, _ = start_human(plan=["one"])
+
+    assert orchestrator.resume("thread", "approve")["status"] == "success"
+
+
+def supervised(*verdicts, said=None, **options):
+    executor = SpeakingExecutor(said=said or [missed()])
+    orchestrator = build_human(executor, supervision="llm", supervisor=FakeSupervisor(*verdicts), **options)
+    return executor, orchestrator, orchestrator.run("x", "thread")
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "records"),
+    [
+        (APPROVE, "success", ["validated"]),
+        (DENY, "failed", ["failed"]),
+        (CORRECT, "success", ["failed", "validated"]),
+    ],
+)
+def test_a_supervisors_question_is_answered(answer, status, records):
+    _, orchestrator, _ = supervised(ask_human("May I?"), said=[missed(), met()], plan=["one"])
+    state = orchestrator.resume("thread", answer)
+
+    assert (state["status"], statuses(state)) == (status, records)
+
+
+def test_after_a_persons_correction_the_supervisor_is_asked_only_if_the_step_is_not_clean():
+    executor = SpeakingExecutor(said=[missed(), met()])
+    supervisor = FakeSupervisor(ask_human())
+    orchestrator, _ = start_human(executor, plan=["one"], supervision="llm", supervisor=supervisor)
+    orchestrator.resume("thread", CORRECT)
+
+    assert len(supervisor.requests) == 1
+
+
+def test_a_persons_correction_leaves_the_supervisor_its_own():
+    policy = SupervisionPolicy(max_reorient_attempts=1)
+    said = [missed(), missed(), met()]
+    executor, orchestrator, _ = supervised(
+        ask_human(), reorient("no commas"), said=said, plan=["one"], supervision_policy=policy
+    )
+    state = orchestrator.resume("thread", CORRECT)
+
+    assert state["status"] == "success"
+    assert executor.calls[-1].step.endswith("\n- use fewer words\n- no commas")
+
+
+def test_a_person_may_approve_once_the_supervisor_is_out_of_attempts():
+    policy = SupervisionPolicy(max_reorient_attempts=1)
+    _, orchestrator, _ = supervised(reorient(), plan=["one"], supervision_policy=policy)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "records"),
+    [
+        (APPROVE, "success", ["validated"]),
+        (DENY, "failed", ["failed"]),
+        (CORRECT, "success", ["failed", "validated"]),
+    ],
+)
+def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(answer, status, records):
+    options = {"supervision": "none", "retry_policy": RetryPolicy(needs_review="human"), "plan": ["one"]}
+    orchestrator, before = start_human(FakeExecutor(), FakeMonitor("hm", "hm", accept()), **options)
+    state = orchestrator.resume("thread", answer)
+
+    assert before["question"]["kind"] == "review"
+    assert (state["status"], statuses(state)) == (status, records)
+
+
+def test_needs_review_by_a_person_without_a_checkpointer_is_refused():
+    with pytest.raises(ConfigurationError, match="needs_review is 'human', and there is no checkpointer"):
+        build_human(supervision="none", checkpointer=None, retry_policy=RetryPolicy(needs_review="human"))

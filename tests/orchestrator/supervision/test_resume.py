@@ -1,0 +1,200 @@
+"""Resuming a run that waits for a person or was cut off, also from another process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from orchestrator import (
+    ConfigurationError,
+    LangGraphOrchestrator,
+    ResumeError,
+    RunFinished,
+    RunResumed,
+)
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.supervision import (
+    SpeakingExecutor,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    APPROVE,
+    CORRECT,
+    DENY,
+    build_human,
+    start_human,
+    statuses,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_resume_without_an_answer_gives_the_waiting_run_back():
+    executor = SpeakingExecutor()
+    orchestrator, before = start_human(executor)
+
+    assert orchestrator.resume("thread") == before
+    assert len(executor.calls) == 1
+
+
+@pytest.mark.parametrize("give", [None, APPROVE])
+def test_a_thread_that_is_not_there_cannot_be_resumed(give):
+    with pytest.raises(ResumeError, match="thread 'other' is not in this store"):
+        build_human().resume("other", give)
+
+
+def test_a_run_that_ended_cannot_be_resumed():
+    orchestrator = build_human(supervision="none")
+    orchestrator.run("x", "thread")
+
+    with pytest.raises(ResumeError, match="thread 'thread' has ended as 'success'"):
+        orchestrator.resume("thread")
+
+
+def test_resume_without_a_checkpointer_is_refused():
+    with pytest.raises(ConfigurationError, match="resume needs a thread_id and the checkpointer"):
+        build_human(supervision="none", checkpointer=None).resume("thread")
+
+
+@pytest.mark.parametrize("thread_id", [None, "", 3], ids=repr)
+def test_resume_without_a_thread_is_refused(thread_id):
+    with pytest.raises(ConfigurationError):
+        build_human().resume(thread_id)
+
+
+def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
+    saver = InMemorySaver()
+    _, before = start_human(checkpointer=saver)
+    other = build_human(supervision="none", checkpointer=saver)
+    with pytest.raises(ResumeError, match="resume it with the supervision and the retry_policy"):
+        other.resume("thread", APPROVE)
+
+    assert before["status"] == "executing"
+
+
+@pytest.mark.parametrize(
+    "clock", [3, datetime.now, lambda: "now", lambda: None], ids=["number", "no zone", "text", "none"]
+)
+def test_a_clock_that_does_not_give_the_time_with_its_zone_is_refused(clock):
+    with pytest.raises(ConfigurationError, match="give a function that returns the time with its zone"):
+        build_human(clock=clock)
+
+
+def test_a_new_run_on_a_thread_that_waits_begins_anew():
+    executor = SpeakingExecutor()
+    orchestrator, _ = start_human(executor)
+    state = orchestrator.run("y", "thread")
+
+    assert (state["task"], statuses(state), len(executor.calls)) == ("y", ["pending_validation"], 2)
+    assert statuses(orchestrator.resume("thread", APPROVE)) == ["validated", "pending_validation"]
+
+
+def test_the_events_of_a_resumed_run_begin_with_what_it_goes_on_from():
+    orchestrator, before = start_human(plan=["one"])
+    events = list(orchestrator.stream_resumed("thread", APPROVE))
+
+    assert isinstance(events[0], RunResumed)
+    assert events[0].state == before
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].state["status"] == "success"
+
+
+class CutOff:
+    """A planner and an executor; the process ends in the middle of their first call, as far as a run sees."""
+
+    def __init__(self, at):
+        self.at = at
+        self.calls: list[str] = []
+        self.reached = asyncio.Event()
+
+    async def generate_plan(self, task):
+        return await self._called(task, ["one", "two"])
+
+    async def execute_step(self, step_description, context=""):
+        return await self._called(step_description, f"{step_description} done")
+
+    async def _called(self, name, answer):
+        self.calls.append(name)
+        if name == self.at and self.calls.count(name) == 1:
+            self.reached.set()
+            await asyncio.sleep(3600)
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("at", "calls"),
+    [
+        ("x", ["x", "x", "one", "two"]),
+        ("one", ["x", "one", "one", "two"]),
+        ("two", ["x", "one", "two", "two"]),
+    ],
+)
+async def test_a_run_that_was_cut_off_goes_on_where_it_was(at, calls):
+    agent = CutOff(at)
+    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=InMemorySaver())
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.wait_for(agent.reached.wait(), 20)
+    running.cancel()
+    await asyncio.wait([running])
+    state = await orchestrator.aresume("thread")
+
+    assert (state["status"], statuses(state), agent.calls) == ("success", ["validated"] * 2, calls)
+
+
+async def test_a_run_that_was_cut_off_takes_no_answer():
+    agent = CutOff("one")
+    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=InMemorySaver())
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.wait_for(agent.reached.wait(), 20)
+    running.cancel()
+    await asyncio.wait([running])
+
+    with pytest.raises(ResumeError, match="has no question that waits for an answer"):
+        await orchestrator.aresume("thread", APPROVE)
+
+
+ASKING = """
+import json, sqlite3, sys
+from langgraph.checkpoint.sqlite import SqliteSaver
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+
+path, plan, answer = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+executor, saver = SpeakingExecutor(), SqliteSaver(sqlite3.connect(path, check_same_thread=False))
+orchestrator = LangGraphOrchestrator(
+    FakePlanner(plan), executor, FakeMonitor(), supervision="human", checkpointer=saver
+)
+state = orchestrator.run("x", "thread") if answer is None else orchestrator.resume("thread", answer)
+print(json.dumps({"state": state, "executed": [call.step for call in executor.calls]}))
+"""
+
+
+def in_a_process_of_its_own(path, plan, answer=None):
+    command = [sys.executable, "-c", ASKING, str(path), json.dumps(plan), json.dumps(answer)]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True, timeout=120)
+    return json.loads(ended.stdout)
+
+
+def test_another_process_goes_on_with_what_the_first_one_asked(tmp_path):
+    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+    first = in_a_process_of_its_own(tmp_path / "runs", plan)
+    second = in_a_process_of_its_own(tmp_path / "runs", plan, {**CORRECT, "answered_by": "Ada"})
+    third = in_a_process_of_its_own(tmp_path / "runs", plan, DENY)
+
+    assert (first["state"]["question"]["step"], sorted(first["executed"])) == ("one", ["one", "two"])
+    assert second["executed"] == ["one\n\nKeep to these corrections:\n- use fewer words"]
+    assert second["state"]["question"]["attempt"] == 2
+    assert (third["state"]["failure"]["kind"], third["executed"]) == ("denied", [])
+    assert [record["status"] for record in third["state"]["results"]] == [
+        "failed",
+        "failed",
+        "pending_validation",
+    ]

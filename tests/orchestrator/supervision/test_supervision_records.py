@@ -1,0 +1,149 @@
+"""The record, the usage and the events of a supervised step."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent, MonitoringAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    Budget,
+    LangGraphOrchestrator,
+    SupervisionPolicy,
+)
+from tests.fakes.hook import RecordingHook
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import (
+    FakeSupervisor,
+    SpeakingExecutor,
+    ask_human,
+    go_on,
+    halt,
+    met,
+    missed,
+    reorient,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    build_llm,
+    failure_kind,
+    replying,
+    run_llm,
+    supervision_of,
+)
+
+
+def test_the_record_of_an_execution_holds_the_whole_supervision():
+    executor = SpeakingExecutor("first", "second", said=[missed(deviations=["d"]), met()])
+    state = run_llm(FakeSupervisor(reorient("shorter")), executor)
+    first, second = supervision_of(state, 0), supervision_of(state, 1)
+
+    assert first["mode"] == "llm"
+    assert first["commitment"]["instruction"] == "one"
+    assert first["assessment"]["actual_output"] == "first"
+    assert first["triggers"] == ["commitment_not_met"]
+    assert first["verdict"]["correction"] == "shorter"
+    assert (second["assessment"]["actual_output"], second["verdict"], second["answer"]) == (
+        "second",
+        None,
+        None,
+    )
+
+
+def test_supervision_counts_what_it_spent_for_the_run_and_the_execution():
+    replies = ['{"interpretation": "I will"}', "out", '{"met": false}']
+    executor = ExecutionAgent(ScriptedChatModel(replies, usage=(5, 1)))
+    supervisor = ScriptedChatModel(['{"verdict": "continue", "text": "fine"}'], usage=(5, 1))
+    state = run_llm(supervisor, executor)
+
+    assert state["usage"]["model_calls"] == 4
+    assert state["results"][0]["usage"]["model_calls"] == 1
+    assert state["results"][0]["judge_usage"]["model_calls"] == 3
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_supervision_is_bound_by_the_budget(calls):
+    replies = ['{"interpretation": "I will"}', "out", '{"met": false}']
+    executor, supervisor = ScriptedChatModel(replies), replying(go_on())
+    state = run_llm(supervisor, ExecutionAgent(executor), budget=Budget(max_model_calls=calls))
+
+    assert (failure_kind(state), len(executor.prompts) + len(supervisor.prompts)) == (
+        "budget_exceeded",
+        calls,
+    )
+
+
+@pytest.mark.parametrize("phase", ["commit", "assess", "supervise"])
+def test_supervision_that_goes_past_the_budget_ends_the_run(phase):
+    verdict = json.dumps({"verdict": "continue", "text": "it is fine"})
+    dear, cheap = ScriptedChatModel(lambda messages: verdict, usage=(90, 10)), FakeSupervisor(go_on())
+    executor = SpeakingExecutor(
+        committed=[lambda step: dear.invoke(step) and {"interpretation": "x"}] if phase == "commit" else (),
+        said=[lambda *_: (phase == "assess" and dear.invoke("x") and met()) or missed()],
+    )
+    supervisor = dear if phase == "supervise" else cheap
+    state = run_llm(supervisor, executor, plan=["one", "two"], budget=Budget(max_total_tokens=50))
+
+    assert (failure_kind(state), state["question"]) == ("budget_exceeded", None)
+    assert (len(dear.prompts), state["usage"]["total_tokens"]) == (1, 100)
+    assert executor.commitments == ["one"]
+
+
+def test_hooks_are_told_of_a_correction():
+    hook = RecordingHook()
+    run_llm(FakeSupervisor(reorient("shorter")), SpeakingExecutor(said=[missed(), met()]), hooks=[hook])
+    [retried] = [event for event in hook.events if type(event).__name__ == "StepRetried"]
+
+    assert (retried.attempt, retried.feedback) == (2, "shorter")
+
+
+def test_each_execution_is_judged_once_for_hooks():
+    hook = RecordingHook()
+    run_llm(FakeSupervisor(reorient()), SpeakingExecutor(said=[missed(), met()]), hooks=[hook])
+
+    assert hook.names.count("StepJudged") == 2
+
+
+@pytest.mark.parametrize(
+    "verdict", [go_on(), reorient(), ask_human(), halt(), "unreadable"], ids=lambda one: str(one)[:30]
+)
+@pytest.mark.parametrize("human", [True, False])
+def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(verdict, human):
+    options = {"checkpointer": InMemorySaver(), "supervision_policy": SupervisionPolicy(human=human)}
+    orchestrator = build_llm(FakeSupervisor(verdict), SpeakingExecutor(said=[missed()]), **options)
+    state = orchestrator.run("x", "thread")
+
+    assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
+
+
+def test_commitment_and_assessment_are_stamped_by_the_orchestrators_clock():
+    at = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    state = run_llm(FakeSupervisor(), SpeakingExecutor(), clock=lambda: at)
+    supervision = state["results"][0]["supervision"]
+
+    assert (supervision["commitment"]["time"], supervision["assessment"]["time"]) == (at.isoformat(),) * 2
+
+
+def test_what_committing_and_assessing_cost_counts_once_against_the_bound_on_calls():
+    """Commit, execute, assess, judge and supervise one step: five calls."""
+    model = ScriptedChatModel(
+        [
+            json.dumps({"interpretation": "do it", "confidence": "high", "assumptions": []}),
+            "out",
+            json.dumps({"met": False, "deviations": ["shorter"], "concerns": [], "unexpected": []}),
+            json.dumps({"success": True, "feedback": "fine"}),
+            json.dumps({"verdict": "continue", "text": "good enough"}),
+        ]
+    )
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]),
+        ExecutionAgent(model),
+        MonitoringAgent(model),
+        supervision="llm",
+        budget=Budget(max_model_calls=5),
+    )
+
+    assert orchestrator.run("x")["failure"] is None

@@ -1,0 +1,208 @@
+"""Who supervises, what a supervisor sees, and what happens if one fails."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+
+from agents import ExecutionAgent, MonitoringAgent, TransportRetry
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    ConfigurationError,
+    LangGraphOrchestrator,
+    RetryPolicy,
+)
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import (
+    FakeSupervisor,
+    SpeakingExecutor,
+    go_on,
+    halt,
+    missed,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    DONE,
+    build_llm,
+    failure_kind,
+    replying,
+    run_llm,
+    statuses,
+    supervision_of,
+)
+
+QUICK = RetryPolicy(transport=TransportRetry(max_attempts=2, initial_seconds=0.001))
+
+
+def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_and_the_findings():
+    supervisor = FakeSupervisor(halt())
+    state = run_llm(supervisor, SpeakingExecutor("bad", said=[missed(concerns=["c"])]), contract=DONE)
+    [request] = supervisor.requests
+
+    assert (request["objective"], request["output"]) == ("one", "bad")
+    assert request["commitment"]["interpretation"] == "I will one"
+    assert request["assessment"]["concerns"] == ["c"]
+    assert request["triggers"] == supervision_of(state)["triggers"]
+    assert "done" in request["findings"][0]
+
+
+def test_a_supervisor_sees_the_whole_output():
+    supervisor = FakeSupervisor(halt())
+    run_llm(supervisor, SpeakingExecutor("long " * 5000, said=[missed()]))
+
+    assert supervisor.requests[0]["output"] == "long " * 5000
+
+
+@tool
+def look_up(word: str) -> str:
+    """Look a word up."""
+    return f"{word} is a word"
+
+
+def test_the_tools_that_were_used_come_from_the_record_and_not_from_the_model():
+    call = AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}])
+    commitment = '{"interpretation": "I will", "tools_used": ["bank"]}'
+    assessment = '{"met": false, "tools_used": ["bank"]}'
+    model = ScriptedChatModel([commitment, call, "out", assessment])
+    state = run_llm(FakeSupervisor(halt()), ExecutionAgent(model, [look_up]))
+
+    assert supervision_of(state)["assessment"]["tools_used"] == ["look_up"]
+
+
+class Forging(SpeakingExecutor):
+    """Rewrites, once it is done, what it had committed to."""
+
+    def assess_step(self, step, commitment, output):
+        commitment["interpretation"] = "whatever came of it"
+        return missed()
+
+
+class Tampering(FakeSupervisor):
+    """Empties what it is shown."""
+
+    def reconcile(self, commitment, assessment, findings):
+        answer = super().reconcile(commitment, assessment, findings)
+        commitment.clear()
+        assessment.clear()
+        return answer
+
+    def supervise(self, request):
+        request["triggers"].clear()
+        request["commitment"].clear()
+        return go_on()
+
+
+def test_an_executor_cannot_change_what_it_committed_to():
+    state = run_llm(FakeSupervisor(), Forging())
+
+    assert supervision_of(state)["commitment"]["interpretation"] == "I will one"
+
+
+def test_a_supervisor_cannot_change_the_record():
+    state = run_llm(Tampering(), SpeakingExecutor(said=[missed()]))
+
+    assert supervision_of(state)["commitment"]["interpretation"] == "I will one"
+    assert supervision_of(state)["assessment"]["met_commitment"] is False
+    assert supervision_of(state)["triggers"] == ["commitment_not_met"]
+
+
+def test_a_supervisor_that_raises_fails_the_step_with_its_cause():
+    state = run_llm(FakeSupervisor(ValueError("no key")), SpeakingExecutor(said=[missed()]))
+
+    assert (failure_kind(state), state["failure"]["error_type"]) == ("supervisor_error", "ValueError")
+    assert state["failure"]["message"] == "step 1: ValueError: no key"
+    assert (statuses(state), state["results"][0]["error"]) == (["needs_review"], "ValueError: no key")
+
+
+def test_a_supervisor_that_raises_what_may_pass_is_asked_again():
+    supervisor = FakeSupervisor(ConnectionError("gone"), go_on())
+    state = run_llm(supervisor, SpeakingExecutor(said=[missed()]), retry_policy=QUICK)
+
+    assert (state["status"], len(supervisor.requests), state["retries"]["transport"]) == ("success", 2, 1)
+
+
+def test_a_supervisor_that_stays_away_fails_the_step_with_its_cause():
+    supervisor = FakeSupervisor(ConnectionError("gone"))
+    state = run_llm(supervisor, SpeakingExecutor(said=[missed()]), retry_policy=QUICK)
+
+    assert (failure_kind(state), state["failure"]["error_type"]) == ("supervisor_error", "ConnectionError")
+    assert len(supervisor.requests) == 2
+
+
+@pytest.mark.parametrize("phase", ["committed", "said"])
+def test_an_executor_that_raises_about_its_work_ends_the_run_with_its_cause(phase):
+    state = run_llm(executor=SpeakingExecutor(**{phase: [ValueError("no")]}))
+
+    assert (failure_kind(state), state["failure"]["message"]) == ("executor_error", "step 1: ValueError: no")
+
+
+def test_a_commitment_that_fails_keeps_a_step_from_being_executed():
+    executor = SpeakingExecutor(committed=[ValueError("no")])
+    run_llm(executor=executor)
+
+    assert executor.calls == []
+
+
+def test_a_model_may_be_the_supervisor():
+    model = replying({"verdict": "halt", "text": "no more"})
+    state = run_llm(model, SpeakingExecutor(said=[missed()]))
+
+    assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
+
+
+def test_the_monitors_model_supervises_where_none_is_given():
+    verdicts = ['{"success": true, "feedback": "good"}', '{"verdict": "halt", "text": "no more"}']
+    model = ScriptedChatModel(verdicts)
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), SpeakingExecutor(said=[missed()]), MonitoringAgent(model), supervision="llm"
+    )
+
+    assert (failure_kind(orchestrator.run("x")), len(model.prompts)) == ("halted", 2)
+
+
+def test_a_dedicated_supervisor_leaves_the_agents_model_alone():
+    agents, dedicated = ScriptedChatModel(['{"success": true, "feedback": "good"}']), replying(halt())
+    state = run_llm(dedicated, SpeakingExecutor(said=[missed()]), MonitoringAgent(agents))
+
+    assert (failure_kind(state), len(agents.prompts), len(dedicated.prompts)) == ("halted", 1, 1)
+
+
+class AwaitedSupervisor(FakeSupervisor):
+    """Decides as a coroutine."""
+
+    async def supervise(self, request):
+        return super().supervise(request)
+
+
+def test_a_supervisor_may_be_awaited():
+    assert failure_kind(run_llm(AwaitedSupervisor(halt()), SpeakingExecutor(said=[missed()]))) == "halted"
+
+
+class AwaitedComparison(FakeSupervisor):
+    """Compares as a coroutine, which nobody awaits."""
+
+    async def reconcile(self, commitment, assessment, findings):
+        return {"triggers": [], "escalate": False}
+
+
+def test_a_supervisor_whose_comparison_has_to_be_awaited_is_refused():
+    with pytest.raises(ConfigurationError, match=r"AwaitedComparison whose reconcile\(\) is a coroutine"):
+        build_llm(AwaitedComparison())
+
+
+@pytest.mark.parametrize(
+    "supervisor", ["gpt", 3, object(), FakeMonitor()], ids=lambda one: type(one).__name__
+)
+def test_what_is_no_supervisor_is_refused(supervisor):
+    with pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"):
+        build_llm(supervisor)
+
+
+def test_the_executors_model_commits_and_assesses():
+    model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": false, "concerns": ["c"]}'])
+    supervisor = FakeSupervisor(halt())
+    run_llm(supervisor, ExecutionAgent(model))
+
+    assert supervisor.requests[0]["commitment"]["interpretation"] == "I will"
+    assert supervisor.requests[0]["assessment"]["concerns"] == ["c"]

@@ -1,0 +1,95 @@
+"""Which steps are clean, and which are escalated to the supervisor."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    ModelSupervisor,
+    SupervisionPolicy,
+)
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.supervision import (
+    FakeSupervisor,
+    SpeakingExecutor,
+    halt,
+    met,
+    missed,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    DONE,
+    failure_kind,
+    replying,
+    run_llm,
+    supervision_of,
+)
+
+
+def test_a_clean_step_makes_no_supervising_call():
+    supervisor = FakeSupervisor()
+    state = run_llm(supervisor, plan=["one", "two"])
+
+    assert (state["status"], supervisor.requests, len(supervisor.compared)) == ("success", [], 2)
+
+
+def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():
+    model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": true}'])
+    supervisor = ScriptedChatModel([])
+    state = run_llm(ModelSupervisor(supervisor), ExecutionAgent(model))
+
+    assert (state["status"], len(model.prompts), supervisor.prompts) == ("success", 3, [])
+
+
+@pytest.mark.parametrize(
+    ("statements", "triggers"),
+    [
+        ({"said": [missed()]}, ["commitment_not_met"]),
+        ({"said": [met(deviations=["a", "b"])]}, ["deviation:a", "deviation:b"]),
+        ({"said": [met(concerns=["c"])]}, ["concern:c"]),
+        ({"said": [met(unexpected=["u"])]}, ["unexpected:u"]),
+        ({"said": ["as planned"]}, ["commitment_not_met"]),
+        ({"said": [{"met_commitment": "perhaps"}]}, ["commitment_not_met"]),
+        ({"committed": ["I will"]}, ["commitment_unreadable"]),
+        ({"committed": [{"interpretation": "x", "assumptions": ["a", "b"]}]}, ["excess_assumptions:2"]),
+    ],
+    ids=str,
+)
+def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(statements, triggers):
+    model = replying(halt())
+    policy = SupervisionPolicy(max_assumptions=1)
+    state = run_llm(model, SpeakingExecutor(**statements), supervision_policy=policy)
+
+    assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
+    assert supervision_of(state)["triggers"][: len(triggers)] == triggers
+
+
+def test_a_step_that_only_the_evaluation_finds_fault_with_is_supervised():
+    supervisor = FakeSupervisor(halt())
+    state = run_llm(supervisor, SpeakingExecutor("bad"), contract=DONE)
+
+    assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
+    assert all(trigger.startswith("evaluation:") for trigger in supervision_of(state)["triggers"])
+
+
+def test_a_comparison_that_leaves_the_evaluation_out_does_not_make_a_step_clean():
+    blind = FakeSupervisor(halt(), reconciled=lambda *_: {"triggers": [], "escalate": False})
+    state = run_llm(blind, SpeakingExecutor("bad"), contract=DONE)
+
+    assert failure_kind(state) == "halted"
+
+
+@pytest.mark.parametrize("reconciled", [None, {"triggers": [], "escalate": "no"}, ValueError("no")], ids=str)
+def test_a_comparison_that_does_not_say_that_a_step_is_clean_escalates(reconciled):
+    supervisor = FakeSupervisor(halt(), reconciled=lambda *_: reconciled)
+    state = run_llm(supervisor)
+
+    assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
+
+
+def test_a_step_without_a_verdict_of_the_monitor_is_not_clean():
+    supervisor = FakeSupervisor()
+    state = run_llm(supervisor, monitor=FakeMonitor("hmm"))
+
+    assert (failure_kind(state), len(supervisor.requests)) == ("needs_review", 1)

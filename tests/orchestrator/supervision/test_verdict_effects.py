@@ -1,0 +1,232 @@
+"""What each verdict of a supervisor does to the run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents.testing import ScriptedChatModel
+from orchestrator import (
+    RetryPolicy,
+    SupervisionPolicy,
+)
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.supervision import (
+    FakeSupervisor,
+    SpeakingExecutor,
+    ask_human,
+    go_on,
+    halt,
+    met,
+    missed,
+    reorient,
+)
+from tests.orchestrator.supervision.supervised_runs import (
+    DONE,
+    build_llm,
+    failure_kind,
+    run_llm,
+    statuses,
+    supervision_of,
+)
+
+
+def test_continue_validates_a_step_that_the_evaluation_passed():
+    state = run_llm(FakeSupervisor(go_on("good enough")), SpeakingExecutor(said=[missed()]))
+
+    assert (state["status"], statuses(state)) == ("success", ["validated"])
+    assert supervision_of(state)["verdict"]["verdict"] == "continue"
+    assert supervision_of(state)["verdict"]["reason"] == "good enough"
+
+
+def test_continue_does_not_undo_what_the_evaluation_refused():
+    state = run_llm(FakeSupervisor(go_on()), SpeakingExecutor("bad"), contract=DONE, max_retries=1)
+
+    assert (failure_kind(state), statuses(state)) == ("attempts_exhausted", ["failed", "failed"])
+
+
+def test_reorient_executes_the_step_again_with_the_correction_in_its_instruction():
+    executor = SpeakingExecutor(said=[missed(), met()])
+    state = run_llm(FakeSupervisor(reorient("use fewer words")), executor)
+
+    assert (state["status"], statuses(state)) == ("success", ["failed", "validated"])
+    assert executor.calls[1].step == "one\n\nKeep to these corrections:\n- use fewer words"
+
+
+def test_a_correction_is_no_retry():
+    state = run_llm(FakeSupervisor(reorient()), SpeakingExecutor(said=[missed(), met()]), max_retries=0)
+
+    assert (state["status"], state["retries"]["semantic"]) == ("success", 0)
+
+
+def test_corrections_accumulate():
+    executor = SpeakingExecutor(said=[missed(), missed(), met()])
+    run_llm(FakeSupervisor(reorient("shorter"), reorient("no commas")), executor)
+
+    assert executor.calls[2].step.endswith("\n- shorter\n- no commas")
+
+
+def test_corrections_are_kept_over_a_retry():
+    executor = SpeakingExecutor("bad", "bad", "done", said=[missed(), met()])
+    run_llm(FakeSupervisor(reorient("shorter"), go_on()), executor, contract=DONE)
+
+    assert [call.step.endswith("\n- shorter") for call in executor.calls] == [False, True, True]
+
+
+def test_corrections_of_one_step_are_not_those_of_the_next():
+    executor = SpeakingExecutor(said=[missed(), met()])
+    run_llm(FakeSupervisor(reorient("shorter")), executor, plan=["one", "two"])
+
+    assert executor.calls[-1].step == "two"
+
+
+def test_a_redone_output_is_assessed_and_compared_again():
+    executor = SpeakingExecutor("first", "second", said=[missed(), met()])
+    supervisor = FakeSupervisor(reorient())
+    run_llm(supervisor, executor)
+
+    assert [output for _, _, output in executor.assessments] == ["first", "second"]
+    assert len(supervisor.compared) == 2
+
+
+def test_a_redone_output_that_is_clean_is_not_supervised_again():
+    supervisor = FakeSupervisor(reorient())
+    run_llm(supervisor, SpeakingExecutor(said=[missed(), met()]))
+
+    assert len(supervisor.requests) == 1
+
+
+def test_a_redone_output_is_evaluated_again():
+    executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
+    state = run_llm(FakeSupervisor(reorient(), halt()), executor, contract=DONE)
+
+    assert [record["report"]["status"] for record in state["results"]] == ["passed", "failed"]
+    assert failure_kind(state) == "halted"
+
+
+def test_a_step_is_committed_to_once_however_often_it_is_executed():
+    executor = SpeakingExecutor(said=[missed(), met()])
+    state = run_llm(FakeSupervisor(reorient()), executor, plan=["one", "two"])
+
+    assert executor.commitments == ["one", "two"]
+    assert supervision_of(state, 1)["commitment"] == supervision_of(state, 0)["commitment"]
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_a_supervisor_has_a_step_done_again_only_so_often(bound):
+    executor = SpeakingExecutor(said=[missed()])
+    policy = SupervisionPolicy(max_reorient_attempts=bound)
+    state = run_llm(FakeSupervisor(reorient("shorter")), executor, supervision_policy=policy)
+
+    assert (failure_kind(state), len(executor.calls)) == ("needs_review", bound + 1)
+    assert f"all {bound} of max_reorient_attempts were made" in state["failure"]["message"]
+    assert "shorter" in state["failure"]["message"]
+
+
+def test_out_of_attempts_the_human_is_asked_where_there_is_one():
+    executor = SpeakingExecutor(said=[missed()])
+    state = run_llm(FakeSupervisor(reorient("shorter")), executor, checkpointer=InMemorySaver())
+
+    assert state["status"] == "executing"
+    assert "it still wants: shorter" in state["question"]["text"]
+
+
+def test_the_bound_on_corrections_is_that_of_each_step():
+    executor = SpeakingExecutor(said=[missed(), met(), missed(), met()])
+    policy = SupervisionPolicy(max_reorient_attempts=1)
+    state = run_llm(FakeSupervisor(reorient()), executor, plan=["one", "two"], supervision_policy=policy)
+
+    assert state["status"] == "success"
+
+
+def test_ask_human_without_one_fails_the_step_with_the_question():
+    state = run_llm(FakeSupervisor(ask_human("May I pay?")), SpeakingExecutor(said=[missed()]))
+
+    assert (failure_kind(state), statuses(state)) == ("needs_review", ["needs_review"])
+    assert "nobody is there to be asked: May I pay?" in state["failure"]["message"]
+
+
+def test_ask_human_with_one_asks():
+    executor = SpeakingExecutor(said=[missed()])
+    state = run_llm(FakeSupervisor(ask_human("May I pay?")), executor, checkpointer=InMemorySaver())
+
+    assert (state["status"], state["question"]["text"]) == ("executing", "May I pay?")
+
+
+def test_a_policy_without_people_asks_nobody_even_with_a_checkpointer():
+    options = {"checkpointer": InMemorySaver(), "supervision_policy": SupervisionPolicy(human=False)}
+    state = run_llm(FakeSupervisor(ask_human()), SpeakingExecutor(said=[missed()]), **options)
+
+    assert failure_kind(state) == "needs_review"
+
+
+def test_a_halt_ends_the_run_with_the_supervisors_reason():
+    state = run_llm(FakeSupervisor(halt("this is dangerous")), SpeakingExecutor(said=[missed()]))
+
+    assert (state["status"], failure_kind(state), statuses(state)) == ("failed", "halted", ["failed"])
+    assert state["failure"]["message"] == "step 1: the supervisor halted the run: this is dangerous"
+
+
+def test_a_halt_without_a_reason_halts():
+    state = run_llm(FakeSupervisor({"verdict": "halt"}), SpeakingExecutor(said=[missed()]))
+
+    assert state["failure"]["message"] == "step 1: the supervisor halted the run: no reason given"
+
+
+def test_nothing_runs_after_a_halt():
+    executor = SpeakingExecutor(said=[missed()])
+    policy = RetryPolicy(max_replans=3, exhausted="accept_best")
+    run_llm(FakeSupervisor(halt()), executor, plan=["one", "two"], retry_policy=policy)
+
+    assert [call.step for call in executor.calls] == ["one"]
+
+
+@pytest.mark.parametrize(
+    "answer", [None, {"verdict": "carry on"}, {"verdict": "continue", "correction": "but shorter"}], ids=str
+)
+def test_an_answer_of_a_supervisor_that_cannot_be_read_asks_a_person(answer):
+    state = run_llm(FakeSupervisor(answer), SpeakingExecutor(said=[missed()]), checkpointer=InMemorySaver())
+
+    assert (state["status"], state["question"]["kind"]) == ("executing", "supervision")
+    assert "cannot be read" in state["question"]["text"]
+
+
+def test_a_model_that_says_continue_within_doubts_asks_a_person():
+    model = ScriptedChatModel(['I would not say {"verdict": "continue", "text": "fine"}'])
+    executor = SpeakingExecutor(said=[missed()])
+    state = run_llm(model, executor, checkpointer=InMemorySaver())
+
+    assert (state["status"], supervision_of(state)["verdict"]["verdict"]) == ("executing", "ask_human")
+
+
+verdicts = st.sampled_from([go_on(), reorient(), ask_human(), halt(), "hmm", {"verdict": "no"}])
+
+monitored = st.sampled_from([accept(), refuse(), "hmm"])
+
+said = st.sampled_from([met(), missed(), "hmm"])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(verdicts, min_size=1), st.lists(monitored, min_size=1), st.lists(said, min_size=1))
+def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged, assessed):
+    executor = SpeakingExecutor(said=assessed)
+    orchestrator = build_llm(
+        FakeSupervisor(*decided),
+        executor,
+        FakeMonitor(*judged),
+        plan=["one", "two"],
+        checkpointer=InMemorySaver(),
+        supervision_policy=SupervisionPolicy(human=False, max_reorient_attempts=2),
+        max_retries=1,
+    )
+    state = orchestrator.run("x", "thread")
+
+    assert len(executor.calls) <= 2 * orchestrator.settings.executions_per_step
+    assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
+    for record in state["results"]:
+        found = record["supervision"]["verdict"]
+        if found is not None and found["verdict"] == "halt":
+            assert (failure_kind(state), state["results"][-1]) == ("halted", record)
+    assert statuses(state).count("validated") == state["current_step_index"]
