@@ -1,4 +1,4 @@
-"""What all agents share: a chat model, a system prompt, a name."""
+"""The base class of all agents: a chat model with a system prompt and a name."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class BaseAgent:
 
     Args:
         llm: Any LangChain chat model.
-        system_prompt: The role, sent as it is: braces and the like have no meaning in it.
-        agent_name: How logs name the agent.
-        transport_retry: How passing faults of the model's server are met.
+        system_prompt: The role. It is sent unchanged and may contain braces.
+        agent_name: The name for messages and traces.
+        transport_retry: Retries after transient errors of the model's server.
 
     Raises:
-        TypeError: ``llm`` is no LangChain model.
+        TypeError: ``llm`` is not a LangChain model.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class BaseAgent:
         self.transport_retry = transport_retry
 
     def invoke(self, user_input: str) -> str:
-        """Send one message and return the reply's text.
+        """Sends one message and returns the text of the reply.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
+            ModelRefusedError: The server refused the request.
         """
         return run_conversation(self._ask(user_input))
 

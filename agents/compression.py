@@ -1,4 +1,4 @@
-"""Keeping the context of a long run within bounds."""
+"""Shortens the context of a long run."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _WORD: Final = re.compile(r"\w{3,}")
 
 
 class CompressContextTool(BaseTool):
-    """Shortens a context without a model: whole results are kept or left out, and it says which.
+    """Shortens a context without a model: keeps whole results and notes how many it left out.
 
-    The newest result comes first, then those that share most words with the task. A text that is
-    short enough is returned as it is; the result never exceeds ``max_length`` characters.
+    It keeps the newest result first, then the results that share most words with the task. A short text is
+    returned unchanged. The result never exceeds ``max_length`` characters.
     """
 
     name: str = "compress_context"
@@ -33,25 +33,25 @@ class CompressContextTool(BaseTool):
     max_length: int = Field(default=4000, ge=200)
 
     def compress(self, text: str, task: str = "") -> str:
-        """Shorten ``text``, keeping what matters for ``task``."""
+        """Shortens ``text`` and keeps the parts that matter for ``task``."""
         if len(text) <= self.max_length:
             return text
-        left_out, rest = _left_out_before(text)
+        left_out, rest = _read_note(text)
         blocks = [block for part in _BLOCK_START.split(rest) if (block := part.strip())]
-        return _fit(blocks, _words(task), self.max_length, left_out) if blocks else ""
+        return _fit_blocks(blocks, _words(task), self.max_length, left_out) if blocks else ""
 
     def _run(self, text: str) -> str:
         return self.compress(text)
 
 
 class SummarizingCompressor(BaseAgent):
-    """Shortens a context with a model; falls back to ``CompressContextTool`` where that does not help.
+    """Shortens a context with a model; falls back to ``CompressContextTool`` if the summary is too long.
 
     Args:
         llm: Any LangChain chat model.
-        max_length: Characters of the result at most; a shorter text is returned as it is.
+        max_length: Maximum length of the result in characters. A shorter text is returned unchanged.
         system_prompt: Replaces the built-in instructions.
-        transport_retry: How passing faults of the model's server are met.
+        transport_retry: Retries after transient errors of the model's server.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SummarizingCompressor(BaseAgent):
         self._cut = CompressContextTool(max_length=max_length)
 
     def invoke(self, user_input: str) -> str:
-        """Shorten a context; raises as ``BaseAgent.invoke`` does."""
+        """Shortens a context; raises as ``BaseAgent.invoke`` does."""
         return self.compress(user_input)
 
     async def ainvoke(self, user_input: str) -> str:
@@ -76,7 +76,7 @@ class SummarizingCompressor(BaseAgent):
         return await self.acompress(user_input)
 
     def compress(self, text: str, task: str = "") -> str:
-        """Shorten ``text``, keeping what matters for ``task``."""
+        """Shortens ``text`` and keeps the parts that matter for ``task``."""
         return run_conversation(self._summarize(text, task))
 
     async def acompress(self, text: str, task: str = "") -> str:
@@ -97,51 +97,51 @@ class _Block:
     shared_words: int
 
 
-def _left_out_before(text: str) -> tuple[int, str]:
-    """How many results an earlier call left out, as its note in ``text`` says; and the text after it."""
+def _read_note(text: str) -> tuple[int, str]:
+    """Reads how many results an earlier call left out, and the text after its note."""
     note = _NOTE.match(text)
     return (int(note[1]), text[note.end() :]) if note else (0, text)
 
 
-def _fit(blocks: Sequence[str], wanted: frozenset[str], limit: int, left_out: int) -> str:
-    """Choose whole blocks by rank until the limit; show them in their order."""
-    newest, *older = ranked = _ranked(blocks, wanted)
+def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, left_out: int) -> str:
+    """Chooses whole blocks by rank until the limit, and joins them in their original order."""
+    newest, *older = ranked = _rank_blocks(blocks, task_words)
     total = left_out + len(blocks)
-    if len(whole := _joined(ranked, total)) <= limit:
-        return whole
-    room = limit - len(_joined([newest], total))
+    if len(text := _join_blocks(ranked, total)) <= limit:
+        return text
+    room = limit - len(_join_blocks([newest], total))
     if room < 0:
-        return _shortened(newest.text, limit, total - 1)
-    kept = [newest]
+        return _shorten_block(newest.text, limit, total - 1)
+    chosen = [newest]
     for block in older:
         if (size := len(block.text) + len(_GAP)) <= room:
-            kept.append(block)
+            chosen.append(block)
             room -= size
-    return _joined(kept, total)
+    return _join_blocks(chosen, total)
 
 
-def _ranked(blocks: Sequence[str], wanted: frozenset[str]) -> list[_Block]:
-    scored = [_Block(at, text, len(wanted & _words(text))) for at, text in enumerate(blocks)]
+def _rank_blocks(blocks: Sequence[str], task_words: frozenset[str]) -> list[_Block]:
+    scored = [_Block(position, text, len(task_words & _words(text))) for position, text in enumerate(blocks)]
     older = sorted(scored[:-1], key=lambda block: (block.shared_words, block.position), reverse=True)
     return [scored[-1], *older]
 
 
-def _joined(kept: Sequence[_Block], total: int) -> str:
-    lines = [block.text for block in sorted(kept, key=lambda block: block.position)]
-    left_out = total - len(kept)
-    return _GAP.join([_note(left_out), *lines] if left_out else lines)
+def _join_blocks(blocks: Sequence[_Block], total: int) -> str:
+    lines = [block.text for block in sorted(blocks, key=lambda block: block.position)]
+    left_out = total - len(blocks)
+    return _GAP.join([_format_note(left_out), *lines] if left_out else lines)
 
 
-def _shortened(text: str, limit: int, left_out: int) -> str:
-    """The newest block, too long by itself: its beginning and its end."""
-    note = f"{_note(left_out)}{_GAP}" if left_out else ""
+def _shorten_block(text: str, limit: int, left_out: int) -> str:
+    """Keeps the beginning and the end of a block that is too long by itself."""
+    note = f"{_format_note(left_out)}{_GAP}" if left_out else ""
     gap = f"\n[... {len(text)} characters in all, the middle left out ...]\n"
     room = max(0, limit - len(note) - len(gap))
     head = room - room // 2
     return f"{note}{text[:head]}{gap}{text[len(text) - room // 2 :]}"
 
 
-def _note(left_out: int) -> str:
+def _format_note(left_out: int) -> str:
     return f"[{left_out} earlier result{'s' if left_out > 1 else ''} left out to save space]"
 
 

@@ -1,4 +1,4 @@
-"""What the agents hand to their callers, and the replies that a model's text is read into."""
+"""The types and schemas of the agents' replies."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Final, TypedDict
 
 UNREADABLE_PREFIX: Final = "Failed to parse monitoring response: "
-"""How the feedback of a verdict begins that could not be read from the judge's reply."""
+"""The feedback begins with it if the judge's reply was unreadable."""
 
 
 class Verdict(TypedDict):
-    """A judge's word on one step: always these two keys, always of these types."""
+    """The verdict on one step. It always has exactly these keys and types."""
 
     success: bool
     feedback: str
@@ -18,7 +18,12 @@ class Verdict(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A reply that holds no answer of the wanted shape: a value, since models do this every day."""
+    """A reply without an answer of the expected form. Models write such replies every day.
+
+    Attributes:
+        raw: The reply.
+        reason: Why it cannot be read.
+    """
 
     raw: str
     reason: str
@@ -30,7 +35,7 @@ DEFAULT_MAX_STEPS: Final = 12
 
 
 def plan_schema(max_steps: int = DEFAULT_MAX_STEPS) -> JsonSchema:
-    """The schema of a plan of at most ``max_steps`` steps."""
+    """Builds the schema of a plan of at most ``max_steps`` steps."""
     step = {"type": "string", "minLength": 3, "maxLength": 200}
     return {
         "title": "plan",

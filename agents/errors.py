@@ -1,49 +1,46 @@
-"""What can go wrong in this package.
+"""The errors of this package.
 
 AgentError
-├── ModelSpecError          a model specification that names no model (also a ValueError)
-├── ModelSetupError         a model that cannot be built here: a missing extra, key or weights file
-├── ModelUnavailableError   the model's server does not answer, keeps failing, or answers with no reply
-├── ModelRefusedError       the server answered that it never will: unknown model, no access, bad request
-├── PlanError               a plan without a step
-└── ToolLoopError           the model kept calling tools past the cap
+├── ModelSpecError          the specification names no model (also a ValueError)
+├── ModelSetupError         the model cannot be built here: an extra, key or weights file is missing
+├── ModelUnavailableError   the model's server does not answer, keeps failing, or sends no reply
+├── ModelRefusedError       the server refused the request: unknown model, no access, bad request
+├── PlanError               the plan has no step
+└── ToolLoopError           the model exceeded the limit of tool rounds
 """
 
 from __future__ import annotations
 
 
 class AgentError(Exception):
-    """Root of this package's errors."""
+    """The base class of this package's errors."""
 
 
 class ModelSpecError(AgentError, ValueError):
-    """A model specification that names no model."""
+    """The specification names no model."""
 
 
 class ModelSetupError(AgentError):
-    """A model that cannot be built on this machine as it is."""
+    """The model cannot be built on this machine: an extra, key or weights file is missing."""
 
 
 class ModelUnavailableError(AgentError):
-    """The model's server could not be reached or kept failing until the retries were used up.
-
-    Or what answered is no model's server, such as a web page.
-    """
+    """The model's server could not be reached, failed after all retries, or is not a model's server."""
 
 
 class ModelRefusedError(AgentError):
-    """The model's server refused for a reason that another try does not mend."""
+    """The model's server refused the request, and would refuse it again."""
 
 
 class PlanError(AgentError):
-    """The planner's reply holds no step, or more than are accepted."""
+    """The plan has no step, or more steps than are accepted."""
 
 
 class ToolLoopError(AgentError):
-    """The model asked for tools in more rounds than allowed."""
+    """The model called tools in more rounds than allowed."""
 
     def __init__(self, rounds: int) -> None:
-        """Keep the number of rounds that were run."""
+        """Stores the number of rounds."""
         super().__init__(
             f"the model was still calling tools after {rounds} rounds; "
             "simplify the step, or raise max_tool_rounds of ExecutionAgent"

@@ -1,4 +1,4 @@
-"""The executor: one step in, its result out, with tools where they are given."""
+"""The agent that carries out one step, with tools."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ T = TypeVar("T")
 
 
 class ExecutionAgent(BaseAgent):
-    """Carries out one step.
+    """Carries out one step of a plan.
 
     Args:
         llm: Any LangChain chat model; with tools, one that can call them.
-        tools: LangChain tools or plain functions with a docstring.
+        tools: LangChain tools, or plain functions with a docstring.
         system_prompt: Replaces the built-in instructions.
-        max_tool_rounds: How often the model may ask for tools within one step.
-        transport_retry: How passing faults of the model's server are met.
+        max_tool_rounds: Maximum number of rounds of tool calls in one step.
+        transport_retry: Retries after transient errors of the model's server.
 
     Raises:
-        ModelSetupError: Tools are given and the model cannot call any.
-        ValueError: ``max_tool_rounds`` below 1.
+        ModelSetupError: There are tools, and the model cannot call any.
+        ValueError: ``max_tool_rounds`` is below 1.
     """
 
     def __init__(
@@ -55,18 +55,18 @@ class ExecutionAgent(BaseAgent):
         super().__init__(
             llm, system_prompt or prompts.EXECUTION, "ExecutionAgent", transport_retry=transport_retry
         )
-        if isinstance(max_tool_rounds, bool) or not isinstance(max_tool_rounds, int) or max_tool_rounds < 1:
+        if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
         self.tools = [item if isinstance(item, BaseTool) else tool(item) for item in tools or ()]
         self.max_tool_rounds = max_tool_rounds
-        self._model = _with_tools(llm, self.tools)
+        self._model = _bind_tools(llm, self.tools)
         self._runner = build_tool_runner(self.tools) if self.tools else None
 
     def execute_step(self, step_description: str, context: str = "") -> str:
-        """Carry out a step.
+        """Carries out a step.
 
         Args:
-            step_description: What to do.
+            step_description: The step.
             context: Results of earlier steps.
 
         Returns:
@@ -74,24 +74,24 @@ class ExecutionAgent(BaseAgent):
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
-            ToolLoopError: The model kept calling tools past ``max_tool_rounds``.
+            ModelRefusedError: The server refused the request.
+            ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
-        return self._drive(self._work(prompts.step_request(step_description, context)))
+        return self._run(self._converse(prompts.step_request(step_description, context)))
 
     async def aexecute_step(self, step_description: str, context: str = "") -> str:
         """Like ``execute_step``, without blocking the event loop."""
-        return await arun_conversation(self._work(prompts.step_request(step_description, context)))
+        return await arun_conversation(self._converse(prompts.step_request(step_description, context)))
 
     def correct_step(
         self, step_description: str, previous_output: str, feedback: str, context: str = ""
     ) -> str:
-        """Carry out a step again, given its last output and what was wrong with it.
+        """Carries out a step again, with its last output and the reason why it was refused.
 
         Returns and raises as ``execute_step`` does.
         """
-        return self._drive(
-            self._work(prompts.correction_request(step_description, previous_output, feedback, context))
+        return self._run(
+            self._converse(prompts.correction_request(step_description, previous_output, feedback, context))
         )
 
     async def acorrect_step(
@@ -99,34 +99,35 @@ class ExecutionAgent(BaseAgent):
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
         return await arun_conversation(
-            self._work(prompts.correction_request(step_description, previous_output, feedback, context))
+            self._converse(prompts.correction_request(step_description, previous_output, feedback, context))
         )
 
-    def _drive(self, conversation: Conversation[T]) -> T:
+    def _run(self, conversation: Conversation[T]) -> T:
+        # Async-only tools need a loop, which a plain call does not have.
         if has_async_only_tool(self.tools):
             return run_sync(lambda: arun_conversation(conversation))
         return run_conversation(conversation)
 
-    def _work(self, prompt: str) -> Conversation[str]:
+    def _converse(self, prompt: str) -> Conversation[str]:
         messages: list[BaseMessage] = self._messages(prompt)
         rounds = 0
         while True:
             [reply] = yield ModelCall(self._model, messages, self.transport_retry)
-            if self._runner is None or not (isinstance(reply, AIMessage) and _wants_tools(reply)):
+            if self._runner is None or not (isinstance(reply, AIMessage) and _calls_tools(reply)):
                 return remove_thoughts(reply_text(reply))
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
-            asked = add_call_ids(reply)
-            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), asked)
-            messages = [*messages, asked, *answers]
+            reply = add_call_ids(reply)
+            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), reply)
+            messages = [*messages, reply, *answers]
             rounds += 1
 
 
-def _wants_tools(reply: AIMessage) -> bool:
+def _calls_tools(reply: AIMessage) -> bool:
     return bool(reply.tool_calls or reply.invalid_tool_calls)
 
 
-def _with_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
+def _bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
     if not tools:
         return llm
     if not isinstance(llm, BaseChatModel):

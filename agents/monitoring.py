@@ -1,4 +1,4 @@
-"""The judge of a step: does the output meet the objective?"""
+"""The agent that judges whether an output meets its objective."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _log: Final = logging.getLogger(__name__)
 class MonitoringAgent(BaseAgent):
     """Judges the output of a step against its objective.
 
-    The output reaches the model between two lines that it cannot contain, as data.
+    The prompt fences the output off as data.
 
     Args:
         llm: Any LangChain chat model.
         system_prompt: Replaces the built-in instructions.
-        structured_output: Hold the replies to a JSON schema where the model supports it.
-        transport_retry: How passing faults of the model's server are met.
+        structured_output: Constrain the replies by a JSON schema if the model supports it.
+        transport_retry: Retries after transient errors of the model's server.
     """
 
     def __init__(
@@ -43,15 +43,15 @@ class MonitoringAgent(BaseAgent):
         self._schema = VERDICT_SCHEMA if structured_output else None
 
     def evaluate(self, objective: str, result: str) -> Verdict:
-        """Judge ``result``.
+        """Judges whether ``result`` meets ``objective``.
 
         Returns:
-            ``{"success": bool, "feedback": str}``. A reply that cannot be read gives a failure
-            whose feedback starts with ``UNREADABLE_PREFIX``, and a WARNING.
+            ``{"success": bool, "feedback": str}``. An unreadable reply is a failure whose feedback starts
+            with ``UNREADABLE_PREFIX``; it is logged as a WARNING.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
+            ModelRefusedError: The server refused the request.
         """
         return run_conversation(self._judge(objective, result))
 
@@ -63,10 +63,10 @@ class MonitoringAgent(BaseAgent):
         reply = yield from self._ask(prompts.verdict_request(objective, result), self._schema)
         verdict = read_verdict(reply)
         if not isinstance(verdict, Unreadable) and verdict["success"] and _quotes(reply, objective, result):
-            verdict = Unreadable(reply, "the verdict is quoted from the text that was judged")
+            verdict = Unreadable(reply, "the verdict is quoted from the text to judge")
         if not isinstance(verdict, Unreadable):
             return verdict
-        _log.warning("the judge's reply cannot be read (%s): %.200r", verdict.reason, reply)
+        _log.warning("the judge's reply is unreadable (%s): %.200r", verdict.reason, reply)
         return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")
 
 

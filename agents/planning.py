@@ -1,4 +1,4 @@
-"""The planner: a task in, an ordered list of steps out."""
+"""The agent that breaks a task into an ordered list of steps."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PlanningAgent(BaseAgent):
     Args:
         llm: Any LangChain chat model.
         system_prompt: Replaces the built-in instructions.
-        structured_output: Hold the replies to a JSON schema where the model supports it.
-        max_steps: The schema's bound on the plan; a model that is not held to the schema may pass it.
-        transport_retry: How passing faults of the model's server are met.
+        structured_output: Constrain the replies by a JSON schema if the model supports it.
+        max_steps: Maximum number of steps in the schema. A model without schema support may exceed it.
+        transport_retry: Retries after transient errors of the model's server.
     """
 
     def __init__(
@@ -42,16 +42,16 @@ class PlanningAgent(BaseAgent):
         self._schema = plan_schema(max_steps) if structured_output else None
 
     def generate_plan(self, task: str) -> list[str]:
-        """Plan ``task``.
+        """Plans ``task``.
 
-        A reply that holds no list becomes one step with its text, and a WARNING.
+        A reply without a list becomes one step with its text, and is logged as a WARNING.
 
         Returns:
-            The steps in order; an empty list where the model answered with an empty plan.
+            The steps in order; an empty list if the model's plan is empty.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
-            ModelRefusedError: It refused for good.
+            ModelRefusedError: The server refused the request.
         """
         return run_conversation(self._plan(task))
 
@@ -65,5 +65,5 @@ class PlanningAgent(BaseAgent):
         if not isinstance(steps, Unreadable):
             return steps
         text = remove_thoughts(reply)
-        _log.warning("the plan is no list; taking the reply as one step: %.200r", text)
+        _log.warning("the plan is not a list; the reply becomes one step: %.200r", text)
         return [text] if text else []

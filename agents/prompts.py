@@ -1,4 +1,4 @@
-"""The default instructions and requests. Short on purpose: small local models follow short prompts."""
+"""Writes the default instructions and requests. They are short because small models follow short prompts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 
 def find_boundary(*texts: str) -> str:
-    """Return a line that occurs in none of ``texts``.
+    """Finds a boundary that occurs in none of ``texts``.
 
-    It is derived from the texts, so the same input gives the same prompt, and cannot be written
-    by whoever wrote them, since each change of a text changes it.
+    It is a hash of the texts, so the same texts give the same prompt. The author of a text cannot write its
+    boundary, since every change of the text changes the hash.
     """
     digest = hashlib.sha256("\x00".join(texts).encode("utf-8", "replace")).hexdigest()
     seeds = (f"{digest}{salt}".encode() for salt in count())
@@ -21,7 +21,7 @@ def find_boundary(*texts: str) -> str:
 
 
 def fence_text(label: str, text: str, mark: str) -> str:
-    """Put ``text`` between two lines that carry its label and ``mark``."""
+    """Puts ``text`` between two lines with ``mark`` and its label."""
     return f"{mark} {label}\n{text}\n{mark} end of {label}"
 
 
@@ -50,11 +50,12 @@ COMPRESSION: Final = (
 
 
 _SHORT_TASK: Final = 300
-"""Characters up to which a task is repeated in the examples."""
+"""Maximum length of a task that is repeated in the examples, in characters."""
 
 
 def plan_request(task: str) -> str:
-    """Ask for a plan. The examples are made of the task: the smallest models copy what they are shown."""
+    """Asks for a plan."""
+    # The smallest models copy the example, so it is made of the task itself.
     shown = task if len(task) <= _SHORT_TASK else "Do what the task says"
     simple = json.dumps({"plan": [shown]}, ensure_ascii=False)
     larger = json.dumps({"plan": [f"Collect ideas for the task: {shown}", shown]}, ensure_ascii=False)
@@ -65,7 +66,7 @@ def plan_request(task: str) -> str:
 
 
 def verdict_request(objective: str, result: str) -> str:
-    """Ask for a verdict, with both texts fenced off as data."""
+    """Asks for a verdict. Both texts are fenced off as data."""
     mark = find_boundary(objective, result)
     return (
         f"{fence_text('objective', objective, mark)}\n\n{fence_text('output', result, mark)}\n\n"
@@ -75,12 +76,12 @@ def verdict_request(objective: str, result: str) -> str:
 
 
 def step_request(step: str, context: str) -> str:
-    """Ask for a step; earlier results are fenced off as data."""
+    """Asks for a step. Earlier results are fenced off as data."""
     return _format_step(step, context, find_boundary(context, step))
 
 
 def correction_request(step: str, previous_output: str, feedback: str, context: str) -> str:
-    """Ask for a step again after an output that was refused."""
+    """Asks for a step again after its output was refused."""
     mark = find_boundary(previous_output, feedback, step, context)
     return (
         f"{_format_step(step, context, mark)}\n\n{fence_text('your last output', previous_output, mark)}\n\n"
@@ -93,7 +94,7 @@ def _format_step(step: str, context: str, mark: str) -> str:
 
 
 def summary_request(text: str, task: str, max_length: int) -> str:
-    """Ask for a shorter context."""
+    """Asks for a shorter context."""
     return (
         f"{fence_text('notes', text, find_boundary(text, task))}\n\n"
         f"The task they serve: {task or 'not stated'}\n"

@@ -1,4 +1,4 @@
-"""A scripted chat model, so that tests need neither a server nor patches."""
+"""A scripted chat model for tests, without a server or patches."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class ScriptedChatModel(BaseChatModel):
     """A chat model that answers from a script.
 
     Args:
-        script: The replies in order (text, a message, or an exception to be raised), or a function
-            from the prompt to a reply. A script that has run out raises AssertionError.
-        usage: Input and output tokens that each reply reports; None reports nothing.
+        script: The replies in order (a text, a message, or an exception to raise), or a function from the
+            prompt to a reply. After the last reply, a call raises AssertionError.
+        usage: Input and output tokens that each reply reports. Default: none.
 
     Attributes:
-        prompts: The prompts it was sent, in order.
-        tools: The names of the tools bound last.
+        prompts: The prompts that the model received, in order.
+        tools: The names of the tools that were bound last.
     """
 
     usage: tuple[int, int] | None = None
@@ -74,7 +74,7 @@ class ScriptedChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: object,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Accept any tools; the script decides whether they are called."""
+        """Accepts any tools. The script decides whether they are called."""
         self.tools[:] = [tool.name for tool in tools if isinstance(tool, BaseTool)]
         return self.bind(tool_choice=tool_choice, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Running the tools that a model asked for, on LangGraph's own ToolNode."""
+"""Runs the tools that a model calls, with LangGraph's ToolNode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
@@ -20,33 +20,33 @@ from langgraph.types import Command
 ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
 
-_NOBODY: Final = "The tool wanted to ask a human, and none can be asked here. Go on without it."
-_SILENT: Final = "The tool ended without an answer. Go on without it."
+_NO_HUMAN: Final = "The tool wanted to ask a human, and none can be asked here. Go on without it."
 
 
 def build_tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
-    """A runnable that answers each tool call of the last message, failures included.
-
-    It keeps no checkpoints of its own, whatever graph it is called from.
+    """Builds a runnable that answers each tool call of the last message. A failure is an answer, too.
 
     Raises:
-        GraphInterrupt: A tool asks a human, and the runner is called from within a graph.
+        GraphInterrupt: A tool asks a human, and the runner is called inside a graph.
     """
-    node = ToolNode(tools, handle_tool_errors=_describe, wrap_tool_call=_answered, awrap_tool_call=_aanswered)
+    node = ToolNode(
+        tools, handle_tool_errors=_describe_failure, wrap_tool_call=_run_tool, awrap_tool_call=_arun_tool
+    )
     graph = StateGraph(MessagesState)
     graph.add_node("tools", node)
     graph.add_edge(START, "tools")
     graph.add_edge("tools", END)
+    # False, since it would inherit the checkpointer of a graph that calls the agent.
     return cast("ToolRunner", graph.compile(checkpointer=False))
 
 
 def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
-    """Whether one of the tools can only be awaited, as those from MCP servers."""
+    """Checks whether a tool can only be awaited, as the tools of MCP servers."""
     return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
 
 
 def add_call_ids(reply: AIMessage) -> AIMessage:
-    """The reply with an id for each of its tool calls; some servers give none, and answers need one."""
+    """Adds an id to each tool call without one: some servers send none, and an answer needs one."""
     if all(call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)):
         return reply
     calls: list[ToolCall] = [{**call, "id": call["id"] or uuid4().hex} for call in reply.tool_calls]
@@ -61,9 +61,9 @@ class ToolCalls:
     """The tool calls of one reply.
 
     Attributes:
-        runner: Carries out those that it can.
-        names: The tools there are.
-        reply: The model's reply, as ``identified`` gives it.
+        runner: Runs the calls of known tools.
+        names: The names of the known tools.
+        reply: The model's reply. Each of its calls has an id.
     """
 
     runner: ToolRunner
@@ -71,80 +71,75 @@ class ToolCalls:
     reply: AIMessage
 
     def run(self) -> list[BaseMessage]:
-        """Run them; a failure is an answer, too."""
-        return self._answers(self.runner.invoke(self._state()) if self._known() else None)
+        """Runs the calls. Returns one answer for each, also for a failed call."""
+        return self._collect_answers(self.runner.invoke(self._state()) if self._known_calls() else None)
 
     async def arun(self) -> list[BaseMessage]:
-        """Run them without blocking the event loop."""
-        return self._answers(await self.runner.ainvoke(self._state()) if self._known() else None)
+        """Runs the calls without blocking the event loop; returns as ``run`` does."""
+        return self._collect_answers(
+            await self.runner.ainvoke(self._state()) if self._known_calls() else None
+        )
 
-    def _known(self) -> list[ToolCall]:
+    def _known_calls(self) -> list[ToolCall]:
         return [call for call in self.reply.tool_calls if call["name"] in self.names]
 
     def _state(self) -> MessagesState:
-        return {"messages": [self.reply.model_copy(update={"tool_calls": self._known()})]}
+        return {"messages": [self.reply.model_copy(update={"tool_calls": self._known_calls()})]}
 
-    def _asked(self, message: AnyMessage) -> bool:
-        """Whether it is the reply itself: a tool may have taken that away, or put it elsewhere."""
-        return isinstance(message, AIMessage) and message.tool_calls == self._known()
-
-    def _answers(self, state: MessagesState | None) -> list[BaseMessage]:
-        done = [message for message in state["messages"] if not self._asked(message)] if state else []
-        answered = {message.tool_call_id for message in done if isinstance(message, ToolMessage)}
+    def _collect_answers(self, state: MessagesState | None) -> list[BaseMessage]:
+        answers = state["messages"][1:] if state else []
         unknown = [call for call in self.reply.tool_calls if call["name"] not in self.names]
         return [
-            *done,
-            *(_error(call, _SILENT) for call in self._known() if call["id"] not in answered),
-            *(_unknown(call, self.names) for call in unknown),
-            *(_unparsable(call) for call in self.reply.invalid_tool_calls),
+            *answers,
+            *(_refuse_unknown(call, self.names) for call in unknown),
+            *(_refuse_invalid(call) for call in self.reply.invalid_tool_calls),
         ]
 
 
-def _answered(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
+def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
     try:
-        return _addressed(request, execute(request))
+        return execute(request)
     except GraphInterrupt as question:
-        return _unasked(request, question)
-    except SystemExit as end:
-        return _error(request.tool_call, _failure(end))
+        return _answer_question(request, question)
+    except SystemExit as error:
+        return _error_answer(request, _format_failure(error))
 
 
-async def _aanswered(
+async def _arun_tool(
     request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[ToolOutcome]]
 ) -> ToolOutcome:
     try:
-        return _addressed(request, await execute(request))
+        return await execute(request)
     except GraphInterrupt as question:
-        return _unasked(request, question)
-    except SystemExit as end:
-        return _error(request.tool_call, _failure(end))
+        return _answer_question(request, question)
+    except SystemExit as error:
+        return _error_answer(request, _format_failure(error))
 
 
-def _addressed(request: ToolCallRequest, outcome: ToolOutcome) -> ToolOutcome:
-    """A tool's own message as the answer to its call, whichever call the tool wrote on it."""
-    if not isinstance(outcome, ToolMessage) or outcome.tool_call_id == request.tool_call["id"]:
-        return outcome
-    return outcome.model_copy(update={"tool_call_id": request.tool_call["id"]})
-
-
-def _unasked(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
-    """The answer to a call whose tool has a question, where no graph can hand that to a human."""
-    if _within_graph(request):
+def _answer_question(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
+    """Answers a tool's question to a human, unless an outer graph can ask it."""
+    # Inside an outer graph, the namespace begins with the name of its node.
+    if "|" in request.runtime.config["configurable"]["checkpoint_ns"]:
         raise question
-    return _error(request.tool_call, _NOBODY)
+    return _error_answer(request, _NO_HUMAN)
 
 
-def _within_graph(request: ToolCallRequest) -> bool:
-    """Whether the runner was called from a node of another graph, whose namespace then comes first."""
-    return "|" in request.runtime.config["configurable"]["checkpoint_ns"]
-
-
-def _error(call: ToolCall, reason: str) -> ToolMessage:
+def _error_answer(request: ToolCallRequest, reason: str) -> ToolMessage:
+    call = request.tool_call
     return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 
-class _Refused(BaseTool):
-    """Stands in for a call that cannot be carried out, so that callbacks hear of it as of any other."""
+def _describe_failure(error: Exception) -> str:
+    # ToolNode catches the class in the annotation; SystemExit is no Exception, so it needs its own function.
+    return _format_failure(error)
+
+
+def _format_failure(error: BaseException) -> str:
+    return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
+
+
+class _RefusingTool(BaseTool):
+    """Answers a call that cannot run. It is a tool, so that callbacks record the call like any other."""
 
     name: str
     description: str = "Refuses a call."
@@ -156,25 +151,16 @@ class _Refused(BaseTool):
         raise ToolException(self.reason)
 
 
-def _describe(error: Exception) -> str:
-    """Named to ToolNode, which reads from the annotation what it is to catch."""
-    return _failure(error)
-
-
-def _failure(error: BaseException) -> str:
-    return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
-
-
-def _unknown(call: ToolCall, names: frozenset[str]) -> ToolMessage:
+def _refuse_unknown(call: ToolCall, names: frozenset[str]) -> ToolMessage:
     reason = f"There is no tool {call['name']!r}; there is: {', '.join(sorted(names))}."
-    return _refusal(call["name"], call["args"], call["id"], reason)
+    return _refuse_call(call["name"], call["args"], call["id"], reason)
 
 
-def _unparsable(call: InvalidToolCall) -> ToolMessage:
+def _refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     reason = f"The arguments are not valid JSON: {call['error'] or call['args']}"
-    return _refusal(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)
+    return _refuse_call(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)
 
 
-def _refusal(name: str, args: dict[str, object], call_id: str | None, reason: str) -> ToolMessage:
+def _refuse_call(name: str, args: dict[str, object], call_id: str | None, reason: str) -> ToolMessage:
     call = ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
-    return cast("ToolMessage", _Refused(name=name, reason=reason).invoke(call))
+    return cast("ToolMessage", _RefusingTool(name=name, reason=reason).invoke(call))

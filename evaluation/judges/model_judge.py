@@ -40,7 +40,7 @@ class RubricJudge:
 
     Args:
         llm: Any LangChain chat model.
-        instructions: What the judge should know in addition to the rubric.
+        instructions: Instructions for the judge in addition to the rubric.
         structured: Whether to constrain the reply by a JSON Schema.
         max_characters: Maximum length of the prompt. A longer run is not judged, since no judge may approve
             a run after seeing only a part of it. Each argument and result of a call is cut after 2,000
