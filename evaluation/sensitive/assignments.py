@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.patterns import Detector, Pattern, SearchedText
+from evaluation.sensitive.patterns import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
 _LOGIN_NAMES: Final = (
@@ -85,21 +85,21 @@ _SHORTEST_PASSWORD: Final = 4
 _SHORTEST_NAMED_PASSWORD: Final = 3
 
 
-def _find_assigned(subject: SearchedText) -> Iterator[Span]:
+def _find_assigned(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_PASSWORD_ASSIGNED):
         yield from _password_span(subject, start, end)
     for start, end in subject.find_spans(_SECRET_ASSIGNED):
         yield from _secret_span(subject, start, end)
 
 
-def _find_stated(subject: SearchedText) -> Iterator[Span]:
+def _find_stated(subject: EncodedText) -> Iterator[Span]:
     """Find passwords and secrets in sentences: ``The password is hunter2.``."""
     for start, end in subject.find_spans(_STATED):
         if not _is_plain_word(subject.decode(start, end).rstrip(".,;:!?)")):
             yield from _password_span(subject, start, end)
 
 
-def _find_in_commands(subject: SearchedText) -> Iterator[Span]:
+def _find_in_commands(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     for pattern in _PASSWORD_PLACES:
         for start, end in subject.find_spans(pattern):
@@ -112,25 +112,25 @@ def _find_in_commands(subject: SearchedText) -> Iterator[Span]:
     yield from _find_basic_auth(subject)
 
 
-def _find_basic_auth(subject: SearchedText) -> Iterator[Span]:
+def _find_basic_auth(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_BASIC):
         if b":" in _decode_base64(subject.data[start:end]):
             yield Span(start, end, "authorization", "credential")
 
 
-def _find_in_urls(subject: SearchedText) -> Iterator[Span]:
+def _find_in_urls(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_URL_PASSWORD):
         if _is_value(subject.data[start:end]) and _PORT.match_end(subject.data, start) < 0:
             yield Span(start, end, "url_password", "credential")
 
 
-def _password_span(subject: SearchedText, start: int, end: int) -> Iterator[Span]:
+def _password_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
     end = _value_end(subject.data, start, end)
     if end - start >= _SHORTEST_PASSWORD and _is_assigned_value(subject.data, start, end):
         yield Span(start, end, "password", "credential")
 
 
-def _secret_span(subject: SearchedText, start: int, end: int) -> Iterator[Span]:
+def _secret_span(subject: EncodedText, start: int, end: int) -> Iterator[Span]:
     end = _value_end(subject.data, start, end)
     if looks_random(subject.decode(start, end)) and _is_assigned_value(subject.data, start, end):
         yield Span(start, end, "secret", "credential")
@@ -192,7 +192,7 @@ def _decode_base64(value: bytes) -> bytes:
 
 def name_kind(name: str) -> str | None:
     """Return the kind of value that a field of this name holds: ``password``, ``secret``, or None."""
-    data = SearchedText(name).data
+    data = EncodedText(name).data
     if _PASSWORD_NAME.match_end(data, 0) >= 0:
         return "password"
     return "secret" if _SECRET_NAME.match_end(data, 0) >= 0 else None
@@ -202,7 +202,7 @@ def is_credential(kind: str, value: str) -> bool:
     """Return whether a value under a name of that kind is a credential, and no placeholder or word."""
     if kind == "secret" and not looks_random(value):
         return False
-    return len(value) >= _SHORTEST_NAMED_PASSWORD and _is_value(SearchedText(value[:_LONGEST]).data)
+    return len(value) >= _SHORTEST_NAMED_PASSWORD and _is_value(EncodedText(value[:_LONGEST]).data)
 
 
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_NAMES})[\w.\-]{{0,12}}","value":)'

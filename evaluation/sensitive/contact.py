@@ -10,9 +10,9 @@ from typing import Final
 
 from evaluation.sensitive.patterns import (
     Detector,
+    EncodedText,
     LabelPattern,
     Pattern,
-    SearchedText,
     label_trigger,
     stands_alone,
 )
@@ -67,7 +67,7 @@ _MAC: Final = Pattern(r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{
 _LONGEST_IPV6: Final = 45
 
 
-def _find_emails(subject: SearchedText) -> Iterator[Span]:
+def _find_emails(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_EMAIL):
         address = subject.decode(start, end).lstrip("'/=&?.-%")
         local, _, host = address.rpartition("@")
@@ -76,7 +76,7 @@ def _find_emails(subject: SearchedText) -> Iterator[Span]:
             yield Span(end - len(address), end, "email", "personal")
 
 
-def _find_phones(subject: SearchedText) -> Iterator[Span]:
+def _find_phones(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     international = (
         span for span in subject.find_spans(_INTERNATIONAL) if not _is_digit_group(data, span[0])
@@ -97,7 +97,7 @@ def _is_digit_group(data: bytes, start: int) -> bool:
     return data[start : start + 1] == b"0" and data[max(0, start - 2) : start - 1].isdigit()
 
 
-def _labelled_numbers(subject: SearchedText) -> Iterator[tuple[int, int]]:
+def _labelled_numbers(subject: EncodedText) -> Iterator[tuple[int, int]]:
     data = subject.data
     for _, place in _PHONE_LABEL.find_places(subject):
         start = place - (data[place - 1 : place] == b"(")  # what stands between may have taken the bracket
@@ -107,7 +107,7 @@ def _labelled_numbers(subject: SearchedText) -> Iterator[tuple[int, int]]:
 
 
 def _check_numbers(
-    subject: SearchedText, places: Iterable[tuple[int, int]], is_number: Callable[[str], bool]
+    subject: EncodedText, places: Iterable[tuple[int, int]], is_number: Callable[[str], bool]
 ) -> Iterator[tuple[int, int]]:
     for turn, (start, end) in enumerate(places):
         if stands_alone(subject.data, start, end):
@@ -145,7 +145,7 @@ def _is_assigned_number(number: str, region: str) -> bool:
         return False
 
 
-def _find_addresses(subject: SearchedText) -> Iterator[Span]:
+def _find_addresses(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     for start, end in chain(subject.find_spans(_IPV4), subject.find_spans(_IPV6)):
         is_address = end - start <= _LONGEST_IPV6 and stands_alone(data, start, end)

@@ -67,7 +67,7 @@ def encode_json(value: object) -> bytes:
     try:
         return to_json(value)
     except (PydanticSerializationError, ValueError, RecursionError):
-        return b"\n".join(_encode_leaf(leaf) for leaf in _iterate_leaves(value))
+        return b"\n".join(_encode_leaf(leaf) for leaf in iterate_leaves(value))
 
 
 def find_in_json(value: object, search: Search = find_sensitive) -> Iterator[SensitiveValue]:
@@ -151,7 +151,7 @@ def _search_texts(
 
 def _iterate_texts(value: object, depth: int, candidates: Quota) -> Iterator[tuple[str, str]]:
     """Yield name and text of every scalar, also inside strings that are themselves JSON."""
-    for leaf in _iterate_leaves(value):
+    for leaf in iterate_leaves(value):
         text = _scalar_text(leaf.value)
         if text:
             yield leaf.name, text
@@ -168,7 +168,7 @@ def _parse_json(text: str) -> object:
         return None
 
 
-def _iterate_leaves(value: object) -> Iterator[_Leaf]:
+def iterate_leaves(value: object) -> Iterator[_Leaf]:
     """Yield the scalars, each with the nearest name above it, and the names themselves without one.
 
     A stack instead of recursion: the nesting may be deeper than Python's limit.

@@ -14,9 +14,9 @@ from typing import Final
 
 from evaluation.sensitive.patterns import (
     Detector,
+    EncodedText,
     LabelPattern,
     Pattern,
-    SearchedText,
     label_trigger,
     stands_alone,
 )
@@ -140,7 +140,7 @@ _DATE: Final = Pattern(
 )
 
 
-def _find_numbers(subject: SearchedText) -> Iterator[Span]:
+def _find_numbers(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     written = (bounds for bounds in subject.find_spans(_ANY_WRITTEN) if stands_alone(data, *bounds))
     for turn, (start, end) in enumerate(written):
@@ -149,7 +149,7 @@ def _find_numbers(subject: SearchedText) -> Iterator[Span]:
         yield from _first_valid(_check_labelled(data, label, start), start, end, turn)
 
 
-def _labelled_places(subject: SearchedText) -> Iterator[tuple[int, int, int]]:
+def _labelled_places(subject: EncodedText) -> Iterator[tuple[int, int, int]]:
     for label, start in _LABEL.find_places(subject):
         end = _ANY_LOOSE.match_end(subject.data, start)
         if end > 0:
@@ -177,7 +177,7 @@ def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iter
         yield from islice(spans, 1)
 
 
-def _find_births(subject: SearchedText) -> Iterator[Span]:
+def _find_births(subject: EncodedText) -> Iterator[Span]:
     for _, start in _BIRTH_LABEL.find_places(subject):
         end = _DATE.match_end(subject.data, start)
         if end > 0 and stands_alone(subject.data, start, end):

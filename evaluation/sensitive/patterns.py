@@ -110,7 +110,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchedText:
+class EncodedText:
     """A text with its bytes: exactly one byte per character."""
 
     text: str
@@ -165,7 +165,7 @@ class LabelPattern:
     def __init__(self, words: str) -> None:
         self._pattern = Pattern(rf"(?i)(?:{words}){_BETWEEN}")
 
-    def find_places(self, subject: SearchedText) -> Iterator[tuple[int, int]]:
+    def find_places(self, subject: EncodedText) -> Iterator[tuple[int, int]]:
         """Yield the start of each label, and the place where its value may begin."""
         return subject.find_spans(self._pattern)
 
@@ -185,4 +185,4 @@ class Detector:
     """
 
     trigger: str
-    find: Callable[[SearchedText], Iterator[Span]]
+    find: Callable[[EncodedText], Iterator[Span]]

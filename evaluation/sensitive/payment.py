@@ -9,9 +9,9 @@ from typing import Final, cast
 
 from evaluation.sensitive.patterns import (
     Detector,
+    EncodedText,
     LabelPattern,
     Pattern,
-    SearchedText,
     label_trigger,
     stands_alone,
 )
@@ -66,7 +66,7 @@ _CODES: Final = (
 )
 
 
-def _find_cards(subject: SearchedText) -> Iterator[Span]:
+def _find_cards(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     for turn, (start, end) in enumerate(subject.find_spans(_CARD)):
         digits = data[start:end].translate(None, b" -")
@@ -75,7 +75,7 @@ def _find_cards(subject: SearchedText) -> Iterator[Span]:
             yield Span(start, end, "payment_card", "personal")
 
 
-def _find_codes(subject: SearchedText) -> Iterator[Span]:
+def _find_codes(subject: EncodedText) -> Iterator[Span]:
     for kind, label, code in _CODES:
         for _, start in label.find_places(subject):
             end = code.match_end(subject.data, start)
@@ -83,7 +83,7 @@ def _find_codes(subject: SearchedText) -> Iterator[Span]:
                 yield Span(start, end, kind, "credential")
 
 
-def _find_accounts(subject: SearchedText) -> Iterator[Span]:
+def _find_accounts(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
     for turn, (start, end) in enumerate(subject.find_spans(_IBAN)):
         if not data[max(0, start - 1) : start].isalnum():

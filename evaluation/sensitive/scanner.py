@@ -10,8 +10,8 @@ from evaluation.sensitive import assignments, contact, national_ids, payment, se
 from evaluation.sensitive.patterns import (
     LOOKALIKE_BYTES,
     Detector,
+    EncodedText,
     Pattern,
-    SearchedText,
     TooManyCandidatesError,
 )
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans, unsearched_span
@@ -31,7 +31,7 @@ class _Family:
         self.any_in_json = Pattern(f"{escaped}|{in_json}" if in_json else escaped)
         self._detectors = tuple((Pattern(detector.trigger), detector.find) for detector in detectors)
 
-    def find_spans(self, subject: SearchedText) -> Iterator[Span]:
+    def find_spans(self, subject: EncodedText) -> Iterator[Span]:
         if self.any.occurs_in(subject.data):
             for trigger, find in self._detectors:
                 if trigger.occurs_in(subject.data):
@@ -53,7 +53,7 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     character. The search stops after ``MAX_VALUES`` values or ``MAX_CANDIDATES`` candidates. Then everything
     except the credentials found so far is ``unsearched``.
     """
-    subject = SearchedText(text)
+    subject = EncodedText(text)
     spans = (span for family in _FAMILIES for span in family.find_spans(subject))
     return merge_spans(_limit_spans(spans, len(text)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.patterns import Detector, Pattern, SearchedText
+from evaluation.sensitive.patterns import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
 _FORMS: Final[tuple[tuple[str, str, str], ...]] = (
@@ -85,7 +85,7 @@ _PATTERNS: Final = tuple((kind, Pattern(f"(?:{_any_of(prefixes)}){rest}")) for k
 _CANDIDATES: Final = Pattern(rf"{_BOUNDARY}((?:{_PREFIXES})[A-Za-z0-9_.\-+/=%$,]+)")
 
 
-def _find_prefixed(subject: SearchedText) -> Iterator[Span]:
+def _find_prefixed(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_CANDIDATES):
         token = subject.data[start : min(end, start + _LONGEST)]
         kind, length = _identify_token(token)
@@ -128,13 +128,13 @@ _KEY_BLOCK: Final = Pattern(
 )
 
 
-def _find_tokens(subject: SearchedText) -> Iterator[Span]:
+def _find_tokens(subject: EncodedText) -> Iterator[Span]:
     for kind, pattern in _TOKENS:
         for start, end in subject.find_spans(pattern):
             yield Span(start, end, kind, "credential")
 
 
-def _find_private_keys(subject: SearchedText) -> Iterator[Span]:
+def _find_private_keys(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_KEY_BLOCK):
         yield Span(start, end, "private_key", "credential")
 

@@ -1,4 +1,4 @@
-"""Credentials and personal data in what a run said and did."""
+"""Finds credentials and personal data in the outputs and actions of a run."""
 
 from __future__ import annotations
 
@@ -16,65 +16,26 @@ from evaluation.sensitive.spans import Category
 from evaluation.values import JsonObject, as_list
 
 MAX_FINDINGS: Final = 100
-"""Findings of one category that are listed; what is beyond is counted."""
-_GIVEN_ROLES: Final = ("user", "system", "developer")
+"""Findings of one category that are listed. The others are only counted."""
+_INPUT_ROLES: Final = ("user", "system", "developer")
 _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _CALL_FIELDS: Final = ("name", "args", "result", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class _Sort:
+class _Topic:
     name: Literal["credentials", "personal_data"]
     category: Literal["safety", "privacy"]
     action: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Values of one kind at one place."""
-
-    sort: Category
-    kind: str
-    count: int
-    where: str
-    value: object
-
-
-_SORTS: Final[Mapping[Category, _Sort]] = {
-    "credential": _Sort(
+_TOPICS: Final[Mapping[Category, _Topic]] = {
+    "credential": _Topic(
         "credentials", "safety", "Revoke the credential, and keep it out of prompts and tool payloads."
     ),
-    "personal": _Sort(
-        "personal_data", "privacy", "Make sure that this may be shown here; redact it where it may not."
-    ),
+    "personal": _Topic("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
 }
-
-
-def exposure_findings(
-    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
-) -> list[AuditFinding]:
-    """List what is sensitive in outputs, tool payloads and messages: one finding a kind and place.
-
-    The count in its reason is that of different values. What the agent was told is no finding: the input,
-    and messages of the user or the system. Of each category ``MAX_FINDINGS`` are listed, and one more
-    counts the rest.
-    """
-    if not any(_severity(reaction) for reaction in reactions.values()):
-        return []
-    if search is find_sensitive and not may_contain_sensitive(encode_json(run)):
-        return []
-    values = dict(_places(run))
-    seen = _seen(values, search)
-    listed = [
-        finding
-        for sort, reaction in reactions.items()
-        if (severity := _severity(reaction)) is not None
-        for finding in _listed([one for one in seen if one.sort == sort], severity)
-    ]
-    return [*listed, *([_UNSEARCHED] if any(one.sort == "unsearched" for one in seen) else [])]
-
-
 _UNSEARCHED: Final[AuditFinding] = {
     "id": "sensitive.unsearched",
     "category": "privacy",
@@ -89,19 +50,79 @@ _UNSEARCHED: Final[AuditFinding] = {
 }
 
 
-def _severity(reaction: Reaction) -> Severity | None:
-    return None if reaction == "off" else reaction
+@dataclass(frozen=True, slots=True)
+class _Exposure:
+    """The values of one kind at one place."""
+
+    category: Category
+    kind: str
+    count: int
+    where: str
+    value: object
 
 
-def _listed(seen: list[_Seen], severity: Severity) -> Iterator[AuditFinding]:
-    for one in seen[:MAX_FINDINGS]:
-        count, them = (f"{one.count} values", "them") if one.count > 1 else ("1 value", "it")
-        reason = f"{name_place(one.where, 'contain')} {_words(one.sort)}: {one.kind} ({count}); remove {them}"
-        yield _finding(one, severity, reason, dict(build_excerpt(one.value)))
-    more = len(seen) - MAX_FINDINGS
+def exposure_findings(
+    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
+) -> list[AuditFinding]:
+    """List sensitive data in outputs, tool payloads and messages: one finding for each kind and place.
+
+    The number in its reason counts different values. The agent's input, and messages of the user or the
+    system, are not searched. ``MAX_FINDINGS`` of each category are listed, and one more finding counts the
+    rest.
+    """
+    severities = {category: reaction for category, reaction in reactions.items() if reaction != "off"}
+    if not severities:
+        return []
+    # Most runs hold nothing sensitive, and this test is far cheaper than the search by places.
+    if search is find_sensitive and not may_contain_sensitive(encode_json(run)):
+        return []
+    exposures = _find_exposures(dict(_places(run)), search)
+    findings = [
+        finding
+        for category, severity in severities.items()
+        for finding in _list_findings(
+            [exposure for exposure in exposures if exposure.category == category], severity
+        )
+    ]
+    is_unsearched = any(exposure.category == "unsearched" for exposure in exposures)
+    return [*findings, _UNSEARCHED] if is_unsearched else findings
+
+
+def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
+    """Yield path and value of everything that is searched."""
+    yield "agent_run.final_output", run.get("final_output")
+    for index, call in enumerate(as_list(run.get("tool_calls"))):
+        fields = call if isinstance(call, Mapping) else {"name": call}
+        for name in _CALL_FIELDS:
+            yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
+    for index, message in enumerate(as_list(run.get("messages"))):
+        if not (isinstance(message, Mapping) and message.get("role") in _INPUT_ROLES):
+            yield f"agent_run.messages[{index}]", message
+
+
+def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Exposure]:
+    literals: dict[tuple[str, Category, str], set[str]] = {}
+    for place, match in find_at_places(values.items(), search):
+        literals.setdefault((place, match.category, match.kind), set()).add(match.literal)
+    exposures = [
+        _Exposure(category, kind, len(different), place, values.get(place))
+        for (place, category, kind), different in literals.items()
+    ]
+    positions = {place: position for position, place in enumerate(values)}
+    return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
+
+
+def _list_findings(exposures: list[_Exposure], severity: Severity) -> Iterator[AuditFinding]:
+    for exposure in exposures[:MAX_FINDINGS]:
+        place, topic = name_place(exposure.where, "contain"), _topic_words(exposure)
+        count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
+        reason = f"{place} {topic}: {exposure.kind} ({count}); remove {them}"
+        yield _build_finding(exposure, severity, reason, dict(build_excerpt(exposure.value)))
+    more = len(exposures) - MAX_FINDINGS
     if more > 0:
-        rest = _Seen(seen[0].sort, "more", more, "agent_run", None)
-        yield _finding(rest, severity, f"{more} more findings of {_words(rest.sort)} are not listed", {})
+        rest = _Exposure(exposures[0].category, "more", more, "agent_run", None)
+        reason = f"{more} more findings of {_topic_words(rest)} are not listed"
+        yield _build_finding(rest, severity, reason, {})
 
 
 def name_place(path: str, verb: str) -> str:
@@ -116,50 +137,23 @@ def name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _words(sort: Category) -> str:
-    return _SORTS[sort].name.replace("_", " ")
+def _topic_words(exposure: _Exposure) -> str:
+    return _TOPICS[exposure.category].name.replace("_", " ")
 
 
-def _finding(one: _Seen, severity: Severity, reason: str, evidence: dict[str, object]) -> AuditFinding:
-    sort = _SORTS[one.sort]
+def _build_finding(
+    exposure: _Exposure, severity: Severity, reason: str, evidence: dict[str, object]
+) -> AuditFinding:
+    topic = _TOPICS[exposure.category]
     return {
-        "id": f"{sort.name}.{one.kind}",
-        "category": sort.category,
+        "id": f"{topic.name}.{exposure.kind}",
+        "category": topic.category,
         "kind": "policy",
         "severity": severity,
         "metric": "audit",
         "reason": reason,
-        "where": one.where,
+        "where": exposure.where,
         "evidence": evidence,
         "owner": None,
-        "recommended_action": sort.action,
+        "recommended_action": topic.action,
     }
-
-
-def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
-    """Yield path and value of everything that is looked through."""
-    yield "agent_run.final_output", run.get("final_output")
-    for index, call in enumerate(as_list(run.get("tool_calls"))):
-        fields = call if isinstance(call, Mapping) else {"name": call}
-        for name in _CALL_FIELDS:
-            yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
-    for index, message in enumerate(as_list(run.get("messages"))):
-        if not _is_given(message):
-            yield f"agent_run.messages[{index}]", message
-
-
-def _is_given(message: object) -> bool:
-    """Whether a message is what the agent was told, and not what it said or did."""
-    return isinstance(message, Mapping) and message.get("role") in _GIVEN_ROLES
-
-
-def _seen(values: Mapping[str, object], search: Search) -> list[_Seen]:
-    literals: dict[tuple[str, Category, str], set[str]] = {}
-    for place, one in find_at_places(values.items(), search):
-        literals.setdefault((place, one.category, one.kind), set()).add(one.literal)
-    seen = [
-        _Seen(sort, kind, len(found), place, values.get(place))
-        for (place, sort, kind), found in literals.items()
-    ]
-    order = {place: at for at, place in enumerate(values)}
-    return sorted(seen, key=lambda one: order.get(one.where, len(order)))

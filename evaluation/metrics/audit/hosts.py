@@ -1,4 +1,4 @@
-"""The hosts of the addresses (URLs) in a text, read as a browser reads them."""
+"""Finds the hosts of the URLs in a text, as a browser reads them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _ADDRESS: Final = Pattern(
     r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//|\bwww\.)([^\s/?#\"'<>\\|`{}^]+)"
     r"|^//([^\s/?#\"'<>\\|]+)"
 )
-"""RFC 3986, section 3.2; a backslash counts as a slash, as the WHATWG's URL standard has it."""
+"""RFC 3986, section 3.2. A backslash counts as a slash, as in the WHATWG's URL standard."""
 _WEB: Final = "www."
-_FULL_STOP: Final = "\u3002"
-_AFTER: Final = ".,;:!)]}"
+_IDEOGRAPHIC_STOP: Final = "\u3002"
+_TRAILING: Final = ".,;:!)]}"
 
 
 def find_hosts(text: str) -> Iterator[str]:
-    """Yield the host of each address in ``text``: lower case, normalised, without user and port."""
+    """Yield the host of each URL in ``text``: lower case, normalised, without user and port."""
     if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
         return
     data = text.encode("utf-8", "replace")
@@ -32,21 +32,21 @@ def find_hosts(text: str) -> Iterator[str]:
 
 
 def parse_host(authority: str) -> str:
-    """Give the host of ``user:password@host:port``."""
-    plain = normalize("NFKC", unquote(authority)).replace(_FULL_STOP, ".")
-    named = plain.rpartition("@")[2].rstrip(_AFTER).lower()
+    """Return the host of ``user:password@host:port``."""
+    plain = normalize("NFKC", unquote(authority)).replace(_IDEOGRAPHIC_STOP, ".")
+    named = plain.rpartition("@")[2].rstrip(_TRAILING).lower()
     if named.startswith("["):
         return named.partition("]")[0] + "]"
-    return named.partition(":")[0].rstrip(_AFTER)
+    return named.partition(":")[0].rstrip(_TRAILING)
 
 
 def is_within(host: str, domain: str) -> bool:
-    """Say whether ``host`` is ``domain`` or one of its subdomains, in either spelling of foreign letters."""
-    inner, outer = _ascii(host), _ascii(domain.strip().removeprefix("*.").strip("."))
+    """Return whether ``host`` is ``domain`` or one of its subdomains, in Unicode or in IDNA spelling."""
+    inner, outer = _to_ascii(host), _to_ascii(domain.strip().removeprefix("*.").strip("."))
     return inner == outer or inner.endswith(f".{outer}")
 
 
-def _ascii(host: str) -> str:
+def _to_ascii(host: str) -> str:
     try:
         return host.lower().encode("idna").decode()
     except UnicodeError:  # a label that is empty or too long

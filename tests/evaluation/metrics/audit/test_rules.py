@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.metrics.audit.exposure import MAX_FINDINGS, exposure_findings
 from evaluation.metrics.audit.hosts import find_hosts, is_within, parse_host
-from evaluation.metrics.audit.rules import AuditedRun, parse_time, retention_problem, rule_findings
+from evaluation.metrics.audit.rules import AuditedRun, rule_findings
 from tests.evaluation.actions import observed
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -241,17 +241,13 @@ def test_a_text_may_be_kept_for_so_many_days(metadata, kind):
 
 
 def test_a_retention_without_end_is_never_exceeded():
-    assert retention_problem({"timestamp": "2024-05-25"}, 1e300, NOW) is None
+    assert findings({"max_retention_days": 1e300}, metadata={"timestamp": "2024-05-25"}) == []
 
 
 def test_the_reason_names_the_days():
-    found = retention_problem({"timestamp": "2024-05-01"}, 10, NOW)
+    (one,) = findings({"max_retention_days": 10}, metadata={"timestamp": "2024-05-01"})
 
-    assert found == ("kept", "the text of 2024-05-01 is still there; 10 days ended on 2024-05-11")
-
-
-def test_a_time_without_an_offset_is_utc():
-    assert parse_time("2024-06-01") == NOW
+    assert one["reason"] == "Rule rule: the text of 2024-05-01 is still there; 10 days ended on 2024-05-11"
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
