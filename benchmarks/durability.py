@@ -91,7 +91,7 @@ class Run:
     """A run, and the reading of its state; each returns how many steps are validated."""
 
     execute: Callable[[], Awaitable[int]]
-    read: Callable[[], Awaitable[int]]
+    read_state: Callable[[], Awaitable[int]]
 
 
 def prepare_ours(
@@ -106,10 +106,10 @@ def prepare_ours(
         state = await orchestrator.graph.ainvoke(begin, CONFIG, durability=durability)
         return count_validated(state["results"])
 
-    async def read() -> int:
+    async def read_state() -> int:
         return count_validated((await orchestrator.graph.aget_state(CONFIG)).values["results"])
 
-    return Run(execute, read)
+    return Run(execute, read_state)
 
 
 def prepare_with_contract(saver: Saver, steps: int, durability: Durability) -> Run:
@@ -185,10 +185,10 @@ def _prepare_bare(saver: Saver, steps: int, durability: Durability, more: Mappin
     async def execute() -> int:
         return count_validated((await compiled.ainvoke(begin, CONFIG, durability=durability))["results"])
 
-    async def read() -> int:
+    async def read_state() -> int:
         return count_validated((await compiled.aget_state(CONFIG)).values["results"])
 
-    return Run(execute, read)
+    return Run(execute, read_state)
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Row:
         async with open_empty() as store:
             run = self.prepare(store.saver, steps, durability)
             wall, cpu = await _time_call(run.execute, steps)
-            reads = [await _time_call(run.read, steps) for _ in range(5)]
+            reads = [await _time_call(run.read_state, steps) for _ in range(5)]
             size = store.size() / steps
         read_wall, read_cpu = (min(times) for times in zip(*reads, strict=True))
         return Sample(wall / steps, cpu / steps, size, read_wall, read_cpu)

@@ -1,4 +1,4 @@
-"""One recorded run in, one structured report out: no model, no key, no network."""
+"""Evaluate one recorded run and print its report, without a model."""
 
 from evaluation import evaluate
 
@@ -7,7 +7,7 @@ report = evaluate(
         "agent_run": {
             "input": "Turn off device_2 in the Bedroom",
             "final_output": "I have set device_2 to off.",
-            "tool_calls": ["list_devices"],  # it never called the tool that does it
+            "tool_calls": ["list_devices"],  # the tool that switches the device was never called
             "latency_ms": 1840,
         },
         "reference_output": "I have set the device_2 status to off.",

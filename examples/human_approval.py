@@ -1,9 +1,8 @@
-"""A person approves a step: one process asks and ends, another one goes on with the answer.
+"""Let a person approve a step: one process asks and ends, another one resumes the run with the answer.
 
-Without arguments this plays both parts, each in a process of its own, over one SQLite file; by hand:
-
-    python human_approval.py ask runs.sqlite
-    python human_approval.py answer runs.sqlite
+python examples/human_approval.py ask runs.sqlite
+python examples/human_approval.py answer runs.sqlite
+python examples/human_approval.py                       both, each in a process of its own
 """
 
 import subprocess
@@ -27,8 +26,8 @@ class OneStep:
         return [task]
 
 
-def orchestrator(saver: SqliteSaver) -> LangGraphOrchestrator:
-    """Build the same orchestrator in either process."""
+def build_orchestrator(saver: SqliteSaver) -> LangGraphOrchestrator:
+    """Build the same orchestrator in both processes."""
     llm = load_model("local")
     return LangGraphOrchestrator(
         OneStep(), ExecutionAgent(llm), MonitoringAgent(llm), supervision="human", checkpointer=saver
@@ -36,9 +35,9 @@ def orchestrator(saver: SqliteSaver) -> LangGraphOrchestrator:
 
 
 def ask(path: str) -> OrchestratorState:
-    """Run until there is a question."""
+    """Run until the orchestrator has a question for a person."""
     with SqliteSaver.from_conn_string(path) as saver:
-        state = orchestrator(saver).run("Write one friendly sentence of greeting", THREAD)
+        state = build_orchestrator(saver).run("Write one friendly sentence of greeting", THREAD)
     question = state["question"]
     if question is not None:
         print(f"the run waits ({state['status']}): {question['text']}")
@@ -48,16 +47,16 @@ def ask(path: str) -> OrchestratorState:
 
 
 def answer(path: str) -> OrchestratorState:
-    """Go on where the other process stopped."""
+    """Resume the run with the person's answer."""
     with SqliteSaver.from_conn_string(path) as saver:
-        state = orchestrator(saver).resume(THREAD, {"answer": "approve", "answered_by": "Ada"})
+        state = build_orchestrator(saver).resume(THREAD, {"answer": "approve", "answered_by": "Ada"})
     supervision = state["results"][-1]["supervision"]
     print(f"the run ended ({state['status']}):", supervision and supervision["answer"])
     return state
 
 
-def both() -> None:
-    """Play both parts, each in a new process."""
+def run_both_parts() -> None:
+    """Ask and answer, each in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         for part in ("ask", "answer"):
             path = str(Path(folder) / "runs.sqlite")
@@ -69,4 +68,4 @@ if __name__ == "__main__":
     if len(sys.argv) == 3 and sys.argv[1] in parts:
         parts[sys.argv[1]](sys.argv[2])
     else:
-        both()
+        run_both_parts()

@@ -1,9 +1,10 @@
-"""A judge with a rubric: are these questions of a legal survey fit to be asked?
+"""Judge three questions of a legal survey by a rubric: a good, a biased and a vague one.
 
-Run it with ``python examples/legal_survey_judge.py``; with a model of your own as the judge, with
-``python examples/legal_survey_judge.py --model ollama:qwen3``. The embedded model (``--model local``) is too
-weak for it: it seldom answers all five criteria within its limit of tokens, and the report then ends as
-``needs_review`` with the reason, never as passed or failed.
+    python examples/legal_survey_judge.py
+    python examples/legal_survey_judge.py --model ollama:qwen3      with a real model as the judge
+
+The embedded model (``--model local``) is too small: it seldom answers all five criteria within its limit of
+tokens. The report is then ``needs_review`` with the reason, never passed or failed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ QUESTIONS = {
     "vague": "What do you think about AI and the law and things like that in general?",
 }
 
-# What gives a question away, by the criterion that it speaks against, with the feedback.
+# Phrases of bad questions, with the feedback, by criterion.
 SIGNS = {
     "clarity and precision": {
         "things like that": "says nothing",
@@ -47,26 +48,26 @@ SIGNS = {
 }
 
 
-def by_wording(request: JudgeRequest) -> Mapping[str, object]:
-    """Stands in for a model, so that the example runs anywhere: two points off for each telltale phrase."""
+def judge_by_wording(request: JudgeRequest) -> Mapping[str, object]:
+    """Replace a model, so that the example runs anywhere: subtract two points for each of these phrases."""
     text = request.output.casefold()
-    found = {
-        name: [f"'{phrase}' {why}" for phrase, why in signs.items() if phrase in text]
+    matches = {
+        name: [f"'{phrase}' {feedback}" for phrase, feedback in signs.items() if phrase in text]
         for name, signs in SIGNS.items()
     }
-    criteria = {name: max(1, 5 - 2 * len(signs)) for name, signs in found.items()}
-    concerns = [sign for signs in found.values() for sign in signs]
+    criteria = {name: max(1, 5 - 2 * len(signs)) for name, signs in matches.items()}
+    concerns = [sign for signs in matches.values() for sign in signs]
     return {
         "score": sum(criteria.values()) / len(criteria),
         "rationale": f"{len(concerns)} phrases speak against the question.",
         "criteria": criteria,
-        "detailed_feedback": [f"{name}: {'; '.join(signs) or 'fine'}" for name, signs in found.items()],
+        "detailed_feedback": [f"{name}: {'; '.join(signs) or 'fine'}" for name, signs in matches.items()],
         "concerns": concerns,
         "recommended_action": "Rewrite the question." if concerns else "Ask it as it is.",
     }
 
 
-def show(name: str, report: EvaluationReport) -> None:
+def print_report(name: str, report: EvaluationReport) -> None:
     result = report.judge.result or {}
     print(f"{name}: {report.status}")
     if "score" not in result:
@@ -81,13 +82,13 @@ def show(name: str, report: EvaluationReport) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Questions of a legal survey, judged by a rubric.")
-    parser.add_argument("--model", help="a chat model that judges, such as ollama:qwen3")
+    parser = argparse.ArgumentParser(description="Judge the questions of a legal survey by a rubric.")
+    parser.add_argument("--model", help="the chat model that judges, such as ollama:qwen3")
     spec = parser.parse_args().model
-    judge = RubricJudge(load_model(spec)) if spec else ScriptedJudge(by_wording)
+    judge = RubricJudge(load_model(spec)) if spec else ScriptedJudge(judge_by_wording)
     for name, question in QUESTIONS.items():
         case = {"agent_run": {"input": TASK, "final_output": question}, "rubric": LEGAL_SURVEY}
-        show(name, evaluate(case, judge=judge))
+        print_report(name, evaluate(case, judge=judge))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A Model Context Protocol server with two tools, over standard input and output."""
+"""A Model Context Protocol server with two tools, over standard input and output (see mcp_tools.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PRICES = {"moby dick": 12.5, "ulysses": 18.0}
 
 @server.tool()
 def price_of(title: str) -> float:
-    """The price of a book in euros."""
+    """Return the price of a book in euros."""
     try:
         return PRICES[title.lower()]
     except KeyError:
@@ -19,7 +19,7 @@ def price_of(title: str) -> float:
 
 @server.tool()
 def with_tax(amount: float, percent: float = 7.0) -> float:
-    """An amount with tax on top, rounded to cents."""
+    """Add tax to an amount, rounded to cents."""
     return round(amount * (1 + percent / 100), 2)
 
 

@@ -1,7 +1,7 @@
-"""An executor with tools from an MCP server.
+"""Give an executor the tools of an MCP server.
 
-Run it with ``python examples/mcp_tools.py``; with a model of your own, that can call tools, with
-``python examples/mcp_tools.py --model ollama:qwen3``.
+python examples/mcp_tools.py
+python examples/mcp_tools.py --model ollama:qwen3      with a real model that can call tools
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from agents.testing import ScriptedChatModel
 SERVER = Path(__file__).with_name("mcp_server.py")
 
 
-def reply(prompt: list[BaseMessage]) -> AIMessage | str:
-    """What a model that can call tools would answer: the calls are scripted, their results are real."""
+def call_tools(prompt: list[BaseMessage]) -> AIMessage | str:
+    """Answer as a model that can call tools: the calls are scripted, the results are real."""
     results = [message.text for message in prompt if isinstance(message, ToolMessage)]
-    if not results:
-        return AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
-    if len(results) == 1:
-        return AIMessage(
-            "", tool_calls=[{"name": "with_tax", "args": {"amount": float(results[0])}, "id": "2"}]
-        )
-    return f"Moby Dick costs {results[0]} euros, {results[1]} with tax."
+    if len(results) == 2:
+        return f"Moby Dick costs {results[0]} euros, {results[1]} with tax."
+    if results:
+        call = {"name": "with_tax", "args": {"amount": float(results[0])}, "id": "2"}
+    else:
+        call = {"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}
+    return AIMessage("", tool_calls=[call])
 
 
-async def run(llm: BaseChatModel) -> str:
+async def ask_price(llm: BaseChatModel) -> str:
     client = MultiServerMCPClient(
         {"bookshop": {"transport": "stdio", "command": sys.executable, "args": [str(SERVER)]}}
     )
@@ -47,9 +47,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="An executor with tools from an MCP server.")
     parser.add_argument("--model", help="a model that can call tools, such as ollama:qwen3")
     spec = parser.parse_args().model
-    # The script stands in for a model, so that the example runs anywhere; any tool-calling model goes here.
-    llm = load_model(spec) if spec else ScriptedChatModel(reply)
-    print(asyncio.run(run(llm)))
+    # The script replaces a model, so that the example runs anywhere.
+    llm = load_model(spec) if spec else ScriptedChatModel(call_tools)
+    print(asyncio.run(ask_price(llm)))
 
 
 if __name__ == "__main__":

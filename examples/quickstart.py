@@ -1,4 +1,4 @@
-"""The smallest whole program: the embedded model plans, executes and judges."""
+"""The smallest complete program: the embedded model plans a task, executes its steps and judges them."""
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from orchestrator import LangGraphOrchestrator

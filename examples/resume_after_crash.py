@@ -1,8 +1,8 @@
-"""A run that is killed in the middle goes on where it was, and does nothing twice.
+"""Resume a run whose process was killed, without doing anything twice.
 
-The second step pays a bill and then kills the process, before anything of it is stored. The run is resumed
-in a new process: the first step is not executed again, the second one is, with the same idempotency key, by
-which the tool sees that it has paid already. Agents without a model, so that only the run is shown.
+The second step pays a bill and then kills the process before its result is stored. A new process resumes the
+run: the first step is not executed again. The second step is, with the same idempotency key, so the tool sees
+that it has already paid. The agents need no model.
 """
 
 import json
@@ -22,8 +22,8 @@ from orchestrator import LangGraphOrchestrator
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else None
 
 
-def payments(folder: Path) -> dict[str, str]:
-    """What was paid so far, by key."""
+def read_payments(folder: Path) -> dict[str, str]:
+    """Read the bills that are paid, by idempotency key."""
     ledger = folder / "ledger.json"
     return json.loads(ledger.read_text(encoding="utf-8")) if ledger.exists() else {}
 
@@ -32,10 +32,10 @@ def payments(folder: Path) -> dict[str, str]:
 def pay(bill: str, folder: str, config: RunnableConfig) -> str:
     """Pay a bill, once for each key."""
     key = config["configurable"]["idempotency_key"]
-    paid = payments(Path(folder))
-    if key in paid:
+    payments = read_payments(Path(folder))
+    if key in payments:
         return f"{bill} was paid before"
-    (Path(folder) / "ledger.json").write_text(json.dumps({**paid, key: bill}), encoding="utf-8")
+    (Path(folder) / "ledger.json").write_text(json.dumps({**payments, key: bill}), encoding="utf-8")
     return f"{bill} is paid now"
 
 
@@ -43,57 +43,58 @@ class Planner:
     """Plans two steps."""
 
     def generate_plan(self, _task: str, /) -> list[str]:
-        """Return them."""
+        """Return the steps."""
         return ["fetch the bill", "pay the bill"]
 
 
 class Executor:
-    """Does them; the first time that it has paid, it kills its process."""
+    """Executes the steps; after the first payment it kills its own process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def execute_step(self, step: str, /, context: str = "") -> str:
-        """Do one step."""
+        """Execute one step."""
         print(f"  executing: {step}", flush=True)
         if step == "fetch the bill":
             return "bill 42"
-        said = str(pay.invoke({"bill": context.rsplit(maxsplit=1)[-1], "folder": str(self.folder)}))
+        bill = context.rsplit(maxsplit=1)[-1]
+        receipt = str(pay.invoke({"bill": bill, "folder": str(self.folder)}))
         if not (self.folder / "crashed").exists():
             (self.folder / "crashed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return said
+        return receipt
 
 
 class Monitor:
-    """Accepts everything."""
+    """Approves every result."""
 
     def evaluate(self, objective: str, result: str) -> dict[str, object]:
-        """Say so."""
+        """Return a verdict."""
         return {"success": True, "feedback": f"{objective}: {result}"}
 
 
-def run(folder: Path) -> None:
-    """Begin the run, or go on with it."""
+def run_or_resume(folder: Path) -> None:
+    """Start the run, or resume it after the crash."""
     with SqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
         orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=saver)
-        begun = (folder / "crashed").exists()
-        state = orchestrator.resume("bill") if begun else orchestrator.run("Pay the bill", "bill")
-    print(f"{state['status']}: {state['results'][-1]['result']}; paid {len(payments(folder))} time(s)")
+        has_crashed = (folder / "crashed").exists()
+        state = orchestrator.resume("bill") if has_crashed else orchestrator.run("Pay the bill", "bill")
+    print(f"{state['status']}: {state['results'][-1]['result']}; paid {len(read_payments(folder))} time(s)")
 
 
-def both() -> None:
-    """Begin in one process, which dies, and go on in another one."""
+def run_both_processes() -> None:
+    """Start the run in one process, which is killed, and resume it in another one."""
     with tempfile.TemporaryDirectory() as folder:
         for part in ("first process", "second process"):
             print(part, flush=True)
-            ended = subprocess.run([sys.executable, __file__, folder], check=False)  # noqa: S603 - this file
-            if ended.returncode:
-                print(f"  it was killed by signal {-ended.returncode}")
+            process = subprocess.run([sys.executable, __file__, folder], check=False)  # noqa: S603 - this file
+            if process.returncode:
+                print(f"  it was killed by signal {-process.returncode}")
 
 
 if __name__ == "__main__":
     if FOLDER is None:
-        both()
+        run_both_processes()
     else:
-        run(FOLDER)
+        run_or_resume(FOLDER)

@@ -1,6 +1,6 @@
-"""A step with a contract: a check refuses the first output, its words correct the second, no judge is called.
+"""Check a step with a contract: the first output fails, the feedback corrects the second, no judge is called.
 
-The model is scripted, so that the output is always the same; put ``load_model("local")`` in its place.
+The model is scripted, so the output is always the same. For a real one, use ``load_model("local")``.
 """
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
@@ -19,4 +19,4 @@ state = orchestrator.run("Greet the world")
 
 for record in state["results"]:
     print(record["attempt"], record["status"], record["verdict"]["feedback"])
-print(state["judge_calls"])
+print("judge calls:", state["judge_calls"])

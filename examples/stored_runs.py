@@ -1,6 +1,6 @@
-"""A run is kept in a file, found again, and gone on with otherwise from one of its steps.
+"""Store runs in a file, list them, and fork one: run it again from its second step.
 
-Scripted models, so that it runs anywhere; for real: ``agents.load_model("ollama:qwen3")``.
+The models are scripted, so the example runs anywhere. For a real one, use ``load_model("ollama:qwen3")``.
 """
 
 import tempfile
@@ -12,21 +12,23 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 
 
-def build(saver, model):
+def build_orchestrator(saver, model):
     return LangGraphOrchestrator(
         PlanningAgent(model), ExecutionAgent(model), MonitoringAgent(model), checkpointer=saver
     )
 
 
-good = '{"success": true, "feedback": "good"}'
+APPROVED = '{"success": true, "feedback": "good"}'
 file = Path(tempfile.mkdtemp()) / "runs.sqlite"
 
 with open_store(file) as store:  # or "postgresql://USER:PASSWORD@HOST/NAME"
-    first = ScriptedChatModel(['{"plan": ["Say hello", "Say goodbye"]}', "Hello", good, "Goodbye", good])
-    build(store.saver, first).run("Be polite", "polite")
+    plan = '{"plan": ["Say hello", "Say goodbye"]}'
+    model = ScriptedChatModel([plan, "Hello", APPROVED, "Goodbye", APPROVED])
+    build_orchestrator(store.saver, model).run("Be polite", "polite")
 
-with open_store(file) as store:  # in another process, on another day
-    build(store.saver, ScriptedChatModel(["Farewell", good])).fork("polite", 1, "polite, otherwise")
+with open_store(file) as store:  # perhaps in another process, days later
+    model = ScriptedChatModel(["Farewell", APPROVED])
+    build_orchestrator(store.saver, model).fork("polite", 1, "polite, second version")
     for run in store.history.runs():
         results = [record["result"] for record in store.history.show(run.thread_id).state["results"]]
         print(f"{run.thread_id}: {run.status}, {run.steps_done}/{run.steps_planned} steps, {results}")

@@ -1,15 +1,14 @@
-"""A supervised step with a contract that a program can check, on the embedded model.
+"""Supervise a step whose contract a program can check, with the embedded model.
 
-The text has to have 40 to 60 words, no comma, and a given last sentence. The checks decide, not the model's
-word for it: every attempt is shown with its verdict, the feedback that it was given back with, and what the
-executor said of itself. A model of this size seldom succeeds, and its supervisor asks for more until nobody
-is left to be asked; a better one, as ``load_model("ollama:...")``, does.
+The text must have 40 to 60 words, no comma, and a given last sentence. The checks decide, not the model's own
+opinion. The example prints every attempt with its verdict, its feedback and the executor's self-assessment.
+A model of this size seldom succeeds; a better one, as ``load_model("ollama:...")``, does.
 """
 
 import textwrap
 
 from agents import ExecutionAgent, MonitoringAgent, load_model
-from evaluation import EvaluationContract, EvaluationReport
+from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy, StepRecord, SupervisionPolicy
 
 STEP = (
@@ -33,7 +32,7 @@ class OneStep:
         return [task]
 
 
-def show(record: StepRecord) -> None:
+def print_attempt(record: StepRecord) -> None:
     """Print one attempt."""
     print(f"\nattempt {record['attempt']}: {record['status']}")
     print(textwrap.indent(textwrap.fill(record["result"], 90), "  | "))
@@ -41,13 +40,10 @@ def show(record: StepRecord) -> None:
         print(record["verdict"]["feedback"])
     supervision = record["supervision"]
     if supervision and supervision["assessment"]:
-        print("the executor says that it kept its word:", supervision["assessment"]["met_commitment"])
+        print("the executor says that it met its commitment:", supervision["assessment"]["met_commitment"])
     if supervision and supervision["verdict"]:
-        print(
-            "the supervisor says:", supervision["verdict"]["verdict"], "-", supervision["verdict"]["reason"]
-        )
-    if record["report"]:
-        EvaluationReport.model_validate(record["report"])
+        verdict = supervision["verdict"]
+        print("the supervisor decides:", verdict["verdict"], "-", verdict["reason"])
 
 
 llm = load_model("local")
@@ -63,6 +59,6 @@ orchestrator = LangGraphOrchestrator(
 state = orchestrator.run(STEP)
 
 for record in state["results"]:
-    show(record)
+    print_attempt(record)
 print(f"\n{state['status']}: {state['failure'] or state['warnings'] or 'every check passed'}")
 print("judge calls:", state["judge_calls"], "retries:", state["retries"])

@@ -1,4 +1,4 @@
-"""The three agents without an orchestrator: plan, then execute and judge each step yourself."""
+"""Use the three agents without an orchestrator: plan a task, then execute and judge each step."""
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 
@@ -10,8 +10,5 @@ monitor = MonitoringAgent(llm=llm)
 for step in planner.generate_plan("Write a haiku about the ocean"):
     output = executor.execute_step(step_description=step)
     verdict = monitor.evaluate(objective=step, result=output)
-    print(
-        f"{step}\n  output:   {output}\n  success:  {verdict['success']}\n  feedback: {verdict['feedback']}"
-    )
-    if not verdict["success"]:
-        print("  not met: retry it, or have a person look at it")
+    print(f"{step}\n  output:   {output}")
+    print(f"  success:  {verdict['success']}\n  feedback: {verdict['feedback']}")
