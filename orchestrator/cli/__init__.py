@@ -1,1 +1,1 @@
-"""The command line: turns typed options into runs, and events into text."""
+"""The command line: parses options, runs an orchestrator and prints what happens."""

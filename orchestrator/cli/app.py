@@ -19,7 +19,7 @@ app: Final = typer.Typer(
     name="orchestrator",
     no_args_is_help=True,
     add_completion=False,
-    pretty_exceptions_enable=False,
+    pretty_exceptions_enable=False,  # they print local variables, which can hold keys
     rich_markup_mode=None,  # Rich would break the sentence of an error at the width of the terminal
 )
 for command in (run, resume, fork, runs, show, delete, prune, doctor):

@@ -21,6 +21,7 @@ _PROMPTS: Final = {"correct": "What should be done differently? ", "deny": "Why?
 
 def is_terminal() -> bool:
     """Return whether a person can read and type: standard input and standard error are a terminal."""
+    # Questions go to standard error, because standard output may be redirected to a file.
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
@@ -91,7 +92,7 @@ def _read_line(console: Console, prompt: str, read: Callable[[], str]) -> str | 
 
 
 def _drop_typed_ahead() -> None:
-    """Drop what was typed before the question appeared, which could approve an output by accident."""
+    """Drop input typed before the question appeared, which could approve an output by accident."""
     if sys.platform != "win32":
         import termios  # noqa: PLC0415 - only exists there
 

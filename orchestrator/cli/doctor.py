@@ -1,4 +1,4 @@
-"""Checks which models this machine can run, and says how to fix what is missing."""
+"""Checks which models this machine can run, and tells how to install a missing one."""
 
 from __future__ import annotations
 
@@ -114,6 +114,7 @@ def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Embedded:
         return Embedded(ready=False, problem=str(error))
     if weights is None:
         return Embedded(ready=False, problem=_NO_WEIGHTS)
+    # Loading proves more than finding: the file may be damaged, or the memory too small.
     problem = _find_load_problem(weights)
     return Embedded(
         ready=problem is None,
@@ -212,6 +213,7 @@ def _describe_openai(openai: OpenAICompatible) -> str:
 
 
 def _is_configured(openai: OpenAICompatible) -> bool:
+    # A base URL is enough, because local servers need no key.
     return openai.api_key_set or openai.base_url_set
 
 

@@ -38,7 +38,7 @@ _PHRASES: Final = {
     "give --keep-last, --older-than or both",
     ", or None": ", or leave it out",
 }
-"""Phrases of error messages that address programmers, and what to type instead."""
+"""Phrases of error messages that address programmers, and their replacements."""
 
 
 @contextmanager
@@ -52,11 +52,12 @@ def report_bad_input() -> Iterator[None]:
         yield
     except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
         typer.echo(f"orchestrator: {translate_message(str(error))}", err=True)
+        # A store that fails during a run is not bad input: the same command may succeed later.
         raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
 
 
 def translate_message(message: str) -> str:
-    """Replace parameter names and Python calls in an error message by what a user types."""
+    """Replace parameter names and Python calls in an error message by options and commands."""
     text = one_line(message)
     for phrase, typed in _PHRASES.items():
         text = text.replace(phrase, typed)

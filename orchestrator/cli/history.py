@@ -82,6 +82,7 @@ def _open_for_reading(db: str | None) -> Iterator[Store]:
 
 
 def _print_progress(sentence: str) -> None:
+    # Long enough for every thread name: users copy it from here.
     build_progress_console().print(Text(one_line(sentence, 5000)))
 
 

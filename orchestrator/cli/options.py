@@ -75,6 +75,7 @@ def accept_run_options(
         only_changes: The options have no defaults, because a stored run has its own values.
         without: Names of fields that the command does not offer.
     """
+    # The dataclass is the only list of these options; three commands and the store use it.
     types = get_type_hints(RunOptions, include_extras=True)
     defaults = inspect.signature(RunOptions).parameters
     added = [

@@ -110,9 +110,8 @@ def fork_run(
         check_thread_id(new_id)
         with open_store(db) as store:
             options = _restore_options(store, thread, typed)
-            state = _execute(
-                options, store, new_id, lambda session: session.fork(thread, step - 1), json=json
-            )
+            index = step - 1  # users count steps from 1, as `show` does
+            state = _execute(options, store, new_id, lambda session: session.fork(thread, index), json=json)
     print_and_exit(state, new_id, store, json=json)
 
 
@@ -143,6 +142,7 @@ def _choose_thread_id(name: str | None) -> str:
 def _restore_options(store: Store, thread_id: str, typed: TypedOptions) -> RunOptions:
     """Return the options of a stored run with the typed changes, and store them from now on."""
     options = read_options({**read_stored_options(store, thread_id), **typed}, thread_id)
+    # A later resume continues with these options too.
     store.keep(changed_options(options))
     return options
 

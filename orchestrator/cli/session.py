@@ -87,6 +87,7 @@ class Session:
         if question is None or not question["accepts"] or self.quiet or not is_terminal():
             return None
         answer = ask(self.console, question)
+        # With its id, an answer is refused if another process has answered the question meanwhile.
         return None if answer is None else {**answer, "question": question["id"]}
 
 
@@ -112,6 +113,7 @@ async def _read_events(
     open_stream: OpenStream, show: Show, is_cancelled: Callable[[], bool], cancel: Callable[[], None]
 ) -> OrchestratorState:
     state: OrchestratorState | None = None
+    # Closed explicitly: an exception in `show` would otherwise leave the agents running.
     async with aclosing(open_stream()) as events:
         async for event in events:
             if is_cancelled():  # a signal before the first event found no run to cancel
@@ -130,7 +132,7 @@ def print_and_exit(state: OrchestratorState, thread_id: str, store: Store | None
     """
     question = state["question"] if state["status"] == "executing" else None
     if json:
-        typer.echo(to_json(state).encode())
+        typer.echo(to_json(state).encode())  # bytes, because JSON is UTF-8 in every locale
     elif question is None:
         build_result_console().print(format_summary(state))
     elif not is_terminal():  # on a terminal the session has shown the question

@@ -30,6 +30,7 @@ def open_store(path: str | None, labels: Mapping[str, object] | None = None) -> 
     Raises:
         StoreError: The store is missing, cannot be opened or contains something else. It is unchanged.
     """
+    # Only a new run creates a store: a mistyped path must not leave an empty file.
     with persistence.open_store(path, make=labels is not None) as store:
         if labels is not None:
             store.keep(labels)
@@ -89,6 +90,7 @@ def refuse_unfinished_run(store: Store, thread_id: str) -> None:
         run = store.history.find(thread_id)
     if run is None or run.status in ENDED:
         return
+    # Starting would overwrite the checkpoints that a resume needs.
     advice = "give another --thread, or delete it first"
     if run.status == "unreadable":
         raise StoreError(f"thread {thread_id!r:.80} has a run that cannot be read; {advice}")

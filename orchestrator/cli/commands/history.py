@@ -35,7 +35,7 @@ def parse_days(text: str) -> timedelta:
     """
     try:
         days = timedelta(days=float(text))
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError):  # nan and inf are floats too
         days = timedelta(-1)
     if days < timedelta(0):
         raise typer.BadParameter(f"{text!r} is not a number of days; give days, such as 30")
@@ -91,7 +91,7 @@ def show(thread: Thread, *, db: Database = None, json: AsJson = False) -> None:
 
 
 def delete(thread: Thread, *, db: Database = None) -> None:
-    """Delete the run THREAD, whatever its status.
+    """Delete the run THREAD, in any status.
 
     A run that a process is executing is not deleted.
     """

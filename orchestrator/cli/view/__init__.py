@@ -1,0 +1,1 @@
+"""Turns events, states and questions into text and drawings for a terminal."""

@@ -58,6 +58,7 @@ class ConsoleHandler(logging.Handler):
 def print_logs_on(console: Console) -> Iterator[None]:
     """Print the log records of all libraries on a console inside the block."""
     handler, root = ConsoleHandler(console), logging.getLogger()
+    # On the root logger, because warnings of LangChain and httpx would break the live view.
     root.addHandler(handler)
     try:
         yield

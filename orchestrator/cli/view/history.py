@@ -11,8 +11,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from orchestrator.cli.view.question import draw_question
+from orchestrator.cli.view.records import VERDICTS, last_word
 from orchestrator.cli.view.summary import format_summary
-from orchestrator.cli.view.text import VERDICTS, format_usage, last_word, one_line
+from orchestrator.cli.view.text import format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.runs.summary import StoredStatus
 from orchestrator.state.graph_state import NO_USAGE, StepRecord

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from orchestrator.cli.view.model import LatestVerdict, StepPhase, StepView, View
-from orchestrator.cli.view.text import VERDICTS, count_noun, format_usage, one_line
+from orchestrator.cli.view.records import VERDICTS
+from orchestrator.cli.view.text import count_noun, format_usage, one_line
 
 _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "waiting": ("·", "dim"),

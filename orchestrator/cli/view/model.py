@@ -1,4 +1,4 @@
-"""The view of a run: what a watcher sees after each event. Immutable, and without a clock of its own."""
+"""The view of a run after each of its events: immutable, and without a clock of its own."""
 
 from __future__ import annotations
 
@@ -7,19 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
-from orchestrator.cli.view.text import last_word
-from orchestrator.runtime.events import (
-    Event,
-    Planned,
-    Replanned,
-    RunFinished,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    StepExecuted,
-    StepJudged,
-    StepStarted,
-)
+from orchestrator.cli.view.records import final_records, last_word
+from orchestrator.runtime import events
 from orchestrator.state.graph_state import (
     NO_USAGE,
     OrchestratorState,
@@ -32,15 +21,7 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.usage import add_usage
 
 StepPhase = Literal[
-    "waiting",
-    "running",
-    "judging",
-    "asking",
-    "validated",
-    "failed",
-    "needs_review",
-    "warning",
-    "given_up",
+    "waiting", "running", "judging", "asking", "validated", "failed", "needs_review", "warning", "given_up"
 ]
 
 
@@ -135,41 +116,40 @@ class View:
         return self.status in ("success", "failed") or self.question is not None
 
 
-def update_view(view: View, event: Event, now: float) -> View:
+def update_view(view: View, event: events.Event, now: float) -> View:
     """Return the view after an event that came at ``now`` (seconds)."""
     return _apply_run_event(replace(view, since=now), event)
 
 
-def _apply_run_event(view: View, event: Event) -> View:
+def _apply_run_event(view: View, event: events.Event) -> View:
     match event:
-        case RunStarted():
+        case events.RunStarted():
             return View(task=event.task, started=view.since, since=view.since)
-        case RunResumed():
+        case events.RunResumed():
             return _build_resumed_view(event.state, view.since)
-        case RunPaused():
+        case events.RunPaused():
             return replace(_match_state(view, event.state), question=event.question)
-        case RunFinished():
+        case events.RunFinished():
             return _set_usage(_match_state(view, event.state), event.state["usage"])
         case _:
             return _apply_step_event(view, event)
 
 
-def _apply_step_event(view: View, event: Event) -> View:
+def _apply_step_event(view: View, event: events.Event) -> View:
     match event:
-        case Planned():
+        case events.Planned():
             steps = tuple(map(StepView, event.plan))
             return replace(view, steps=steps, status="executing", other_usage=event.usage)
-        case Replanned():
+        case events.Replanned():
             steps = (*view.steps, *map(StepView, event.plan[len(view.steps) :]))
-            return _set_usage(
-                replace(view, steps=_mark_steps(steps, event.replaced, "given_up")), event.usage
-            )
-        case StepStarted():
+            marked = _mark_steps(steps, event.replaced, "given_up")
+            return _set_usage(replace(view, steps=marked), event.usage)
+        case events.StepStarted():
             step = replace(view.steps[event.step_index], phase="running", attempt=event.attempt)
             return _replace_step(view, event.step_index, step)
-        case StepExecuted():
+        case events.StepExecuted():
             return _add_record(view, event.record)
-        case StepJudged():
+        case events.StepJudged():
             return _add_verdict(view, event)
         case _:
             return view
@@ -182,7 +162,7 @@ def _build_resumed_view(state: OrchestratorState, now: float) -> View:
     return _set_usage(replace(_match_state(view, state), verdict=verdict), state["usage"])
 
 
-def _add_verdict(view: View, event: StepJudged) -> View:
+def _add_verdict(view: View, event: events.StepJudged) -> View:
     judged = _add_record(view, event.record)
     is_accepted = judged.steps[event.record["step_index"]].is_accepted
     warnings = len(event.record["warnings"]) if is_accepted else 0
@@ -191,18 +171,20 @@ def _add_verdict(view: View, event: StepJudged) -> View:
 
 
 def _build_verdict(record: StepRecord, feedback: str) -> LatestVerdict:
-    reason = last_word(record) or feedback
-    return LatestVerdict(record["step_index"], record["attempt"], record["status"], reason)
+    return LatestVerdict(
+        record["step_index"], record["attempt"], record["status"], last_word(record) or feedback
+    )
 
 
 def _add_record(view: View, record: StepRecord) -> View:
-    """Update the step of an execution. The same execution is reported before and after its verdict."""
+    """Update the step of an execution, which is reported before and after its verdict."""
     step, attempt, status = view.steps[record["step_index"]], record["attempt"], record["status"]
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     changed = replace(
         step,
         phase="judging" if status == "pending_validation" else status,
         attempt=max(step.attempt, attempt),
+        # By attempt, so that the second report replaces the first.
         attempts={**step.attempts, attempt: usage},
     )
     return _replace_step(view, record["step_index"], changed)
@@ -213,38 +195,26 @@ def _replace_step(view: View, index: int, step: StepView) -> View:
     return replace(view, steps=(*view.steps[:index], changed, *view.steps[index + 1 :]))
 
 
-def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
-    """Return one execution per step: the accepted one, otherwise the last one."""
-    final: dict[int, StepRecord] = {}
-    for record in records:
-        earlier = final.get(record["step_index"])
-        if earlier is None or earlier["status"] not in ("validated", "warning"):
-            final[record["step_index"]] = record
-    return list(final.values())
-
-
 def _match_state(view: View, state: OrchestratorState) -> View:
     """Match the steps to a stored state, which knows the outcome of steps whose events were not seen."""
     is_over, question = state["status"] in ("success", "failed"), state["question"]
     outcomes = {record["step_index"]: record["status"] for record in final_records(state["results"])}
-    steps = [_match_step(step, outcomes.get(at), is_over=is_over) for at, step in enumerate(view.steps)]
+    steps = [_match_step(step, outcomes.get(index), is_over=is_over) for index, step in enumerate(view.steps)]
     replaced = _mark_steps(steps, state["replaced"], "given_up")
     marked = _mark_steps(replaced, () if question is None else (question["step_index"],), "asking")
     return replace(view, steps=marked, status=state["status"], warnings=len(state["warnings"]))
 
 
 def _match_step(step: StepView, status: RecordStatus | None, *, is_over: bool) -> StepView:
-    if step.is_busy and not is_over:
+    if step.is_busy and not is_over:  # a parallel step that works while another one waits for an answer
         return step
     if status is None or status == "pending_validation":
         return replace(step, phase="failed") if step.is_busy else step
     return replace(step, phase=status)
 
 
-def _mark_steps(
-    steps: Iterable[StepView], indices: Collection[int], phase: StepPhase
-) -> tuple[StepView, ...]:
-    return tuple(replace(step, phase=phase) if at in indices else step for at, step in enumerate(steps))
+def _mark_steps(steps: Iterable[StepView], at: Collection[int], phase: StepPhase) -> tuple[StepView, ...]:
+    return tuple(replace(step, phase=phase) if index in at else step for index, step in enumerate(steps))
 
 
 def _set_usage(view: View, total: Usage) -> View:
@@ -254,17 +224,15 @@ def _set_usage(view: View, total: Usage) -> View:
 
 
 def _subtract_usage(total: Usage, part: Usage) -> Usage:
+    """Subtract the amounts that the view shows."""
+    tokens = total["total_tokens"]
     return Usage(
         model_calls=total["model_calls"] - part["model_calls"],
         failed_model_calls=total["failed_model_calls"] - part["failed_model_calls"],
-        input_tokens=_subtract_tokens(total["input_tokens"], part["input_tokens"]),
-        output_tokens=_subtract_tokens(total["output_tokens"], part["output_tokens"]),
-        total_tokens=_subtract_tokens(total["total_tokens"], part["total_tokens"]),
+        input_tokens=None,
+        output_tokens=None,
+        total_tokens=None if tokens is None else tokens - (part["total_tokens"] or 0),
         token_source=total["token_source"],
         cost_usd=None,
         latency_ms=total["latency_ms"] - part["latency_ms"],
     )
-
-
-def _subtract_tokens(total: int | None, part: int | None) -> int | None:
-    return None if total is None else total - (part or 0)

@@ -13,7 +13,8 @@ from rich.text import Text
 
 from orchestrator.cli.view.live import draw_frame
 from orchestrator.cli.view.model import View, update_view
-from orchestrator.cli.view.text import VERDICTS, count_noun, format_usage, last_word, one_line
+from orchestrator.cli.view.records import VERDICTS, last_word
+from orchestrator.cli.view.text import count_noun, format_usage, one_line
 from orchestrator.runtime.events import (
     Event,
     Planned,
@@ -60,6 +61,7 @@ def show_progress(console: Console, *, live: bool) -> Iterator[Show]:
     """
     watch = Watch()
     if live:
+        # Live draws in a thread of its own; it reads the view while events replace it.
         with Live(
             console=console,
             get_renderable=lambda: draw_frame(watch.view, watch.clock(), console.height),

@@ -29,6 +29,7 @@ def _quote_word(text: str) -> str:
     """Quote a word for a shell; invisible characters as escapes of bash and zsh."""
     if clean(text) == text and text.isprintable():
         return quote(text)
+    # A name with invisible characters could otherwise not be copied from the terminal.
     escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
     return f"$'{escaped}'"
 

@@ -1,4 +1,4 @@
-"""Formats the final state of a run: its results, or why it failed and what was done."""
+"""Formats the final state of a run: its results, or the failure and the results before it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from rich.text import Text
 
-from orchestrator.cli.view.model import final_records
-from orchestrator.cli.view.text import VERDICTS, clean, count_noun, last_word, one_line
+from orchestrator.cli.view.records import VERDICTS, final_records, last_word
+from orchestrator.cli.view.text import clean, count_noun, one_line
 from orchestrator.state.graph_state import OrchestratorState, StepRecord
 
 _ACCEPTED: Final = ("validated", "warning")

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 if TYPE_CHECKING:
-    from orchestrator.state.graph_state import RecordStatus, StepRecord, Usage
-    from orchestrator.state.records import HumanAnswer, SupervisorVerdict
+    from orchestrator.state.graph_state import Usage
 
-VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
-    "validated": ("accepted", "green"),
-    "failed": ("refused", "yellow"),
-    "needs_review": ("not judged", "yellow"),
-    "pending_validation": ("pending", "dim"),
-    "warning": ("kept with a warning", "yellow"),
-}
-"""The words and the style for the status of an execution."""
 _JOINERS: Final = re.compile("[\u200c\u200d]+")
 _JOINED: Final = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 # Signs of Arabic and related scripts that stand over numbers: format characters too, but visible.
@@ -28,8 +18,9 @@ _VISIBLE_FORMATS: Final = frozenset(
 )
 
 
+# Filled when needed: a table of all of Unicode takes longer to build than the rest of the command line.
 class _Visible(dict[int, int | str | None]):
-    """Maps a code point to what is shown of it, and remembers the answer."""
+    """Maps a code point to its visible form, and remembers the answer."""
 
     def __missing__(self, code: int) -> int | str | None:
         kind = category(chr(code))
@@ -89,37 +80,6 @@ def _format_tokens(usage: Usage) -> str:
 def count_noun(count: int, noun: str) -> str:
     """Format a number with its noun: "1 step", "2 steps"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def last_word(record: StepRecord) -> str:
-    """Return the last decision on an execution: of a person, else the supervisor, else the monitor, or ""."""
-    supervision, verdict = record["supervision"], record["verdict"]
-    if supervision is not None and supervision["answer"] is not None:
-        return _format_answer(supervision["answer"])
-    if supervision is not None and supervision["verdict"] is not None:
-        return _format_supervision(supervision["verdict"])
-    return "" if verdict is None else verdict["feedback"]
-
-
-def _format_answer(answer: HumanAnswer) -> str:
-    action = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
-    return _add_reason(f"{action} by {answer['answered_by']}", answer["text"])
-
-
-def _format_supervision(verdict: SupervisorVerdict) -> str:
-    match verdict["verdict"]:
-        case "continue":
-            return _add_reason("the supervisor accepts it", verdict["reason"])
-        case "reorient":
-            return _add_reason("the supervisor corrects it", verdict["correction"])
-        case "halt":
-            return _add_reason("the supervisor stops the run", verdict["reason"])
-        case "ask_human":
-            return _add_reason("the supervisor asks", verdict["question"])
-
-
-def _add_reason(decision: str, reason: str) -> str:
-    return f"{decision}: {reason}" if reason.strip() else decision
 
 
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")

@@ -58,19 +58,30 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--step", "3"], "thread 't' never came to its step 3 (index 2); the last it came to is step 2"),
-        (["--step", "0"], "Invalid value for '--step'"),
-        (["--step", "two"], "Invalid value for '--step'"),
+        (["--step", "3"], "thread 't' never came to its step 3"),
         (["--step", "1", "--thread", "t"], "--thread is 't', which is in use; give one that is not"),
-        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
-        (["--step", "1", "--model", "nonsense"], "--model is 'nonsense', which names no model"),
-        ([], "Missing option '--step'"),
     ],
 )
-def test_what_cannot_be_forked_is_one_sentence_and_the_store_is_as_it_was(begun, fork, db, options, sentence):
+def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, options, sentence):
     before = db.read_bytes()
     ended = fork(*options)
 
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert sentence in ended.stderr.splitlines()[-1]
     assert db.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--step", "0"], "Invalid value for '--step'"),
+        (["--step", "two"], "Invalid value for '--step'"),
+        ([], "Missing option '--step'"),
+        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
+    ],
+)
+def test_bad_input_to_a_fork_is_refused_before_the_store_is_opened(fork, db, options, sentence):
+    ended = fork(*options)
+
+    assert (ended.exit_code, ended.stdout, db.exists()) == (2, "", False)
+    assert sentence in ended.stderr

@@ -1,0 +1,59 @@
+"""Describes executions: the words for their verdicts, the last decision, the final one of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from orchestrator.state.graph_state import RecordStatus, StepRecord
+from orchestrator.state.records import HumanAnswer, SupervisorVerdict
+
+VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
+    "validated": ("accepted", "green"),
+    "failed": ("refused", "yellow"),
+    "needs_review": ("not judged", "yellow"),
+    "pending_validation": ("pending", "dim"),
+    "warning": ("kept with a warning", "yellow"),
+}
+"""The words and the style for the status of an execution."""
+
+
+def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
+    """Return one execution per step: the accepted one, otherwise the last one."""
+    final: dict[int, StepRecord] = {}
+    for record in records:
+        earlier = final.get(record["step_index"])
+        if earlier is None or earlier["status"] not in ("validated", "warning"):
+            final[record["step_index"]] = record
+    return list(final.values())
+
+
+def last_word(record: StepRecord) -> str:
+    """Return the last decision on an execution: of a person, else the supervisor, else the monitor, or ""."""
+    supervision, verdict = record["supervision"], record["verdict"]
+    if supervision is not None and supervision["answer"] is not None:
+        return _format_answer(supervision["answer"])
+    if supervision is not None and supervision["verdict"] is not None:
+        return _format_supervision(supervision["verdict"])
+    return "" if verdict is None else verdict["feedback"]
+
+
+def _format_answer(answer: HumanAnswer) -> str:
+    action = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
+    return _add_reason(f"{action} by {answer['answered_by']}", answer["text"])
+
+
+def _format_supervision(verdict: SupervisorVerdict) -> str:
+    match verdict["verdict"]:
+        case "continue":
+            return _add_reason("the supervisor accepts it", verdict["reason"])
+        case "reorient":
+            return _add_reason("the supervisor corrects it", verdict["correction"])
+        case "halt":
+            return _add_reason("the supervisor stops the run", verdict["reason"])
+        case "ask_human":
+            return _add_reason("the supervisor asks", verdict["question"])
+
+
+def _add_reason(decision: str, reason: str) -> str:
+    return f"{decision}: {reason}" if reason.strip() else decision
