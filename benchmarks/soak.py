@@ -30,7 +30,6 @@ from tests.faults.killing import Places, killed_by_chance, sqlite_places
 from tests.faults.model_runs import failing, made
 from tests.faults.servers import Postgres, postgres_in
 from tests.faults.tally import HEAD, Tally, told_of
-from tests.faults.time_setting import crashed_before
 
 KILLS: Final = 20
 SEQUENCES: Final = 100
@@ -50,7 +49,6 @@ def one_round(places: Places, postgres: Postgres, chance: random.Random) -> Iter
         yield fails(postgres, next(at))
     yield from (cases.corrupted(places, how) for how in CORRUPTIONS)
     for where in (places, postgres.place):
-        yield crashed_before(where, "short", next(at))
         yield answered_twice(where, next(seeds))
         yield resumed_twice(where, next(seeds))
     first = next(seeds)

@@ -11,7 +11,6 @@ from agents.calls.conversation import Model
 from agents.sync import run_sync
 from evaluation import AsyncJudge, Judge
 from orchestrator.graph.build import Agents, compiled
-from orchestrator.graph.call_bound import model_call_bound
 from orchestrator.graph.drawing import mermaid, png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
@@ -103,8 +102,8 @@ class LangGraphOrchestrator:
             human=checkpointer is not None,
             clock=clock,
         )
-        self._agents = Agents(planner, executor, monitor, compressor, judge, supervisor)
-        self.graph = compiled(self._agents, contract, self.settings, checkpointer)
+        agents = Agents(planner, executor, monitor, compressor, judge, supervisor)
+        self.graph = compiled(agents, contract, self.settings, checkpointer)
         self._launcher = Launcher(self.graph, self.settings)
         self._runner = Runner(self._launcher, checkpointer, tuple(hooks))
 
@@ -215,22 +214,6 @@ class LangGraphOrchestrator:
         a thread cannot be stopped; the run ends without waiting for its result.
         """
         self._runner.cancel(thread_id, reason)
-
-    def model_call_bound(self, steps: int | None = None) -> int:
-        """Return the maximum number of model calls of a run.
-
-        Args:
-            steps: Number of steps of every plan. Default: ``max_plan_steps``.
-
-        Retries after transient errors are included. Agents, judges and supervisors that are not from this
-        package count as one model call whenever they are called, and tools as none.
-        ``Budget(max_model_calls=...)`` sets your own bound.
-        """
-        agents = self._agents
-        callers = (agents.planner, agents.executor, agents.monitor, agents.compressor)
-        return model_call_bound(
-            callers, self.settings, self.settings.max_plan_steps if steps is None else steps
-        )
 
     def draw_mermaid(self) -> str:
         """Return the graph as Mermaid text."""

@@ -15,8 +15,8 @@ from langgraph.types import Command
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.verdict import failed
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.locks import claimed
-from orchestrator.runs.resume import open_question
+from orchestrator.runs.locks import lock_thread
+from orchestrator.runs.resume import find_open_question
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event, Hook, RunFinished, RunPaused, notify_hooks
 from orchestrator.runtime.streaming import iterate_blocking
@@ -75,7 +75,7 @@ class Runner:
                 f"thread {run.thread_id!r:.80} is being run already; wait for its end, or give another"
             )
         try:
-            async with claimed(self.saver, run.thread_id, patient=launch.patient):
+            async with lock_thread(self.saver, run.thread_id, wait=launch.patient):
                 start = await launch.prepare()
                 run.restore_branches(start.branches)
                 run.began = start.began or self.launcher.settings.now().isoformat()
@@ -106,7 +106,7 @@ class Runner:
     async def _build_last_event(self, thread_id: str, state: OrchestratorState) -> Event:
         if state["status"] in ("planning", "executing"):
             snapshot = await self.launcher.read_snapshot(thread_id)
-            question = open_question(snapshot, state)
+            question = find_open_question(snapshot, state)
             if question is not None:
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)

@@ -17,7 +17,7 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
 from orchestrator.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
-from orchestrator.state.plain_values import plain_text, read_text, shown
+from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.policy import SupervisionPolicy
@@ -139,7 +139,7 @@ def check_task(task: object) -> str:
     """
     text = read_text(task)
     if text is None or not text.strip():
-        raise ConfigurationError(f"task is {shown(task, 80)}; give a text that says what to do")
+        raise ConfigurationError(f"task is {format_repr(task, 80)}; give a text that says what to do")
     return text
 
 

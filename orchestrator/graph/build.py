@@ -13,7 +13,7 @@ from langgraph.types import Send
 
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
-from orchestrator.graph.async_saver import awaitable_saver
+from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step
 from orchestrator.judging.contracts import Contracts, ContractSource, contracts_of
@@ -95,7 +95,7 @@ def _saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver
         raise ConfigurationError(
             f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
         )
-    return None if checkpointer is None else awaitable_saver(checkpointer)
+    return None if checkpointer is None else with_async_methods(checkpointer)
 
 
 def _sending(

@@ -10,7 +10,7 @@ from evaluation import EvaluationContract
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.state.current_step import current_step, planned_contract
 from orchestrator.state.graph_state import Json, OrchestratorState
-from orchestrator.state.plain_values import shown, text_of
+from orchestrator.state.plain_values import format_repr, format_text
 
 ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
 ContractSource: TypeAlias = EvaluationContract | ContractFunction | None
@@ -59,8 +59,8 @@ def contracts_of(source: object) -> Contracts:
     if source is None or callable(source):
         return Contracts(cast("ContractFunction | None", source))
     raise ConfigurationError(
-        f"contract is {shown(source, 80)}; give an EvaluationContract, or a function of a step and its index "
-        "that returns one"
+        f"contract is {format_repr(source, 80)}; give an EvaluationContract, or a function of a step "
+        "and its index that returns one"
     )
 
 
@@ -70,13 +70,14 @@ def _called(function: ContractFunction, step: object, index: object) -> PlainCon
     except Exception as error:
         # The caller's own code.
         raise ContractFunctionError(
-            f"the contract function raised {type(error).__name__}: {text_of(error)}"
+            f"the contract function raised {type(error).__name__}: {format_text(error)}"
         ) from error
     if contract is None:
         return None
     if not isinstance(contract, EvaluationContract):
         raise ContractFunctionError(
-            f"the contract function returned {shown(contract, 80)}; an EvaluationContract or None is wanted"
+            f"the contract function returned {format_repr(contract, 80)}; "
+            "an EvaluationContract or None is wanted"
         )
     return _plain(contract)
 

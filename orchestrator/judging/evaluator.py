@@ -30,7 +30,7 @@ from orchestrator.runtime.nested_graphs import (
     without_inherited_durability,
 )
 from orchestrator.state.graph_state import NO_USAGE, Json, OrchestratorState, StepRecord, Usage, VerdictRecord
-from orchestrator.state.plain_values import shown
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.usage import add_usage
 
 _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
@@ -177,7 +177,8 @@ class _Asking:
             if verdict := read_verdict(answer):
                 self.verdict = verdict
                 return _scored(verdict, request)
-        self.unjudged = f"{self.evaluator.attempts} answers could not be read, the last: {shown(answer, 300)}"
+        last = format_repr(answer, 300)
+        self.unjudged = f"{self.evaluator.attempts} answers could not be read, the last: {last}"
         raise JudgeError(self.unjudged, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:

@@ -1,94 +1,101 @@
-"""Keeps runs in PostgreSQL, by the extra [postgres]."""
+"""Stores runs in PostgreSQL. Needs the extra [postgres]."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Final, cast
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-    CheckpointTuple,
-    DeltaChannelHistory,
-)
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import DictRow, dict_row, tuple_row
+from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.deltas import COUNTS, Row, Write, histories, next_version
-from orchestrator.persistence.postgres_locks import SessionClaims
-from orchestrator.persistence.serializer import StrictSerializer
-from orchestrator.runs.index import HEADS, Head, Labels, said, whole
+from orchestrator.persistence.postgres_locks import SessionLocks
+from orchestrator.persistence.serializer import SeparateText, StrictSerializer
+from orchestrator.persistence.versions import next_version
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, Labels, LatestCheckpoint
+from orchestrator.state.plain_values import format_one_line
 
-Pool = ConnectionPool[Connection[DictRow]]
-
-_PATIENCE_S: Final = 10
-"""How long a connection is waited for, unless the URL says ``connect_timeout``."""
-_CONNECTIONS: Final = 8
+_CONNECT_S: Final = 10
+"""Seconds to wait for a connection, unless the URL sets ``connect_timeout``."""
+_POOL_SIZE: Final = 8
 _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
-"""Names the lock under which tables are made: two processes that begin at once would clash."""
-_BEFORE: Final = """
-    SELECT checkpoint_id, parent_checkpoint_id, replace(metadata ->> %s, ' ', '') FROM checkpoints
-    WHERE thread_id = %s AND checkpoint_ns = %s
-"""
-_ADDED: Final = """
-    SELECT checkpoint_id, channel, task_id, idx, type, blob, task_path FROM checkpoint_writes
-    WHERE thread_id = %s AND checkpoint_ns = %s AND channel = ANY(%s)
-"""
-_IS_HEAD: Final = """
+"""The number of the advisory lock that a process holds while it creates the tables."""
+_IS_LATEST_SQL: Final = """
     SELECT 1 WHERE %s = (
         SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = ''
     )
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Apart:
-    """A text that is stored beside the checkpoint."""
+class StorePool(ConnectionPool[Connection[DictRow]]):
+    """A connection pool that raises StoreLostError in place of the errors of the database."""
 
-    text: str
+    def __init__(self, url: str, connect_s: int, locks: SessionLocks, store_name: str) -> None:
+        """Takes the URL, the timeout in seconds, the locks, and the name of the store for messages."""
+        self._locks = locks
+        self._store_name = store_name
+        super().__init__(
+            url,
+            connection_class=Connection[DictRow],
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": 0,
+                "row_factory": dict_row,
+                "connect_timeout": connect_s,
+            },
+            min_size=1,
+            max_size=_POOL_SIZE,
+            timeout=connect_s,
+            check=self._check_or_replace,
+            open=False,
+        )
+
+    @contextmanager
+    def connection(self, timeout: float | None = None) -> Iterator[Connection[DictRow]]:
+        """Lends a connection for the block."""
+        try:
+            with super().connection(timeout) as connection:
+                yield connection
+        except (psycopg.Error, PoolTimeout, PoolClosed) as error:
+            raise StoreLostError(
+                f"{self._store_name} failed ({format_one_line(error)}); mend that, and resume"
+            ) from error
+
+    def _check_or_replace(self, connection: Connection[DictRow]) -> None:
+        try:
+            self._locks.check_connection(connection)
+        except psycopg.Error:
+            # The others were probably cut, too. The pool finds lost connections one by one, and waits longer
+            # after each.
+            self.check()
+            raise
 
 
 class PostgresRunSaver(PostgresSaver):
     """LangGraph's saver with strict reading and short versions.
 
-    Texts are stored as all else, not in the checkpoint's JSON, where they could not be encrypted, could hold
-    no NUL, and would be written with every checkpoint.
+    PostgresSaver writes texts into the JSON of every checkpoint. There they could not be encrypted or hold
+    NUL, and would be stored again with each checkpoint. Here they are stored like all other values.
     """
 
-    def __init__(self, pool: Pool, claims: SessionClaims, name: str, serde: StrictSerializer) -> None:
-        """Take an open pool, claims in the same database, and what the store is called in messages."""
+    def __init__(self, pool: StorePool, locks: SessionLocks, serde: StrictSerializer) -> None:
+        """Takes an open pool and the locks of the same database."""
         super().__init__(pool, serde=serde)
         self.labels = Labels()
-        self.claims = claims
-        self._name = name
-        # Of a pool, everyone has a connection of their own.
+        self.locks = locks
+        self._pool = pool
+        # PostgresSaver lends its one connection to one caller at a time; a pool lends one to each.
         self.lock = nullcontext()  # type: ignore[assignment]
-
-    @contextmanager
-    def _cursor(self, *, pipeline: bool = False) -> Iterator[Cursor[DictRow]]:
-        """A cursor; raises StoreLostError in place of what the database raises."""
-        try:
-            with super()._cursor(pipeline=pipeline) as cursor:
-                yield cursor
-        except (psycopg.Error, PoolTimeout, PoolClosed) as error:
-            raise StoreLostError(f"{self._name} failed ({said(error)}); mend that, and resume") from error
-
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Read a checkpoint; raises StoreError where something else is in its place."""
-        found = super().get_tuple(config)
-        return None if found is None else whole(found)
 
     def put(
         self,
@@ -97,120 +104,82 @@ class PostgresRunSaver(PostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint."""
-        self.claims.check(config["configurable"]["thread_id"])
+        """Stores a checkpoint."""
+        self.locks.check(config["configurable"]["thread_id"])
         values = checkpoint["channel_values"]
-        texts = {name: _Apart(value) for name, value in values.items() if isinstance(value, str)}
-        # All of them: a thread that another saver began has them in its JSON until now.
+        texts = {name: SeparateText(value) for name, value in values.items() if isinstance(value, str)}
+        # The versions of all texts: a thread that another saver began has its texts in the JSON until now.
         versions = {name: checkpoint["channel_versions"][name] for name in texts}
-        apart = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
-        return super().put(config, apart, self.labels.on(metadata), {**new_versions, **versions})
-
-    def _dump_blobs(
-        self, thread_id: str, checkpoint_ns: str, values: dict[str, object], versions: ChannelVersions
-    ) -> list[tuple[str, str, str, str, str, bytes | None]]:
-        plain = {name: value.text if isinstance(value, _Apart) else value for name, value in values.items()}
-        return super()._dump_blobs(thread_id, checkpoint_ns, plain, versions)
+        separated = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
+        return super().put(config, separated, self.labels.add_to(metadata), {**new_versions, **versions})
 
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
-        """A short one."""
+        """Returns a short version."""
         return next_version(current)
 
-    def get_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, DeltaChannelHistory]:
-        """Read what was added to channels, in two searches where LangGraph's own makes some for each step."""
+    def list_latest(self) -> list[LatestCheckpoint]:
+        """Lists the latest checkpoint of every thread, the newest first."""
+        with self._pool.connection() as connection:
+            rows = connection.execute(LATEST_CHECKPOINTS_SQL).fetchall()
+        return [LatestCheckpoint(row["thread_id"], row["checkpoint_id"]) for row in rows]
 
-        def read(*here: str) -> tuple[list[Row], list[Write]]:
-            with self._cursor() as cursor:
-                rows = cursor.connection.cursor(row_factory=tuple_row)
-                counted = rows.execute(_BEFORE, (COUNTS, *here)).fetchall()
-                return counted, rows.execute(_ADDED, (*here, list(channels))).fetchall()
-
-        return histories(self, config, channels, read)
-
-    def heads(self) -> list[Head]:
-        """The latest checkpoint of every thread, the newest first."""
-        with self._cursor() as cursor:
-            return [Head(row["thread_id"], row["checkpoint_id"]) for row in cursor.execute(HEADS)]
-
-    def remove(self, head: Head) -> bool:
-        """Delete a thread, unless something was added to it since."""
-        with self._cursor() as cursor, cursor.connection.transaction():
-            if cursor.execute(_IS_HEAD, (head.checkpoint_id, head.thread_id)).fetchone() is None:
+    def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
+        """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
+        with self._pool.connection() as connection, connection.transaction():
+            arguments = latest.checkpoint_id, latest.thread_id
+            if connection.execute(_IS_LATEST_SQL, arguments).fetchone() is None:
                 return False
             for statement in PRUNE_DELETE_THREADS_SQL:
-                cursor.execute(statement, ([head.thread_id],))
+                connection.execute(statement.encode(), ([latest.thread_id],))
         return True
 
 
 @contextmanager
 def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -> Iterator[PostgresRunSaver]:
-    """Open a database.
+    """Opens a database.
 
     Args:
-        url: Where, with a password if it needs one.
-        name: The same without a password, for messages.
-        serde: How values are stored.
-        make: Whether its tables are made where they are missing.
+        url: The URL, with a password if it needs one.
+        name: The URL without its password, for messages.
+        serde: Serialises values.
+        make: Whether missing tables are created.
 
     Raises:
-        StoreError: It cannot be reached, or holds no runs.
+        StoreError: The database cannot be reached, or holds no runs.
     """
-    patience = _check_reachable(url, name)
-    claims = SessionClaims(url, patience, name)
-
-    def check(connection: Connection[DictRow]) -> None:
-        try:
-            claims.checking(connection)
-        except psycopg.Error:
-            pool.check()  # others were cut with it; found one by one, each is waited for longer than the last
-            raise
-
-    pool = Pool(
-        url,
-        connection_class=Connection[DictRow],
-        kwargs={
-            "autocommit": True,
-            "prepare_threshold": 0,
-            "row_factory": dict_row,
-            "connect_timeout": patience,
-        },
-        min_size=1,
-        max_size=_CONNECTIONS,
-        timeout=patience,
-        check=check,
-        open=False,
-    )
-    with closing(claims), pool:
-        saver = PostgresRunSaver(pool, claims, name, serde)
+    connect_s = _check_reachable(url, name)
+    locks = SessionLocks(url, connect_s, name)
+    with closing(locks), StorePool(url, connect_s, locks, name) as pool:
+        saver = PostgresRunSaver(pool, locks, serde)
         _set_up(pool, saver, name, make=make)
         yield saver
 
 
 def _check_reachable(url: str, name: str) -> int:
-    """At once and with its reason, where a pool would try for long and say nothing.
+    """Connects once. A pool would retry for long, and hide the reason.
 
     Returns:
-        For how many seconds a connection is waited for.
+        The seconds to wait for a connection.
     """
     try:
-        patience = int(conninfo_to_dict(url).get("connect_timeout") or 0) or _PATIENCE_S
-        psycopg.connect(url, connect_timeout=patience).close()
+        connect_s = int(conninfo_to_dict(url).get("connect_timeout") or 0) or _CONNECT_S
+        psycopg.connect(url, connect_timeout=connect_s).close()
     except psycopg.OperationalError as error:
-        raise StoreError(f"{name} cannot be reached ({said(error)}); start it, or give another URL") from None
-    except (psycopg.Error, ValueError):  # which repeat the URL that they could not read
+        raise StoreError(
+            f"{name} cannot be reached ({format_one_line(error)}); start it, or give another URL"
+        ) from None
+    except (psycopg.Error, ValueError):  # their messages quote the URL, with its password
         raise StoreError("the store is no URL of a database; give postgresql://USER@HOST/NAME") from None
-    return patience
+    return connect_s
 
 
-def _set_up(pool: Pool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
+def _set_up(pool: StorePool, saver: PostgresRunSaver, name: str, *, make: bool) -> None:
     with pool.connection() as connection:
         if _stored_version(connection) == len(saver.MIGRATIONS) - 1:
             return
         if not make:
             raise StoreError(f"{name} holds no runs; give the URL of the store in which the run is kept")
-        with _alone(connection, name):
+        with _setup_lock(connection, name):
             saver.setup()
 
 
@@ -223,10 +192,11 @@ def _stored_version(connection: Connection[DictRow]) -> int | None:
 
 
 @contextmanager
-def _alone(connection: Connection[DictRow], name: str) -> Iterator[None]:
-    """Hold the lock; asked for again and again, since waiting within the database would stop the setup."""
+def _setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
+    """Excludes other processes that create the tables at the same moment."""
     deadline = time.monotonic() + _SETUP_S
-    while not _locked(connection):
+    # Polled: a session that waits inside the database blocks the CREATE INDEX CONCURRENTLY of the setup.
+    while not _try_setup_lock(connection):
         if time.monotonic() > deadline:
             raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
         time.sleep(0.05)
@@ -236,6 +206,6 @@ def _alone(connection: Connection[DictRow], name: str) -> Iterator[None]:
         connection.execute("SELECT pg_advisory_unlock(%s)", (_SETUP_LOCK,))
 
 
-def _locked(connection: Connection[DictRow]) -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS got", (_SETUP_LOCK,)).fetchone()
-    return row is not None and bool(row["got"])
+def _try_setup_lock(connection: Connection[DictRow]) -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS done", (_SETUP_LOCK,)).fetchone()
+    return row is not None and bool(row["done"])

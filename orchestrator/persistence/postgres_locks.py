@@ -1,4 +1,4 @@
-"""Claims on the threads of a database: advisory locks of a session, which end with its connection."""
+"""Locks threads of a PostgreSQL store with advisory locks of one session."""
 
 from __future__ import annotations
 
@@ -14,138 +14,141 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool
 
 from orchestrator.errors import StoreLostError
-from orchestrator.runs.index import said
-from orchestrator.runs.locks import number_of
+from orchestrator.runs.locks import lock_number
+from orchestrator.state.plain_values import format_one_line
 
-_PATIENCE_S: Final = 2.0
-"""How long it takes at most until a database has seen that a process is dead."""
-_AGAIN_S: Final = 0.05
-_TAKE: Final = "SELECT pg_try_advisory_lock(%s) AS done"
-_LEAVE: Final = "SELECT pg_advisory_unlock(%s) AS done"
-_DEAD_PEERS: Final = ("tcp_keepalives_idle = 20", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3")
-"""A machine that is gone without a word holds its claims for no longer than a minute."""
+_DEAD_SESSION_S: Final = 2.0
+"""How long PostgreSQL may take to notice that the process of a session is dead."""
+_POLL_S: Final = 0.05
+_LOCK: Final = "SELECT pg_try_advisory_lock(%s) AS done"
+_UNLOCK: Final = "SELECT pg_advisory_unlock(%s) AS done"
+_KEEPALIVES: Final = ("tcp_keepalives_idle = 20", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3")
+"""A machine that disappears keeps its locks for a minute at most."""
 
 
-class SessionClaims:
-    """The claims on the threads of a store in PostgreSQL, all of them held by one connection."""
+class SessionLocks:
+    """The locks on the threads of a store in PostgreSQL. One connection holds all of them.
+
+    If that connection is lost, its locks are lost, and another process can take over the threads. ``check``
+    detects this before the next checkpoint is stored.
+    """
 
     def __init__(self, url: str, connect_s: int, name: str) -> None:
-        """Take where the database is, how long it is waited for, and what it is called in messages."""
+        """Takes the URL, the connection timeout in seconds, and the name of the store for messages."""
         self._url, self._connect_s, self._name = url, connect_s, name
         self._connection: Connection[DictRow] | None = None
-        self._held: set[str] = set()
-        self._lost: set[str] = set()
-        self._doubted = False
-        self._alone = threading.RLock()
+        self._locked: set[str] = set()
+        self._taken_over: set[str] = set()
+        self._is_suspect = False
+        self._mutex = threading.RLock()
 
-    def take(self, thread_id: str, *, patient: bool) -> bool:
-        """Claim a thread; see ``Claims``."""
-        deadline = time.monotonic() + (_PATIENCE_S if patient else 0)
-        while not self._took(thread_id):
+    def acquire(self, thread_id: str, *, wait: bool) -> bool:
+        """Locks a thread; see ``ThreadLocks``."""
+        deadline = time.monotonic() + (_DEAD_SESSION_S if wait else 0)
+        while not self._try_acquire(thread_id):
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(_AGAIN_S)
+            time.sleep(_POLL_S)
         return True
 
-    def leave(self, thread_id: str) -> None:
-        """Give up a claim that was taken."""
-        with self._alone:
-            self._held.discard(thread_id)
-            self._lost.discard(thread_id)
+    def release(self, thread_id: str) -> None:
+        """Releases a lock that was acquired."""
+        with self._mutex:
+            self._locked.discard(thread_id)
+            self._taken_over.discard(thread_id)
             try:
                 if self._connection is not None:
-                    self._ask(_LEAVE, thread_id)
-            except psycopg.Error:  # then the connection is gone, and with it all claims
-                self.doubt()
-
-    def doubt(self) -> None:
-        """Look whether the claims still hold before anything more is stored: a connection was lost."""
-        self._doubted = True
+                    self._execute(_UNLOCK, thread_id)
+            except psycopg.Error:  # the connection is gone, and all locks with it
+                self._is_suspect = True
 
     def check(self, thread_id: str) -> None:
-        """Refuse to go on with a thread that was claimed and may be run by another process by now.
+        """Checks that no other process has taken over a locked thread.
 
         Raises:
-            StoreLostError: It was taken over, or the database cannot be asked.
+            StoreLostError: One has, or the database cannot be reached.
         """
-        if not self._doubted and not self._lost:
+        if not self._is_suspect and not self._taken_over:
             return
-        with self._alone:
-            if self._doubted and not self._is_alive():
-                self._renew()
-            self._doubted = False
-            if thread_id in self._lost:
+        with self._mutex:
+            if self._is_suspect and not self._is_connected():
+                self._reconnect()
+            self._is_suspect = False
+            if thread_id in self._taken_over:
                 raise StoreLostError(
                     f"the connection to {self._name} was lost, and another process took over thread "
                     f"{thread_id!r:.80}; look there for how it goes on"
                 )
 
-    def checking(self, connection: Connection[DictRow]) -> None:
-        """Check a connection of a pool; one that was lost casts doubt on the claims."""
+    def check_connection(self, connection: Connection[DictRow]) -> None:
+        """Checks a connection of the pool. If it is lost, ``check`` looks at the locks' connection, too."""
         try:
             ConnectionPool.check_connection(connection)
         except psycopg.Error:
-            self.doubt()
+            self._is_suspect = True
             raise
 
     def close(self) -> None:
-        """End all claims."""
-        with self._alone:
+        """Releases all locks."""
+        with self._mutex:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
-    def _took(self, thread_id: str) -> bool:
-        with self._alone:
-            if thread_id in self._held:
+    def _try_acquire(self, thread_id: str) -> bool:
+        with self._mutex:
+            # A session is granted the same lock twice, so the locks of this process are kept, too.
+            if thread_id in self._locked:
                 return False
-            if got := self._asked_once_more(_TAKE, thread_id):
-                self._held.add(thread_id)
-            return got
+            if is_free := self._execute_reconnecting(_LOCK, thread_id):
+                self._locked.add(thread_id)
+            return is_free
 
-    def _asked_once_more(self, statement: str, thread_id: str) -> bool:
-        """Ask, over a new connection where the one there was is lost."""
+    def _execute_reconnecting(self, statement: str, thread_id: str) -> bool:
+        """Executes the statement; tries it once more with a new connection."""
         with suppress(psycopg.Error):
-            return self._ask(statement, thread_id)
-        self._renew()
-        with self._telling():
-            return self._ask(statement, thread_id)
+            return self._execute(statement, thread_id)
+        self._reconnect()
+        with self._convert_errors():
+            return self._execute(statement, thread_id)
 
-    def _renew(self) -> None:
-        """Take everything again that is held, over a new connection."""
+    def _reconnect(self) -> None:
+        """Acquires all locks again with a new connection."""
         self.close()
-        with self._telling():
-            again = {thread_id: self._taken_again(thread_id) for thread_id in self._held}
-        self._lost = {thread_id for thread_id, taken in again.items() if not taken}
+        with self._convert_errors():
+            self._taken_over = {thread_id for thread_id in self._locked if not self._reacquire(thread_id)}
 
-    def _is_alive(self) -> bool:
+    def _is_connected(self) -> bool:
         try:
             return self._connection is not None and bool(self._connection.execute("SELECT 1").fetchone())
         except psycopg.Error:
             return False
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _convert_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.Error as error:
-            raise StoreLostError(f"{self._name} failed ({said(error)}); mend that, and resume") from error
+            raise StoreLostError(
+                f"{self._name} failed ({format_one_line(error)}); mend that, and resume"
+            ) from error
 
-    def _taken_again(self, thread_id: str) -> bool:
-        deadline = time.monotonic() + _PATIENCE_S
-        while not (taken := self._ask(_TAKE, thread_id)) and time.monotonic() < deadline:
-            time.sleep(_AGAIN_S)
-        return taken
+    def _reacquire(self, thread_id: str) -> bool:
+        # The session that was cut holds the lock until the server has noticed.
+        deadline = time.monotonic() + _DEAD_SESSION_S
+        while not (is_free := self._execute(_LOCK, thread_id)) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+        return is_free
 
-    def _ask(self, statement: str, thread_id: str) -> bool:
+    def _execute(self, statement: str, thread_id: str) -> bool:
         if self._connection is None:
-            self._connection = self._connected()
-            for setting in _DEAD_PEERS:
+            self._connection = self._connect()
+            for setting in _KEEPALIVES:
                 self._connection.execute(f"SET {setting}".encode())
-        row = self._connection.execute(statement.encode(), (number_of(thread_id),)).fetchone()
+        row = self._connection.execute(statement.encode(), (lock_number(thread_id),)).fetchone()
         return row is not None and bool(row["done"])
 
-    def _connected(self) -> Connection[DictRow]:
+    def _connect(self) -> Connection[DictRow]:
         return psycopg.connect(
             self._url, autocommit=True, row_factory=dict_row, connect_timeout=self._connect_s
         )

@@ -1,8 +1,9 @@
-"""How values are stored: as plain data, encrypted where there is a key; nothing read makes a program run."""
+"""Serialises stored values as plain data, encrypted if there is a key. Reading them executes nothing."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import ormsgpack
@@ -14,54 +15,62 @@ from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
 _CIPHER: Final = "aesgcm"
 _KEY_BYTES: Final = (16, 24, 32)
-_WRITTEN: Final = frozenset({"null", "bytes", "bytearray", "msgpack"})
+_KINDS: Final = frozenset({"null", "bytes", "bytearray", "msgpack"})
 
 
 class Cipher(Protocol):
     """Encrypts bytes."""
 
     def encrypt(self, data: bytes) -> bytes:
-        """Make them unreadable."""
+        """Encrypts bytes."""
         ...
 
     def decrypt(self, data: bytes) -> bytes:
-        """Make them readable; raises StoreError where they were encrypted with another key, or changed."""
+        """Decrypts bytes; raises StoreError if the key is another one or the bytes were changed."""
         ...
 
 
-class StrictSerializer(SerializerProtocol):
-    """LangGraph's serialiser, reduced to what this program writes.
+@dataclass(frozen=True, slots=True)
+class SeparateText:
+    """A text that a saver hands to the serialiser, because it would store a ``str`` unencrypted."""
 
-    What is read becomes plain values and LangGraph's own; a class or function that is named in it is
-    neither imported nor called, and pickles and constructors in JSON are refused.
+    text: str
+
+
+class StrictSerializer(SerializerProtocol):
+    """LangGraph's serialiser, restricted to the kinds of values that this program writes.
+
+    A class or function that is named in a stored value is neither imported nor called. Pickles and JSON with
+    constructors are refused.
     """
 
     def __init__(self, cipher: Cipher | None = None) -> None:
-        """Encrypt where there is a cipher; what was written without one is read all the same."""
+        """Encrypts if there is a cipher. Values that were stored without one can still be read."""
+        # None: only the types that LangGraph lists as safe. Its default imports any class and warns.
         self._plain = JsonPlusSerializer(allowed_msgpack_modules=None)
         self._cipher = cipher
 
     def dumps_typed(self, obj: object) -> tuple[str, bytes]:
-        """A value as its kind and bytes."""
-        kind, data = self._plain.dumps_typed(obj)
+        """Serialises a value to its kind and its bytes."""
+        kind, data = self._plain.dumps_typed(obj.text if isinstance(obj, SeparateText) else obj)
         return (kind, data) if self._cipher is None else (f"{kind}+{_CIPHER}", self._cipher.encrypt(data))
 
     def loads_typed(self, data: tuple[str, bytes]) -> object:
-        """The value.
+        """Deserialises a value.
 
         Raises:
-            StoreError: It is encrypted and there is no key or another one.
-            BrokenRunError: This program did not write it.
+            StoreError: The value is encrypted, and there is no key or another one.
+            BrokenRunError: This program did not write the value.
         """
-        stored, content = data
-        kind, _, cipher = str(stored).partition("+")  # a column that may hold anything
-        if kind not in _WRITTEN or cipher not in ("", _CIPHER):
+        stored_kind, content = data
+        kind, _, cipher = str(stored_kind).partition("+")  # SQLite columns can hold any type
+        if kind not in _KINDS or cipher not in ("", _CIPHER):
             raise BrokenRunError(
-                f"the store holds a value of a kind that is not read ({stored!r:.40}); "
+                f"the store holds a value of a kind that is not read ({stored_kind!r:.40}); "
                 "restore it, or delete the run"
             )
         if cipher:
-            content = self._decrypted(content)
+            content = self._decrypt(content)
         try:
             return self._plain.loads_typed((kind, content))
         except ormsgpack.MsgpackDecodeError as error:
@@ -69,26 +78,26 @@ class StrictSerializer(SerializerProtocol):
                 f"the store holds a value that is broken ({error}); restore it, or delete the run"
             ) from error
 
-    def _decrypted(self, content: bytes) -> bytes:
+    def _decrypt(self, content: bytes) -> bytes:
         if self._cipher is None:
             raise StoreError(f"the store is encrypted; give its key in {KEY_VARIABLE}")
         return self._cipher.decrypt(content)
 
 
-def serializer(encryption_key: str | None) -> StrictSerializer:
-    """The serialiser of a store.
+def build_serializer(encryption_key: str | None) -> StrictSerializer:
+    """Builds the serialiser of a store.
 
     Args:
-        encryption_key: Of 16, 24 or 32 bytes in UTF-8; None for what ``PEM_ENCRYPTION_KEY`` says.
+        encryption_key: 16, 24 or 32 bytes in UTF-8. Default: the variable ``PEM_ENCRYPTION_KEY``.
 
     Raises:
         ConfigurationError: The key has another length, or the package cryptography is not installed.
     """
     key = os.environ.get(KEY_VARIABLE) if encryption_key is None else encryption_key
-    return StrictSerializer(None if key is None else _cipher(key))
+    return StrictSerializer(None if key is None else _build_cipher(key))
 
 
-def _cipher(key: str) -> Cipher:
+def _build_cipher(key: str) -> Cipher:
     data = key.encode("utf-8", "surrogateescape")
     if len(data) not in _KEY_BYTES:
         raise ConfigurationError(

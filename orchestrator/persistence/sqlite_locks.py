@@ -1,7 +1,7 @@
-"""Claims on the threads of a file: locks on single bytes of another one beside it.
+"""Locks threads of a SQLite store: each lock is one byte of a file beside the store.
 
-The operating system frees them when their process ends, however it does. A lock belongs to a process, and
-all of its locks on a file end when it closes the file once; so it is opened once for all of them.
+The operating system releases the locks of a process that ends. It also releases all locks of a process on a
+file when the process closes that file once, so one process opens the file once for all of its locks.
 """
 
 from __future__ import annotations
@@ -15,89 +15,92 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.errors import StoreError
-from orchestrator.runs.locks import number_of
+from orchestrator.runs.locks import lock_number
 
-# Not on Windows, where only the orchestrators of one process are kept apart.
-_LOCKS: Final = find_spec("fcntl") is not None
-if _LOCKS:
+# Windows has no fcntl; there, only the orchestrators of one process exclude each other.
+_HAS_FCNTL: Final = find_spec("fcntl") is not None
+if _HAS_FCNTL:
     import fcntl
 
 
 _Key = tuple[int, int, int]
-"""The process, since a forked one has none of its parent's locks, and the file itself."""
+"""The id of the process, because a forked process inherits no locks; the device and inode of the file."""
 
 
 @dataclass(slots=True)
-class _Opened:
+class _LockFile:
     key: _Key
     descriptor: int
-    held: set[int] = field(default_factory=set)
+    locked_bytes: set[int] = field(default_factory=set)
 
 
-_ALONE: Final = threading.Lock()
-_OPENED: Final[dict[_Key, _Opened]] = {}
+_MUTEX: Final = threading.Lock()
+_OPEN_FILES: Final[dict[_Key, _LockFile]] = {}
 
 
-class FileClaims:
-    """The claims on the threads of a store in a file."""
+class FileLocks:
+    """The locks on the threads of a store in a file."""
 
     def __init__(self, store: Path) -> None:
-        """Take the store's file, which is there."""
+        """Takes the path of an existing store."""
         self._store = store
-        self._taken: dict[str, _Opened] = {}
-        self._file = store.resolve().with_name(f"{store.resolve().name}-runs")
+        self._file_of_thread: dict[str, _LockFile] = {}
+        self._path = store.resolve().with_name(f"{store.resolve().name}-runs")
 
-    def take(self, thread_id: str, *, patient: bool) -> bool:  # noqa: ARG002 - a dead process holds nothing
-        """Claim a thread; see ``Claims``."""
-        byte = number_of(thread_id)
-        with _ALONE:
-            opened = self._opened()
-            if taken := byte not in opened.held and self._locked(opened, byte):
-                opened.held.add(byte)
-                self._taken[thread_id] = opened
-            _close_unused(opened)
-            return taken
+    def acquire(self, thread_id: str, *, wait: bool) -> bool:  # noqa: ARG002 - a dead process holds no lock
+        """Locks a thread; see ``ThreadLocks``."""
+        byte = lock_number(thread_id)
+        with _MUTEX:
+            file = self._open_file()
+            # The kernel grants a process the same lock twice, so the bytes of this process are kept, too.
+            if is_free := byte not in file.locked_bytes and self._lock_byte(file, byte):
+                file.locked_bytes.add(byte)
+                self._file_of_thread[thread_id] = file
+            _close_unused(file)
+            return is_free
 
-    def leave(self, thread_id: str) -> None:
-        """Give up a claim that was taken."""
-        byte = number_of(thread_id)
-        with _ALONE:
-            opened = self._taken.pop(thread_id)
-            opened.held.discard(byte)
-            if _LOCKS:
-                fcntl.lockf(opened.descriptor, fcntl.LOCK_UN, 1, byte)
-            _close_unused(opened)
+    def release(self, thread_id: str) -> None:
+        """Releases a lock that was acquired."""
+        byte = lock_number(thread_id)
+        with _MUTEX:
+            file = self._file_of_thread.pop(thread_id)
+            file.locked_bytes.discard(byte)
+            if _HAS_FCNTL:
+                fcntl.lockf(file.descriptor, fcntl.LOCK_UN, 1, byte)
+            _close_unused(file)
 
-    def _opened(self) -> _Opened:
+    def _open_file(self) -> _LockFile:
         try:
-            # As readable as the store. Looked up first, since closing what is open already frees its locks.
-            if not self._file.exists():
+            # Not with O_CREAT below: closing a second descriptor would release the locks of the first.
+            if not self._path.exists():
                 mode = stat.S_IMODE(self._store.stat().st_mode)
-                os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, mode))
-            found = self._file.stat()
-            key = os.getpid(), found.st_dev, found.st_ino
-            if key not in _OPENED:
-                _OPENED[key] = _Opened(key, os.open(self._file, os.O_RDWR | os.O_CLOEXEC))
-            return _OPENED[key]
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, mode))
+            status = self._path.stat()
+            key = os.getpid(), status.st_dev, status.st_ino
+            if key not in _OPEN_FILES:
+                _OPEN_FILES[key] = _LockFile(key, os.open(self._path, os.O_RDWR | os.O_CLOEXEC))
+            return _OPEN_FILES[key]
         except OSError as error:
-            raise self._failed(error) from error
+            raise self._lock_error(error) from error
 
-    def _locked(self, opened: _Opened, byte: int) -> bool:
-        if not _LOCKS:
+    def _lock_byte(self, file: _LockFile, byte: int) -> bool:
+        if not _HAS_FCNTL:
             return True
         try:
-            fcntl.lockf(opened.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
-        except (BlockingIOError, PermissionError):  # the latter on some systems
+            fcntl.lockf(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except (BlockingIOError, PermissionError):  # POSIX allows EACCES as well as EAGAIN
             return False
         except OSError as error:
-            raise self._failed(error) from error
+            raise self._lock_error(error) from error
         return True
 
-    def _failed(self, error: OSError) -> StoreError:
-        return StoreError(f"{self._file} cannot be locked ({error.strerror}); give a store that can be")
+    def _lock_error(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"{self._path} cannot be locked ({error.strerror}); put the store on a file system with locks"
+        )
 
 
-def _close_unused(opened: _Opened) -> None:
-    if not opened.held:
-        del _OPENED[opened.key]
-        os.close(opened.descriptor)
+def _close_unused(file: _LockFile) -> None:
+    if not file.locked_bytes:
+        del _OPEN_FILES[file.key]
+        os.close(file.descriptor)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.persistence.serializer import StrictSerializer, serializer
-from orchestrator.runs.history import History, check_kept
+from orchestrator.persistence.serializer import StrictSerializer, build_serializer
+from orchestrator.runs.history import History, check_labels
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
@@ -85,7 +85,7 @@ class Store:
         Raises:
             ConfigurationError: They are none, or no database can hold them.
         """
-        check_kept(command)
+        check_labels(command)
         self.saver.labels.command = dict(command)
 
 
@@ -119,7 +119,7 @@ def open_store(
         StoreError: There is none, it cannot be opened, or it holds something else; it is as it was.
         ConfigurationError: The key cannot be one, or the extra is not installed.
     """
-    serde = serializer(encryption_key)
+    serde = build_serializer(encryption_key)
     if isinstance(where, str) and is_parameters(where):  # which a file of that name would show
         raise StoreError("the store is neither a path nor a URL; give postgresql://USER@HOST/NAME, or a path")
     if isinstance(where, str) and is_url(where):

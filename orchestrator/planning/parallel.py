@@ -17,9 +17,9 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     StepRecord,
     Usage,
+    append_entries,
     blank_state,
-    extended,
-    settle_records,
+    merge_records,
 )
 from orchestrator.state.usage import add_usage
 
@@ -74,7 +74,7 @@ def _collect_needs(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
 def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None = None) -> str:
     """Returns the accepted results (of ``steps``, if given) in the order of the plan."""
     accepted = (record for record in records if record["status"] in _ACCEPTED)
-    return extended(
+    return append_entries(
         "", [context_entry(record) for record in accepted if steps is None or record["step_index"] in steps]
     )
 
@@ -104,7 +104,7 @@ def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateU
     # Branches end in any order; sorted, two equal runs have equal results.
     ordered = sorted(ends, key=lambda end: end["step_index"])
     records = [record for end in ordered for record in end["results"]]
-    merged: OrchestratorState = {**state, "results": settle_records(state["results"], records)}
+    merged: OrchestratorState = {**state, "results": merge_records(state["results"], records)}
     return {
         "results": records,
         "context": _build_context(records),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
 from orchestrator.state.graph_state import Json
-from orchestrator.state.plain_values import plain_json, read_text, shown
+from orchestrator.state.plain_values import format_repr, plain_json, read_text
 
 # "description" first: a model that fills both fields may put only the number into "step".
 _TEXT_FIELDS: Final = ("description", "step")
@@ -111,7 +111,7 @@ def _read_step_text(number: int, item: object, values: Mapping[object, object]) 
     text = next((text for text in texts if text is not None and text.strip()), None)
     if text is None:
         raise PlanError(
-            f"step {number} of the plan is {shown(item, _VALUE_LENGTH)}; "
+            f"step {number} of the plan is {format_repr(item, _VALUE_LENGTH)}; "
             "a text is wanted, or an object with its text as 'description' or 'step'"
         )
     return text
@@ -122,7 +122,7 @@ def _read_id(number: int, value: object) -> str:
         return str(number)
     text = read_text(value)
     if text is None or not text.strip():
-        raise PlanError(f"the id of step {number} is {shown(value, _VALUE_LENGTH)}; a text is wanted")
+        raise PlanError(f"the id of step {number} is {format_repr(value, _VALUE_LENGTH)}; a text is wanted")
     return text
 
 
@@ -130,7 +130,7 @@ def _read_needs(number: int, value: object) -> tuple[object, ...] | None:
     if value is None:
         return None
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        needs = shown(value, _VALUE_LENGTH)
+        needs = format_repr(value, _VALUE_LENGTH)
         raise PlanError(f"the needs of step {number} are {needs}; a list of ids or step numbers is wanted")
     return tuple(value)
 
@@ -149,7 +149,9 @@ def read_contract(number: int, value: object) -> dict[str, Json]:
         PlanError: It is invalid. The message has the path of the first problem and the number of the others.
     """
     if not isinstance(value, EvaluationContract | Mapping):
-        raise _invalid_contract(number, f"{shown(value, _VALUE_LENGTH)} is no object of a contract's fields")
+        raise _invalid_contract(
+            number, f"{format_repr(value, _VALUE_LENGTH)} is no object of a contract's fields"
+        )
     values = value.model_dump(exclude_defaults=True) if isinstance(value, BaseModel) else dict(value)
     plain = plain_json(values)
     try:
@@ -200,7 +202,7 @@ def _index_ids(steps: Sequence[_Step]) -> dict[str, int]:
     for index, step in enumerate(steps):
         first = indices.setdefault(step.id, index)
         if first != index:
-            name = shown(step.id, _VALUE_LENGTH)
+            name = format_repr(step.id, _VALUE_LENGTH)
             raise PlanError(f"steps {first + 1} and {index + 1} have the same id {name}")
     return indices
 
@@ -222,7 +224,7 @@ def _find_step(index: int, need: object, indices: Mapping[str, int]) -> int:
     match = by_number if text is None else indices.get(text)
     if match is None:
         raise PlanError(
-            f"step {index + 1} needs {shown(need, _VALUE_LENGTH)}, which names no step of the plan"
+            f"step {index + 1} needs {format_repr(need, _VALUE_LENGTH)}, which names no step of the plan"
         )
     return match
 
@@ -246,4 +248,4 @@ def _describe_circle(steps: Sequence[_Step], circle: Sequence[int]) -> str:
 
 def _name_step(index: int, step: _Step) -> str:
     number = str(index + 1)
-    return f"step {number}" if step.id == number else f"step {number} ({shown(step.id, _VALUE_LENGTH)})"
+    return f"step {number}" if step.id == number else f"step {number} ({format_repr(step.id, _VALUE_LENGTH)})"

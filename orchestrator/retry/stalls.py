@@ -12,7 +12,7 @@ from pydantic import Field
 from orchestrator.judging.feedback import report_score
 from orchestrator.settings_model import SettingsModel
 from orchestrator.state.graph_state import StepRecord
-from orchestrator.state.plain_values import shown
+from orchestrator.state.plain_values import format_repr
 
 _NAME_LENGTH: Final = 60
 
@@ -76,7 +76,8 @@ def _find_same_tool_call(executions: Sequence[StepRecord], times: int | None) ->
     counts = Counter((call["name"], json.dumps(call["args"], sort_keys=True)) for call in calls)
     for (name, _), count in counts.items():
         if count >= times:
-            return f"the tool {shown(name, _NAME_LENGTH)} was called {count} times with the same arguments"
+            shown_name = format_repr(name, _NAME_LENGTH)
+            return f"the tool {shown_name} was called {count} times with the same arguments"
     return None
 
 

@@ -1,4 +1,4 @@
-"""The runs in a store: listed, shown, deleted."""
+"""Lists, shows and deletes the runs of a store."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, cast
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
-from orchestrator.runs.index import Head, command_in, indexed, place
-from orchestrator.runs.locks import kept_from_runs
+from orchestrator.runs.index import LatestCheckpoint, checkpoint_config, open_index, read_command
+from orchestrator.runs.locks import lock_for_delete
 from orchestrator.runs.reader import Reader
 from orchestrator.runs.summary import (
     ENDED,
@@ -22,22 +23,23 @@ from orchestrator.runs.summary import (
     RunSummary,
     StoredStatus,
     is_run,
-    problem_in,
-    unreadable,
+    unreadable_summary,
+    version_problem,
 )
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, StepRecord
 from orchestrator.state.plain_values import plain_text
+from orchestrator.state.stored_form import convert_read_errors
 
 _NUL: Final = re.compile(r"(?<!\\)(\\\\)*\\u0000")
-"""As JSON writes it: what stands behind an even number of backslashes."""
+"""The JSON escape of NUL, after an even number of backslashes."""
 
 
 def check_filters(status: object, since: object, task: object, limit: object) -> None:
-    """Refuse what runs cannot be filtered by.
+    """Checks the filters of a list of runs.
 
     Raises:
-        ConfigurationError: One of them, named with what is accepted.
+        ConfigurationError: A filter is not accepted; the message says what is.
     """
     if status is not None and status not in STATUSES:
         raise ConfigurationError(f"status is {status!r:.40}; give one of {', '.join(STATUSES)}, or None")
@@ -48,25 +50,25 @@ def check_filters(status: object, since: object, task: object, limit: object) ->
     _check_count("limit", limit)
 
 
-def check_kept(command: object) -> None:
-    """Refuse what cannot be kept with a run.
+def check_labels(command: object) -> None:
+    """Checks that a command can be stored with each checkpoint.
 
     Raises:
-        ConfigurationError: Not JSON, or with texts that no database can hold.
+        ConfigurationError: It is not JSON, or contains a text that PostgreSQL cannot store.
     """
     try:
-        written = json.dumps(command, allow_nan=False, ensure_ascii=False)
+        encoded = json.dumps(command, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"command is no JSON ({error!s:.80}); give JSON values") from None
-    if _NUL.search(written) or plain_text(written) != written:
+    if _NUL.search(encoded) or plain_text(encoded) != encoded:
         raise ConfigurationError("command holds a text with NUL or a surrogate; give one without")
 
 
 def check_retention(keep_last: object, older_than: object) -> None:
-    """Refuse what does not say which runs are kept.
+    """Checks the arguments of ``prune``.
 
     Raises:
-        ConfigurationError: One of them, named with what is accepted.
+        ConfigurationError: Both are missing, or one is not accepted.
     """
     if keep_last is None and older_than is None:
         raise ConfigurationError("prune() has nothing to go by; give keep_last, older_than or both")
@@ -82,12 +84,12 @@ def _check_count(name: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A stored run as a whole.
+    """A stored run with its state.
 
     Attributes:
-        summary: It in a line.
-        state: As ``run`` returns it. Of steps that run side by side its ``results`` hold what was done; all
-            else of them comes into it when all have ended.
+        summary: The run in one line.
+        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; the
+            other fields change when all of them have ended.
     """
 
     summary: RunSummary
@@ -96,22 +98,23 @@ class StoredRun:
     @property
     def time_line(self) -> list[StepRecord]:
         """The executions in the order in which they began, each with its verdict and usage."""
-        if self.state["declared"]["needs"] is None:  # one after the other, whatever the clock said meanwhile
+        # Sequential steps are in order already, whatever the clock did. Times are ISO 8601 in UTC.
+        if self.state["declared"]["needs"] is None:
             return list(self.state["results"])
-        return sorted(self.state["results"], key=lambda record: datetime.fromisoformat(record["started_at"]))
+        return sorted(self.state["results"], key=lambda record: record["started_at"])
 
 
 class History:
-    """The runs that a saver keeps.
+    """The runs that a saver stores.
 
-    The savers of ``open_store`` find them by one query; of any other saver every checkpoint is read.
+    The savers of ``open_store`` list them with one query. For other savers, every checkpoint is read.
     """
 
     def __init__(self, saver: BaseCheckpointSaver[str], name: str = "this store") -> None:
-        """Take any LangGraph saver with plain methods, and what it is called in messages."""
+        """Takes any LangGraph saver with sync methods, and the name of the store for messages."""
         self._saver = saver
         self._name = name
-        self._index = indexed(saver)
+        self._index = open_index(saver)
         self._reader = Reader(saver)
 
     def runs(
@@ -122,71 +125,77 @@ class History:
         task: str | None = None,
         limit: int | None = None,
     ) -> list[RunSummary]:
-        """List runs, the one that was stored last first.
+        """Lists runs, the latest stored first.
 
         Args:
-            status: Only those.
-            since: Only those stored at that time or later; with its zone.
-            task: Only those whose task holds this text, in upper or lower case.
-            limit: At most so many.
+            status: Only runs with this status.
+            since: Only runs stored at this time or later; with a time zone.
+            task: Only runs whose task contains this text. Case is ignored.
+            limit: Maximum number of runs.
 
         Raises:
-            ConfigurationError: An argument that is not accepted.
+            ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
         check_filters(status, since, task, limit)
-        wanted = "" if task is None else task.casefold()
-        found: list[RunSummary] = []
-        for one in self._summaries():
-            if limit is not None and len(found) >= limit:
+        text = "" if task is None else task.casefold()
+        matches: list[RunSummary] = []
+        for _, run in self._list_runs():
+            if limit is not None and len(matches) >= limit:
                 break
-            if status in (None, one.status) and wanted in one.task.casefold() and _is_since(one, since):
-                found.append(one)
-        return found
+            if status in (None, run.status) and text in run.task.casefold() and _is_since(run, since):
+                matches.append(run)
+        return matches
 
     def find(self, thread_id: str) -> RunSummary | None:
-        """A run in a line; None where there is none of that name.
+        """Returns the summary of a run, or None if there is no such run.
 
         Raises:
-            StoreError: That is no name of a thread, or the store cannot be read.
+            StoreError: The thread id is not accepted, or the store cannot be read.
         """
         _check_name(thread_id)
         try:
-            found = self._saver.get_tuple(place(thread_id))
-            return None if found is None else self._reader.line(thread_id, found)
+            with convert_read_errors(thread_id):
+                checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
+                return None if checkpoint is None else self._reader.read_summary(thread_id, checkpoint)
         except BrokenRunError:
-            return unreadable(thread_id, None)
+            return unreadable_summary(thread_id, None)
 
     def show(self, thread_id: str) -> StoredRun:
-        """A run as a whole.
+        """Returns a run with its whole state.
 
         Raises:
             StoreError: There is no such run, another version stored it, or the store cannot be read.
         """
-        found = self._found(thread_id)
-        if problem := problem_in(thread_id, found):
-            raise StoreError(problem)
-        line, state = self._reader.summary(thread_id, found), self._reader.state(thread_id, found)
-        return StoredRun(line, {**state, "task": line.task, "question": line.question or state["question"]})
+        checkpoint = self._read_checkpoint(thread_id)
+        with convert_read_errors(thread_id):
+            if problem := version_problem(thread_id, checkpoint):
+                raise StoreError(problem)
+            summary = self._reader.summarize(thread_id, checkpoint)
+            state = self._reader.read_state(thread_id, checkpoint)
+        question = summary.question or state["question"]
+        return StoredRun(summary, {**state, "task": summary.task, "question": question})
 
     def command(self, thread_id: str) -> Mapping[str, object] | None:
-        """What ``Store.keep`` kept with a run; None for nothing.
+        """Returns the command that ``Store.keep`` stored with a run, or None.
 
         Raises:
             StoreError: There is no such run, or the store cannot be read.
         """
-        return command_in(cast("Mapping[str, object]", self._found(thread_id).metadata))
+        metadata = cast("Mapping[str, object]", self._read_checkpoint(thread_id).metadata)
+        with convert_read_errors(thread_id):
+            return read_command(metadata)
 
     def delete(self, thread_id: str) -> None:
-        """Delete a run for good, whatever its status and also where it is broken, unless it is being run.
+        """Deletes a run, whatever its status, and even if it is broken. A run under way is refused.
 
         Raises:
             StoreError: There is no such run, it is being run, or the store cannot be written.
         """
         with suppress(BrokenRunError):
-            self._found(thread_id)
-        with kept_from_runs(self._saver, thread_id, patient=True) as alone:
-            if not alone:
+            self._read_checkpoint(thread_id)
+        with lock_for_delete(self._saver, thread_id, wait=True) as is_locked:
+            if not is_locked:
                 raise StoreError(
                     f"thread {thread_id!r:.80} is being run, by this process or another; "
                     "stop it or wait for its end"
@@ -194,64 +203,69 @@ class History:
             self._saver.delete_thread(thread_id)
 
     def prune(self, *, keep_last: int | None = None, older_than: timedelta | None = None) -> list[str]:
-        """Delete runs that have ended; never one that waits for a person, is under way or was cut off.
+        """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
 
         Args:
-            keep_last: So many of those that ended last stay.
-            older_than: Those stored in this time stay. With both, whatever either keeps stays.
+            keep_last: Number of ended runs to keep, the latest first.
+            older_than: Keep runs that were stored within this time. With both options, a run is kept if
+                either option keeps it.
 
         Returns:
             The threads that were deleted.
 
         Raises:
-            ConfigurationError: Neither is given, or one is not accepted.
+            ConfigurationError: Both arguments are missing, or one is not accepted.
             StoreError: The store cannot be read or written.
         """
         check_retention(keep_last, older_than)
-        latest = _latest(older_than)
-        ended = [(head, one) for head, one in self._lines() if one.status in ENDED]
-        old = [head for head, one in ended[keep_last or 0 :] if one.updated < latest]
-        return [head.thread_id for head in old if self._removed(head)]
+        limit = _latest_to_delete(older_than)
+        ended = [(latest, run) for latest, run in self._list_runs() if run.status in ENDED]
+        old = [latest for latest, run in ended[keep_last or 0 :] if run.updated < limit]
+        return [latest.thread_id for latest in old if self._delete_unchanged(latest)]
 
-    def _removed(self, head: Head) -> bool:
-        """Delete a thread, unless something was added to it since, or is about to be."""
-        with kept_from_runs(self._saver, head.thread_id, patient=False) as alone:
-            return alone and self._index.remove(head)
+    def _delete_unchanged(self, latest: LatestCheckpoint) -> bool:
+        """Deletes a thread, unless a new run on it has begun meanwhile."""
+        with lock_for_delete(self._saver, latest.thread_id, wait=False) as is_locked:
+            return is_locked and self._index.delete_unchanged(latest)
 
-    def _summaries(self) -> Iterator[RunSummary]:
-        return (one for _, one in self._lines())
+    def _list_runs(self) -> Iterator[tuple[LatestCheckpoint, RunSummary]]:
+        for latest in self._index.list_latest():
+            summary = self._read_summary(latest)
+            if summary is not None:
+                yield latest, summary
 
-    def _lines(self) -> Iterator[tuple[Head, RunSummary]]:
-        for head in self._index.heads():
-            try:
-                line = self._listed(head)
-            except BrokenRunError:
-                line = self._broken(head)
-            if line is not None:
-                yield head, line
+    def _read_summary(self, latest: LatestCheckpoint) -> RunSummary | None:
+        """Reads a summary, or None if the thread is not a run or was deleted meanwhile."""
+        try:
+            with convert_read_errors(latest.thread_id):
+                checkpoint = self._saver.get_tuple(_config_of(latest))
+                if checkpoint is None:
+                    return None
+                summary = self._reader.read_summary(latest.thread_id, checkpoint)
+        except BrokenRunError:
+            summary = unreadable_summary(latest.thread_id, None)
+        # A run that is deleted while it is read looks like one without a plan, or like a broken one.
+        is_complete = summary is not None and summary.steps_planned > 0
+        return summary if is_complete or self._exists(latest) else None
 
-    def _listed(self, head: Head) -> RunSummary | None:
-        found = self._head(head)
-        line = None if found is None else self._reader.line(head.thread_id, found)
-        # Or deleted while it was read.
-        return line if line is None or line.steps_planned or self._head(head) is not None else None
+    def _exists(self, latest: LatestCheckpoint) -> bool:
+        try:
+            with convert_read_errors(latest.thread_id):
+                return self._saver.get_tuple(_config_of(latest)) is not None
+        except BrokenRunError:
+            return True
 
-    def _broken(self, head: Head) -> RunSummary | None:
-        """The line of a run that cannot be read; None where it was deleted while it was read."""
-        with suppress(BrokenRunError):
-            if self._head(head) is None:
-                return None
-        return unreadable(head.thread_id, None)
-
-    def _head(self, head: Head) -> CheckpointTuple | None:
-        return self._saver.get_tuple(place(head.thread_id, checkpoint_id=head.checkpoint_id))
-
-    def _found(self, thread_id: str) -> CheckpointTuple:
+    def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
         _check_name(thread_id)
-        found = self._saver.get_tuple(place(thread_id))
-        if found is None or not is_run(found):
-            raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")
-        return found
+        with convert_read_errors(thread_id):
+            checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
+            if checkpoint is not None and is_run(checkpoint):
+                return checkpoint
+        raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")
+
+
+def _config_of(latest: LatestCheckpoint) -> RunnableConfig:
+    return checkpoint_config(latest.thread_id, checkpoint_id=latest.checkpoint_id)
 
 
 def _check_name(thread_id: object) -> None:
@@ -261,15 +275,15 @@ def _check_name(thread_id: object) -> None:
         raise StoreError(str(error).removesuffix(", or None for a new name")) from None
 
 
-def _latest(older_than: timedelta | None) -> datetime:
-    """The time before which a run has to be stored last to be deleted."""
+def _latest_to_delete(older_than: timedelta | None) -> datetime:
+    """Returns the time since which runs are kept."""
     if older_than is None:
         return datetime.max.replace(tzinfo=UTC)
     try:
         return datetime.now(UTC) - older_than
-    except OverflowError:  # longer than there are years
+    except OverflowError:  # before the year 1
         return datetime.min.replace(tzinfo=UTC)
 
 
-def _is_since(one: RunSummary, since: datetime | None) -> bool:
-    return since is None or one.updated >= since
+def _is_since(run: RunSummary, since: datetime | None) -> bool:
+    return since is None or run.updated >= since

@@ -14,12 +14,12 @@ from langgraph.types import Command, StateSnapshot
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.fork import Graph, check_step, copy_before
-from orchestrator.runs.resume import resumption
-from orchestrator.runs.summary import input_in
+from orchestrator.runs.resume import decide_resumption
+from orchestrator.runs.summary import pending_input
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
-from orchestrator.state.stored_form import STARTED, reading, started_in
+from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
@@ -98,9 +98,9 @@ class Launcher:
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
             now, retries = self.settings.now(), self.settings.max_retries
-            resumed = resumption(thread_id, snapshot, answer, now, retries)
+            resumed = decide_resumption(thread_id, snapshot, answer, now, retries)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
-            began = started_in(cast("Mapping[str, object]", snapshot.metadata or {}))
+            began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
             return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
@@ -129,16 +129,16 @@ class Launcher:
         Raises:
             BrokenRunError: LangGraph cannot put the stored values together.
         """
-        with reading(thread_id):
+        with convert_read_errors(thread_id):
             snapshot = await self.graph.aget_state(self.build_config(thread_id), subgraphs=True)
         saver = self.graph.checkpointer
         if START not in snapshot.next or not isinstance(saver, BaseCheckpointSaver):
             return snapshot
         # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
         stored = await saver.aget_tuple(snapshot.config)
-        return (
-            snapshot if stored is None else snapshot._replace(values={**snapshot.values, **input_in(stored)})
-        )
+        if stored is None:
+            return snapshot
+        return snapshot._replace(values={**snapshot.values, **pending_input(stored)})
 
     def build_config(self, thread_id: str, began: str | None = None) -> RunnableConfig:
         """Returns LangGraph's config for a thread; ``began`` is stored with each checkpoint."""

@@ -1,4 +1,4 @@
-"""A thread is run by one process at a time: the one that holds its claim, which ends with the process."""
+"""Locks a thread while it is run, so that one process at a time runs it."""
 
 from __future__ import annotations
 
@@ -13,103 +13,107 @@ from typing import Protocol, runtime_checkable
 from orchestrator.errors import ConfigurationError
 
 
-class Claims(Protocol):
-    """The claims of a store; may be used from any thread."""
+class ThreadLocks(Protocol):
+    """The locks of a store. A lock ends with its process. May be used from any Python thread."""
 
-    def take(self, thread_id: str, *, patient: bool) -> bool:
-        """Claim a thread.
+    def acquire(self, thread_id: str, *, wait: bool) -> bool:
+        """Locks a thread.
 
         Args:
             thread_id: The thread.
-            patient: Wait for a moment, where it takes one until the claim of a dead process ends.
+            wait: Wait a moment: some stores notice the death of a process late.
 
         Returns:
-            Whether nobody else has it, in this process or another.
+            False if this process or another one holds the lock.
 
         Raises:
-            StoreError: The store cannot be asked.
+            StoreError: The store cannot be reached.
         """
         ...
 
-    def leave(self, thread_id: str) -> None:
-        """Give up a claim that was taken."""
+    def release(self, thread_id: str) -> None:
+        """Releases a lock that was acquired."""
         ...
 
 
 @runtime_checkable
-class Claimed(Protocol):
-    """A saver whose threads can be claimed."""
+class LockingSaver(Protocol):
+    """A saver that can lock its threads."""
 
-    claims: Claims
+    locks: ThreadLocks
 
 
 @asynccontextmanager
-async def claimed(saver: object, thread_id: str, *, patient: bool) -> AsyncIterator[None]:
-    """Hold the claim on a thread, where its saver knows of claims.
+async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
+    """Holds the lock of a thread. Does nothing if the saver has no locks.
 
     Raises:
-        ConfigurationError: Another process has it.
-        StoreError: The store cannot be asked.
+        ConfigurationError: Another process or orchestrator holds the lock.
+        StoreError: The store cannot be reached.
     """
-    if not isinstance(saver, Claimed):
+    if not isinstance(saver, LockingSaver):
         yield
         return
-    claim = _Claim(saver.claims, thread_id)
+    lock = _CancellableLock(saver.locks, thread_id)
     try:
-        if not await asyncio.to_thread(claim.take, patient=patient):
+        if not await asyncio.to_thread(lock.acquire, wait=wait):
             raise ConfigurationError(
                 f"thread {thread_id!r:.80} is being run elsewhere, by another process or orchestrator; "
                 "wait for its end, or give another"
             )
         yield
     finally:
-        await asyncio.to_thread(claim.leave)
+        await asyncio.to_thread(lock.release)
 
 
 @contextmanager
-def kept_from_runs(saver: object, thread_id: str, *, patient: bool) -> Iterator[bool]:
-    """Hold the claim on a thread while it is deleted, where its saver knows of claims.
+def lock_for_delete(saver: object, thread_id: str, *, wait: bool) -> Iterator[bool]:
+    """Holds the lock of a thread while it is deleted. Does nothing if the saver has no locks.
 
     Yields:
-        Whether nobody runs it.
+        False if the thread is being run.
 
     Raises:
-        StoreError: The store cannot be asked.
+        StoreError: The store cannot be reached.
     """
-    if not isinstance(saver, Claimed):
+    if not isinstance(saver, LockingSaver):
         yield True
         return
-    taken = saver.claims.take(thread_id, patient=patient)
+    is_locked = saver.locks.acquire(thread_id, wait=wait)
     try:
-        yield taken
+        yield is_locked
     finally:
-        if taken:
-            saver.claims.leave(thread_id)
+        if is_locked:
+            saver.locks.release(thread_id)
 
 
 @dataclass(slots=True)
-class _Claim:
-    """One that is left for good, also where it is still being taken when whoever wanted it has gone."""
+class _CancellableLock:
+    """Never stays locked after ``release``.
 
-    claims: Claims
+    A cancelled task cannot stop the Python thread in which it acquires the lock. That thread may get the lock
+    after the task has called ``release``.
+    """
+
+    locks: ThreadLocks
     thread_id: str
-    _taken: bool = False
-    _left: bool = False
-    _alone: threading.Lock = field(default_factory=threading.Lock)
+    _is_acquired: bool = False
+    _is_released: bool = False
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, *, patient: bool) -> bool:
-        with self._alone:
-            self._taken = not self._left and self.claims.take(self.thread_id, patient=patient)
-            return self._taken
+    def acquire(self, *, wait: bool) -> bool:
+        with self._mutex:
+            self._is_acquired = not self._is_released and self.locks.acquire(self.thread_id, wait=wait)
+            return self._is_acquired
 
-    def leave(self) -> None:
-        with self._alone:
-            self._left = True
-            if self._taken:
-                self._taken = False
-                self.claims.leave(self.thread_id)
+    def release(self) -> None:
+        with self._mutex:
+            self._is_released = True
+            if self._is_acquired:
+                self._is_acquired = False
+                self.locks.release(self.thread_id)
 
 
-def number_of(thread_id: str) -> int:
-    """A thread as a number of 62 bits, by which the same thread is claimed by every process."""
+def lock_number(thread_id: str) -> int:
+    """Returns the number of a thread's lock, of 62 bits; the same in every process."""
     return int.from_bytes(hashlib.sha256(thread_id.encode()).digest()[:8]) >> 2

@@ -1,4 +1,4 @@
-"""Reads a stored run: what is known of it in a line, and its state as a whole."""
+"""Reads a stored run: its summary, or its whole state."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
 from langgraph.types import Interrupt
 
-from orchestrator.runs.index import place
-from orchestrator.runs.resume import question_of, state_in
+from orchestrator.runs.index import checkpoint_config
+from orchestrator.runs.resume import question_of, state_from_values
 from orchestrator.runs.summary import (
     RunSummary,
-    begun_in,
-    input_in,
+    build_summary,
+    current_values,
     is_run,
     open_interrupts,
-    problem_in,
-    summary,
-    unreadable,
-    values_in,
+    small_values,
+    unreadable_summary,
+    version_problem,
 )
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -30,104 +29,104 @@ from orchestrator.state.graph_state import (
     Question,
     StateUpdate,
     StepRecord,
-    settle_all,
-    settle_records,
+    merge_record_lists,
+    merge_records,
 )
-from orchestrator.state.stored_form import checked_state, reading
+from orchestrator.state.stored_form import validate_state
 
 _RESULTS: Final = "results"
 
 
-def records_beside(saver: BaseCheckpointSaver[str], found: CheckpointTuple) -> list[StepRecord]:
-    """The executions of steps that run side by side, after the checkpoint of the run as a whole."""
-    branches = [*_branches(saver, found)]  # a saver that is still listing may not be asked for anything else
-    return [record for branch in branches for record in _records(saver, branch)]
+def read_branch_records(saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple) -> list[StepRecord]:
+    """Reads the results of parallel steps that have not been joined yet."""
+    branches = [*_list_branches(saver, checkpoint)]  # first: a saver that is listing may hold its lock
+    return [record for branch in branches for record in _read_records(saver, branch)]
 
 
-def _branches(saver: BaseCheckpointSaver[str], found: CheckpointTuple) -> Iterator[CheckpointTuple]:
-    """The latest checkpoint of each."""
-    at, seen = found.config["configurable"], set[str]()
-    for one in saver.list(RunnableConfig(configurable={"thread_id": at["thread_id"]})):
-        namespace = one.config["configurable"]["checkpoint_ns"]
-        begun_at = one.metadata.get("parents", {}).get("")
+def _list_branches(saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple) -> Iterator[CheckpointTuple]:
+    """Yields the latest checkpoint of each parallel step under way."""
+    place, seen = checkpoint.config["configurable"], set[str]()
+    for branch in saver.list(RunnableConfig(configurable={"thread_id": place["thread_id"]})):
+        namespace = branch.config["configurable"]["checkpoint_ns"]
+        parent_id = branch.metadata.get("parents", {}).get("")
         name, _, task = namespace.partition(":")
-        # An agent within it may have checkpoints of its own.
-        if name == BRANCH and "|" not in task and begun_at == at["checkpoint_id"] and namespace not in seen:
+        # "|" separates the namespaces of nested graphs: an agent in the branch may have checkpoints, too.
+        is_branch = name == BRANCH and "|" not in task
+        if is_branch and parent_id == place["checkpoint_id"] and namespace not in seen:
             seen.add(namespace)
-            yield one
+            yield branch
 
 
-def _records(saver: BaseCheckpointSaver[str], branch: CheckpointTuple) -> list[StepRecord]:
+def _read_records(saver: BaseCheckpointSaver[str], branch: CheckpointTuple) -> list[StepRecord]:
     history = saver.get_delta_channel_history(config=branch.config, channels=[_RESULTS])[_RESULTS]
     seed = cast("list[StepRecord]", history.get("seed", []))
-    return settle_all(seed, [cast("list[StepRecord]", value) for _, _, value in history["writes"]])
+    return merge_record_lists(seed, [cast("list[StepRecord]", value) for _, _, value in history["writes"]])
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads runs from their latest checkpoints; raises BrokenRunError for those that have another form.
+    """Reads runs from their latest checkpoints. Malformed values raise errors of many types.
 
     Attributes:
-        saver: Keeps them.
+        saver: The saver that stores the runs.
     """
 
     saver: BaseCheckpointSaver[str]
 
-    def line(self, thread_id: str, found: CheckpointTuple) -> RunSummary | None:
-        """What is known of a thread; None where it is another program's."""
-        if not is_run(found):
+    def read_summary(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary | None:
+        """Reads the summary of a thread, or None if the thread belongs to another program."""
+        if not is_run(checkpoint):
             return None
-        if problem_in(thread_id, found):
-            return unreadable(thread_id, found)
-        return self.summary(thread_id, found)
+        if version_problem(thread_id, checkpoint):
+            return unreadable_summary(thread_id, checkpoint)
+        return self.summarize(thread_id, checkpoint)
 
-    def state(self, thread_id: str, found: CheckpointTuple) -> OrchestratorState:
-        """The whole state, with what was done by steps that run side by side."""
-        state = state_in(thread_id, self._values(thread_id, found), 0)
+    def read_state(self, thread_id: str, checkpoint: CheckpointTuple) -> OrchestratorState:
+        """Reads the whole state, with the results of parallel steps so far."""
+        state = state_from_values(thread_id, self._read_values(checkpoint), 0)
         if state["status"] != "executing" or state["declared"]["needs"] is None:
             return state
-        with reading(thread_id):
-            beside = records_beside(self.saver, found)
-        return checked_state(thread_id, {**state, "results": settle_records(state["results"], beside)})
+        records = read_branch_records(self.saver, checkpoint)
+        return validate_state(thread_id, {**state, "results": merge_records(state["results"], records)})
 
-    def summary(self, thread_id: str, found: CheckpointTuple) -> RunSummary:
-        """What is known of a readable run of this program."""
-        values = values_in(found)
-        planned = [] if values["status"] == "planning" else self._planned(thread_id, found)
-        state = state_in(thread_id, {**values, "plan": planned}, 0)
-        asked = (self._question(thread_id, state, *one) for one in open_interrupts(found))
-        return summary(thread_id, found, state, next(asked, None))
+    def summarize(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary:
+        """Summarises a readable run."""
+        values = small_values(checkpoint)
+        plan = [] if values["status"] == "planning" else self._read_plan(checkpoint)
+        state = state_from_values(thread_id, {**values, "plan": plan}, 0)
+        questions = (
+            self._read_question(thread_id, state, task_id, interrupt)
+            for task_id, interrupt in open_interrupts(checkpoint)
+        )
+        return build_summary(thread_id, checkpoint, state, next(questions, None))
 
-    def _planned(self, thread_id: str, found: CheckpointTuple) -> list[str]:
-        """The plan that was written last before a checkpoint; a thread may have others beside it."""
-        history = self.saver.get_delta_channel_history(config=found.config, channels=["plan"])["plan"]
-        plan: object = next((value for *_, value in reversed(history["writes"])), None)
-        if not isinstance(plan, list):  # it was not planned on this thread, as a fork
-            plan = self._values(thread_id, found).get("plan")
-        return plan if isinstance(plan, list) else []
+    def _read_plan(self, checkpoint: CheckpointTuple) -> object:
+        """Reads the latest plan before a checkpoint, without the rest of the state."""
+        history = self.saver.get_delta_channel_history(config=checkpoint.config, channels=["plan"])["plan"]
+        plans: list[object] = [value for *_, value in history["writes"]]
+        # A fork has its plan from update_state, which is in none of these writes.
+        return plans[-1] if plans else self._read_values(checkpoint).get("plan", [])
 
-    def _question(
+    def _read_question(
         self, thread_id: str, state: OrchestratorState, task_id: str, interrupt: Interrupt
     ) -> Question:
-        """What is asked; where steps run side by side, by the one that asks."""
-        branch = self.saver.get_tuple(place(thread_id, namespace=f"{BRANCH}:{task_id}"))
+        """Reads the question of an interrupt; in a parallel step, with the state of that step."""
+        branch = self.saver.get_tuple(checkpoint_config(thread_id, namespace=f"{BRANCH}:{task_id}"))
         if branch is None:
             return question_of(interrupt, state)
-        beside = state_in(thread_id, {**values_in(branch), "task": state["task"]}, 0)
-        with reading(thread_id):
-            alone = state["plan"][beside["underway"]["branch"] or 0]
-        return question_of(interrupt, {**beside, "plan": [alone]})
+        branch_state = state_from_values(thread_id, {**small_values(branch), "task": state["task"]}, 0)
+        step = state["plan"][branch_state["underway"]["branch"] or 0]
+        return question_of(interrupt, {**branch_state, "plan": [step]})
 
-    def _values(self, thread_id: str, found: CheckpointTuple) -> Mapping[str, object]:
-        """The whole state, with what was added to it checkpoint by checkpoint."""
+    def _read_values(self, checkpoint: CheckpointTuple) -> Mapping[str, object]:
+        """Reads all values, including the fields that are stored as additions."""
         graph = StateGraph(OrchestratorState)
-        graph.add_node("read", _read)
+        graph.add_node("read", _do_nothing)
         graph.add_edge(START, "read")
-        graph.add_node(BRANCH, _read)  # or LangGraph warns of what waits for it
-        with reading(thread_id):
-            held = graph.compile(checkpointer=self.saver).get_state(found.config).values
-        return begun_in(found, {**cast("Mapping[str, object]", held), **input_in(found)})
+        graph.add_node(BRANCH, _do_nothing)  # LangGraph warns about stored tasks of a node that is missing
+        snapshot = graph.compile(checkpointer=self.saver).get_state(checkpoint.config)
+        return current_values(checkpoint, cast("Mapping[str, object]", snapshot.values))
 
 
-def _read(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
+def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
     return {}

@@ -1,4 +1,4 @@
-"""From what a thread holds, and an answer, to what the graph goes on with; pure functions."""
+"""Decides how a stored run continues: pure functions of its snapshot and an answer."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 from orchestrator.errors import ResumeError
 from orchestrator.state.current_step import current_step
 from orchestrator.state.graph_state import ADDED_TO, BRANCH, OrchestratorState, Question, blank_state
-from orchestrator.state.plain_values import shown
-from orchestrator.state.stored_form import checked_state, schema_problem
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision.human import is_overdue, read_answer
 
 PLANNER: Final = "planner_node"
-"""The node with which a run begins."""
+"""The node that a run begins with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """What to go on with.
+    """How a run continues.
 
     Attributes:
-        state: What the thread holds.
-        input: What the graph is given; "wait" where nothing can be done before there is an answer.
-        branches: What steps that run side by side have come to so far.
+        state: The stored state.
+        input: The input for the graph; "wait" if nothing can be done without an answer.
+        branches: The states of the parallel steps under way.
     """
 
     state: OrchestratorState
@@ -36,24 +36,31 @@ class Resumption:
     branches: tuple[OrchestratorState, ...] = ()
 
 
-def resumption(
+def decide_resumption(
     thread_id: str, snapshot: StateSnapshot, answer: object, now: datetime, max_retries: int
 ) -> Resumption:
-    """Decide how a thread goes on.
+    """Decides how a thread continues.
 
     Args:
-        thread_id: Names it.
-        snapshot: What it holds, with what the graphs within it hold.
+        thread_id: The thread.
+        snapshot: The state of the thread, with the states of nested graphs.
         answer: A person's answer, or None.
         now: The time, in UTC.
-        max_retries: Of a run that had not come to a plan.
+        max_retries: For a run that has no plan yet.
 
     Raises:
-        ResumeError: There is nothing to go on with, or the answer is none.
-        BrokenRunError: What the thread holds has not the form of a run.
+        ResumeError: There is nothing to resume, or the answer is not accepted.
+        BrokenRunError: The thread does not hold the state of a run.
     """
-    state, branches = _held(thread_id, snapshot, max_retries), tuple(_branches(snapshot))
-    waiting = _waiting(snapshot, state)
+    with convert_read_errors(thread_id):
+        return _decide(thread_id, snapshot, answer, now, max_retries)
+
+
+def _decide(
+    thread_id: str, snapshot: StateSnapshot, answer: object, now: datetime, max_retries: int
+) -> Resumption:
+    state, branches = _resumable_state(thread_id, snapshot, max_retries), tuple(_branch_states(snapshot))
+    waiting = _open_questions(snapshot, state)
     if not waiting:
         if answer is not None:
             raise ResumeError(
@@ -63,24 +70,21 @@ def resumption(
     interrupt, question = waiting[0]
     asked: OrchestratorState = {**state, "question": question}
     if answer is None:
-        return Resumption(asked, _unanswered(snapshot, interrupt, question, now), branches)
-    checked: Command[str] = Command(resume={interrupt.id: _checked(answer, question, now)})
-    return Resumption(asked, checked, branches)
+        return Resumption(asked, _input_without_answer(snapshot, interrupt, question, now), branches)
+    command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
+    return Resumption(asked, command, branches)
 
 
-def open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
-    """The first question that waits, by the order of the plan: the one that the next answer is for.
-
-    It is one of ours, or an agent's own interrupt in the same shape.
-    """
-    held: OrchestratorState = {**state, "question": snapshot.values.get("question")}
-    return next((question for _, question in _waiting(snapshot, held)), None)
+def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
+    """Returns the question that the next answer is for: the first that waits, in the order of the plan."""
+    asked: OrchestratorState = {**state, "question": snapshot.values.get("question")}
+    return next((question for _, question in _open_questions(snapshot, asked)), None)
 
 
-def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
+def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
     values: object = snapshot.values
     if isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}:
-        values = begun(values)
+        values = as_planning(values)
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
         raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
@@ -88,68 +92,72 @@ def _held(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> Orchestr
         raise ResumeError(f"thread {thread_id!r:.80} holds no run of this program; give the thread of a run")
     if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
         raise ResumeError(problem)
-    # Not ``next``, which leaves out what was done but is in no checkpoint yet when a process is killed.
+    # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
     if not snapshot.tasks and values["status"] in ("planning", "executing"):
         raise ResumeError(
-            f"thread {thread_id!r:.80} waits where this orchestrator has no node; resume it with the "
-            "supervision and the retry_policy that it was begun with"
+            f"thread {thread_id!r:.80} waits at a node that this orchestrator does not have; resume it with "
+            "the supervision and the retry_policy that it was begun with"
         )
     if not snapshot.tasks:
         raise ResumeError(
             f"thread {thread_id!r:.80} has ended as {values['status']!r}; "
-            "run() begins anew, on it or on another"
+            "run() begins a new run, on this thread or on another"
         )
-    return state_in(thread_id, values, max_retries)
+    return state_from_values(thread_id, values, max_retries)
 
 
-def state_in(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:
-    """The state of a run, from what its thread holds: before the plan, that is of an earlier one.
+def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:
+    """Builds the state of a run from stored values.
+
+    Before there is a plan, the values are those of an earlier run on the thread, and only the task counts.
 
     Raises:
-        BrokenRunError: It has not the form of one.
+        BrokenRunError: The values are not the state of a run.
     """
     blank = blank_state(cast("str", values["task"]), max_retries)
     if values["status"] == "planning":
-        return checked_state(thread_id, blank)
+        return validate_state(thread_id, blank)
     added: dict[str, object] = {name: blank[name] for name in ADDED_TO}
-    return checked_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
+    return validate_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
 
 
-def begun(values: Mapping[str, object]) -> Mapping[str, object]:
-    """The values of a thread whose planner is what comes next: without what an earlier run came to."""
+def as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
+    """Marks the values of a thread whose next node is the planner as planning, unless it is a re-plan.
+
+    Without the mark, the values of an earlier run on the thread would be taken for the new run.
+    """
     underway = values.get("underway")
-    again = isinstance(underway, Mapping) and underway.get("replan") is not None
-    return values if again and values.get("status") == "executing" else {**values, "status": "planning"}
+    is_replan = isinstance(underway, Mapping) and underway.get("replan") is not None
+    return values if is_replan and values.get("status") == "executing" else {**values, "status": "planning"}
 
 
-def _branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
+def _branch_states(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
     for task in snapshot.tasks:
-        branch = _branch(task)
+        branch = _branch_state(task)
         if branch is not None:
             yield branch
 
 
-def _branch(task: PregelTask) -> OrchestratorState | None:
-    """The state of a step that runs beside others; agents may have graphs of their own."""
+def _branch_state(task: PregelTask) -> OrchestratorState | None:
+    """Returns the state of a parallel step, or None: agents may have graphs of their own."""
     if task.name != BRANCH or not isinstance(task.state, StateSnapshot):
         return None
-    # Cut off as it began, it holds nothing yet, or a part.
-    begun = set(OrchestratorState.__annotations__) <= set(task.state.values)
+    # A branch that was killed as it began has stored nothing, or a part of its state.
+    is_complete = set(OrchestratorState.__annotations__) <= set(task.state.values)
     thread_id: str = task.state.config["configurable"]["thread_id"]
-    return checked_state(thread_id, task.state.values) if begun else None
+    return validate_state(thread_id, task.state.values) if is_complete else None
 
 
-def _waiting(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
+def _open_questions(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
     return [
-        (one, question_of(one, _branch(task) or state))
+        (interrupt, question_of(interrupt, _branch_state(task) or state))
         for task in snapshot.tasks
-        for one in task.interrupts
-        if isinstance(one, Interrupt)  # whatever was stored as one
+        for interrupt in task.interrupts
     ]
 
 
 def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
-    """What an interrupt asks about the current step: ours, or an agent's own in the same shape."""
+    """Returns the question of an interrupt; for an agent's own interrupt, in the same form."""
     value: object = interrupt.value
     if state["question"] is not None and value == state["question"]:
         return state["question"]
@@ -160,7 +168,7 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         step_index=index,
         step=step,
         attempt=state["attempts"] + 1,
-        text=shown(value, 2000) if not isinstance(value, str) else value,
+        text=format_repr(value, 2000) if not isinstance(value, str) else value,
         output="",
         findings=[],
         accepts=[],
@@ -171,20 +179,20 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
     )
 
 
-def _unanswered(
+def _input_without_answer(
     snapshot: StateSnapshot, interrupt: Interrupt, question: Question, now: datetime
 ) -> Command[str] | Literal["wait"] | None:
-    """Without an answer: what the deadline says, else whatever else is left to do, else nothing."""
+    # An empty answer makes the node apply the question's ``on_deadline``.
     if is_overdue(question, now):
         return Command(resume={interrupt.id: {}})
     return "wait" if all(task.interrupts or task.result for task in snapshot.tasks) else None
 
 
-def _checked(answer: object, question: Question, now: datetime) -> object:
-    """The answer as it was given; an agent's own question takes anything."""
+def _check_answer(answer: object, question: Question, now: datetime) -> object:
+    """Returns the answer unchanged. The question of an agent accepts anything."""
     if question["kind"] == "agent":
         return answer
-    read = read_answer(answer, question, now)
-    if isinstance(read, str):
-        raise ResumeError(f"{read}; the question is still open")
+    problem = read_answer(answer, question, now)
+    if isinstance(problem, str):
+        raise ResumeError(f"{problem}; the question is still open")
     return answer

@@ -1,4 +1,4 @@
-"""What a stored run can be."""
+"""Summarises a run from its latest checkpoint alone."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 from typing import Final, Literal, cast
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
+from langgraph.constants import START
 from langgraph.types import Interrupt
 
-from orchestrator.runs.resume import PLANNER, begun
+from orchestrator.runs.resume import PLANNER, as_planning
+from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, trigger_channel
 from orchestrator.state.graph_state import ADDED_TO, OrchestratorState, Question, Usage
-from orchestrator.state.stored_form import moment, schema_problem, started_in
+from orchestrator.state.stored_form import parse_time, read_start_time, schema_problem
 
 StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
 
@@ -27,25 +29,21 @@ STATUSES: Final[tuple[StoredStatus, ...]] = (
 ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
 
 
-_INTERRUPT: Final = "__interrupt__"
-_INPUT: Final = "__start__"
-
-
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A stored run in a line.
+    """One line about a stored run.
 
     Attributes:
-        thread_id: Names it.
-        status: "waiting" where a question waits for a person; "planning" or "executing" where it is under way
-            or was cut off; "unreadable" where another version of this program stored it or it is broken.
-        task: What is to be done; empty where the run is unreadable.
-        steps_done: Steps that stand, or were passed.
-        steps_planned: Steps of the plan; 0 before there is one.
-        started: When it began, in UTC; None where that was not noted.
-        updated: When it was stored last, in UTC; long ago where that cannot be told.
-        question: What a person is asked.
-        usage: What was spent; None before the plan.
+        thread_id: The thread.
+        status: "waiting" if a question waits for a person; "planning" or "executing" if the run is under way
+            or was cut off; "unreadable" if another version of this program stored it or it is broken.
+        task: The task; empty if the run is unreadable.
+        steps_done: Number of steps that were validated or passed over.
+        steps_planned: Number of steps in the plan; 0 before there is a plan.
+        started: Start time in UTC; None if it was not stored.
+        updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
+        question: The question for a person.
+        usage: What was spent; None before there is a plan.
     """
 
     thread_id: str
@@ -59,50 +57,53 @@ class RunSummary:
     usage: Usage | None
 
 
-def values_in(found: CheckpointTuple) -> Mapping[str, object]:
-    """The small values of the state, with the input of a run that has only just begun."""
-    values = found.checkpoint["channel_values"].items()
+def small_values(checkpoint: CheckpointTuple) -> Mapping[str, object]:
+    """Returns the values of a checkpoint, without the fields that grow with the run."""
+    values = checkpoint.checkpoint["channel_values"].items()
     small = {name: value for name, value in values if name not in ADDED_TO}
-    return begun_in(found, {**small, **input_in(found)})
+    return current_values(checkpoint, small)
 
 
-def begun_in(found: CheckpointTuple, values: Mapping[str, object]) -> Mapping[str, object]:
-    """The values, as those of a run that is only beginning where its planner is what comes next."""
-    coming = {_INPUT, f"branch:to:{PLANNER}"} & found.checkpoint["channel_values"].keys()
-    return begun(values) if coming else values
+def current_values(checkpoint: CheckpointTuple, values: Mapping[str, object]) -> Mapping[str, object]:
+    """Returns the values with the input of a run that has not been planned yet."""
+    stored = checkpoint.checkpoint["channel_values"].keys()
+    with_input = {**values, **pending_input(checkpoint)}
+    is_planner_next = START in stored or trigger_channel(PLANNER) in stored
+    return as_planning(with_input) if is_planner_next else with_input
 
 
-def input_in(found: CheckpointTuple) -> Mapping[str, object]:
-    """What a run was begun with that has not come further than that."""
-    begun: object = found.checkpoint["channel_values"].get(_INPUT)
-    return begun if isinstance(begun, Mapping) else {}
+def pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
+    """Returns the input of a run of which only the input was stored, or nothing."""
+    values: object = checkpoint.checkpoint["channel_values"].get(START)
+    return values if isinstance(values, Mapping) else {}
 
 
-def is_run(found: CheckpointTuple) -> bool:
-    """Whether it is a run of this program."""
-    values = values_in(found)
+def is_run(checkpoint: CheckpointTuple) -> bool:
+    """Checks whether a checkpoint belongs to a run of this program."""
+    values = small_values(checkpoint)
     return isinstance(values.get("task"), str) and values.get("status") in STATUSES
 
 
-def problem_in(thread_id: str, found: CheckpointTuple) -> str | None:
-    """Why it cannot be read; None where it can."""
-    return schema_problem(thread_id, cast("Mapping[str, object]", found.metadata))
+def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
+    """Returns why this version cannot read a checkpoint, or None if it can."""
+    return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
 
 
-def open_interrupts(found: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
-    """What waits for an answer, with the id of the graph's task that asks; those that ended since do not."""
-    writes = found.pending_writes or []
+def open_interrupts(checkpoint: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
+    """Yields each interrupt that waits for an answer, with the id of its task."""
+    writes = checkpoint.pending_writes or []
+    # A task that was answered has other writes, too; its old interrupt stays among them.
     ended = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
     for task, channel, value in writes:
-        if channel == _INTERRUPT and task not in ended:
-            asked: Sequence[object] = value if isinstance(value, Sequence) else (value,)
-            yield from ((task, one) for one in asked if isinstance(one, Interrupt))
+        if channel == INTERRUPT_CHANNEL and task not in ended:
+            interrupts: Sequence[object] = value if isinstance(value, Sequence) else (value,)
+            yield from ((task, interrupt) for interrupt in interrupts if isinstance(interrupt, Interrupt))
 
 
-def summary(
-    thread_id: str, found: CheckpointTuple, state: OrchestratorState, question: Question | None
+def build_summary(
+    thread_id: str, checkpoint: CheckpointTuple, state: OrchestratorState, question: Question | None
 ) -> RunSummary:
-    """The line of a readable run."""
+    """Builds the summary of a readable run."""
     status = state["status"]
     return RunSummary(
         thread_id=thread_id,
@@ -110,24 +111,24 @@ def summary(
         task=state["task"],
         steps_done=state["current_step_index"],
         steps_planned=len(state["plan"]),
-        started=_started(found),
-        updated=_updated(found),
+        started=_start_time(checkpoint),
+        updated=_update_time(checkpoint),
         question=question if status not in ENDED else None,
         usage=None if status == "planning" else state["usage"],
     )
 
 
-def unreadable(thread_id: str, found: CheckpointTuple | None) -> RunSummary:
-    """The line of a run that another version stored, or that is broken (None)."""
-    started = None if found is None else _started(found)
-    updated = datetime.min.replace(tzinfo=UTC) if found is None else _updated(found)
+def unreadable_summary(thread_id: str, checkpoint: CheckpointTuple | None) -> RunSummary:
+    """Builds the summary of a run that another version stored, or of a broken one (None)."""
+    started = None if checkpoint is None else _start_time(checkpoint)
+    updated = datetime.min.replace(tzinfo=UTC) if checkpoint is None else _update_time(checkpoint)
     return RunSummary(thread_id, "unreadable", "", 0, 0, started, updated, None, None)
 
 
-def _started(found: CheckpointTuple) -> datetime | None:
-    started = started_in(cast("Mapping[str, object]", found.metadata))
-    return None if started is None else moment(started)
+def _start_time(checkpoint: CheckpointTuple) -> datetime | None:
+    started = read_start_time(cast("Mapping[str, object]", checkpoint.metadata))
+    return None if started is None else parse_time(started)
 
 
-def _updated(found: CheckpointTuple) -> datetime:
-    return moment(found.checkpoint["ts"]) or datetime.min.replace(tzinfo=UTC)
+def _update_time(checkpoint: CheckpointTuple) -> datetime:
+    return parse_time(checkpoint.checkpoint["ts"]) or datetime.min.replace(tzinfo=UTC)

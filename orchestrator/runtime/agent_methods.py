@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from agents.sync import run_in_daemon_thread
 from orchestrator.runtime.protocols import Compressor, InvokableCompressor
-from orchestrator.state.plain_values import text_of
+from orchestrator.state.plain_values import format_text
 
 T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]
@@ -115,7 +115,7 @@ def _wrap_error(error: BaseException) -> BaseException:
     """Wraps an error that a future refuses (StopIteration) or that would end the process (SystemExit)."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
-    wrapper = RuntimeError(f"the agent raised {type(error).__name__}: {text_of(error)}")
+    wrapper = RuntimeError(f"the agent raised {type(error).__name__}: {format_text(error)}")
     wrapper.__cause__ = error
     return wrapper
 

@@ -19,7 +19,7 @@ from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import without_inherited_durability
 from orchestrator.runtime.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.state.graph_state import FailureKind, ToolCallRecord, Usage
-from orchestrator.state.plain_values import text_of
+from orchestrator.state.plain_values import format_text
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Raised:
     @property
     def message(self) -> str:
         """Describes the error in one sentence, without API keys."""
-        text = " ".join(mask_keys(text_of(self.error)).split())[:500]
+        text = " ".join(mask_keys(format_text(self.error)).split())[:500]
         if self.kind or isinstance(self.error, AgentError | OrchestratorError):
             return text
         return f"{type(self.error).__name__}: {text}"

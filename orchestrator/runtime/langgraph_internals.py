@@ -12,6 +12,12 @@ from langchain_core.runnables.config import RunnableConfig
 
 _DURABILITY_KEY: Final = "__pregel_durability"
 _STREAM_KEY: Final = "__pregel_stream"
+INTERRUPT_CHANNEL: Final = "__interrupt__"
+"""The channel of an open interrupt in the pending writes of a checkpoint.
+
+LangGraph uses the same name as a public key of what a graph returns; for the writes, see
+https://github.com/langchain-ai/langgraph/pull/8179.
+"""
 
 
 def without_durability(config: RunnableConfig) -> RunnableConfig:
@@ -35,3 +41,10 @@ def is_streamed(config: RunnableConfig) -> bool:
     # LangGraph tells a node of this option only through the key:
     # https://github.com/langchain-ai/langgraph/pull/1534
     return _STREAM_KEY in config.get("configurable", {})
+
+
+def trigger_channel(node: str) -> str:
+    """Returns the channel that holds a value while a node is the next to run."""
+    # A checkpoint read without a graph shows the next node only here. LangGraph has renamed it once:
+    # https://github.com/langchain-ai/langgraph/pull/4125
+    return f"branch:to:{node}"

@@ -22,7 +22,7 @@ from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.model_usage import ModelCall, read_error_tokens, read_tokens, sum_calls
 from orchestrator.state.graph_state import ToolCallRecord, Usage
-from orchestrator.state.plain_values import plain_json, plain_text, text_of
+from orchestrator.state.plain_values import format_text, plain_json, plain_text
 
 Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
@@ -138,7 +138,7 @@ class UsageRecorder(BaseCallbackHandler):
         **_: object,
     ) -> None:
         """Records the start and the arguments."""
-        name = text_of((serialized or {}).get("name", "tool"))
+        name = format_text((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
         record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
         with self._lock:
@@ -150,7 +150,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the error."""
-        self._end_tool(run_id, None, f"{type(error).__name__}: {text_of(error)}")
+        self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
 
     def _start_model(
         self, run_id: UUID, serialized: dict[str, object], metadata: dict[str, object] | None
@@ -163,7 +163,7 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            self._models[run_id] = ModelCall(text_of(name))
+            self._models[run_id] = ModelCall(format_text(name))
 
     def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
         with self._lock:
@@ -196,7 +196,7 @@ def read_tool_output(output: object) -> tuple[str | None, str | None]:
     # The last message is the answer: a Command may hand on an earlier conversation before it.
     messages = list(_find_messages(output))
     if not messages:
-        return text_of(output), None
+        return format_text(output), None
     text = plain_text(messages[-1].text)
     return (None, text) if messages[-1].status == "error" else (text, None)
 

@@ -191,7 +191,7 @@ class BranchEnd(TypedDict):
     attempts: int
 
 
-def settle_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
+def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
     """Reducer of ``results``: put an execution in its place, or settle the one of that step and attempt.
 
     The records are in the order of the plan, those of a step in the order of its executions.
@@ -218,22 +218,24 @@ def _place(records: Sequence[StepRecord], wanted: StepRecord) -> int:
     return at
 
 
-def settle_all(current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]) -> list[StepRecord]:
+def merge_record_lists(
+    current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]
+) -> list[StepRecord]:
     """``settle_records`` for several updates in their order."""
-    return settle_records(current, [record for write in writes for record in write])
+    return merge_records(current, [record for write in writes for record in write])
 
 
-def extended(context: str, entries: Sequence[str]) -> str:
+def append_entries(context: str, entries: Sequence[str]) -> str:
     """Reducer of ``context``: what is written is added at the end."""
     return "\n\n".join(part for part in (context, *entries) if part)
 
 
-def appended(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
+def append_items(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
     """Reducer of ``warnings``: what is written is added at the end."""
     return [*items, *(item for write in writes for item in write)]
 
 
-def newest(_: T, writes: Sequence[T]) -> T:
+def replace_value(_: T, writes: Sequence[T]) -> T:
     """Reducer of what is replaced as a whole."""
     return writes[-1]
 
@@ -252,17 +254,17 @@ class OrchestratorState(TypedDict):
     """
 
     task: str
-    plan: Annotated[list[str], DeltaChannel(newest, list, snapshot_frequency=_RARELY)]
-    declared: Annotated[Declared, DeltaChannel(newest, dict, snapshot_frequency=_RARELY)]
+    plan: Annotated[list[str], DeltaChannel(replace_value, list, snapshot_frequency=_RARELY)]
+    declared: Annotated[Declared, DeltaChannel(replace_value, dict, snapshot_frequency=_RARELY)]
     replaced: list[int]
     current_step_index: int
-    context: Annotated[str, DeltaChannel(extended, str, snapshot_frequency=_RARELY)]
-    results: Annotated[list[StepRecord], DeltaChannel(settle_all, list, snapshot_frequency=_RARELY)]
+    context: Annotated[str, DeltaChannel(append_entries, str, snapshot_frequency=_RARELY)]
+    results: Annotated[list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_RARELY)]
     attempts: int
     max_retries: int
     retries: Retries
     judge_calls: JudgeCalls
-    warnings: Annotated[list[str], DeltaChannel(appended, list, snapshot_frequency=_RARELY)]
+    warnings: Annotated[list[str], DeltaChannel(append_items, list, snapshot_frequency=_RARELY)]
     question: Question | None
     underway: Underway
     branches: Annotated[list[BranchEnd], add]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from orchestrator.state.graph_state import Question, StepRecord
-from orchestrator.state.plain_values import read_text, shown
+from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
 from orchestrator.supervision.policy import SupervisionPolicy
 
@@ -85,10 +85,10 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
         return answer_by_deadline(question, now)
     word, text, person, question_id = _read_fields(raw)
     if question_id not in (None, question["id"]):
-        waiting = question["id"]
-        return f"the answer is to question {shown(question_id, 80)}, and {waiting!r} is the one that waits"
+        answered, waiting = format_repr(question_id, 80), question["id"]
+        return f"the answer is to question {answered}, and {waiting!r} is the one that waits"
     if word not in question["accepts"]:
-        return f"the answer is {shown(raw, 120)}; {_describe_accepted(question)}"
+        return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
     if word != "approve" and not (text and text.strip()):
         return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
     if text is not None and len(text) > _TEXT_LIMIT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, get_args
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.plain_values import shown, text_of
+from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import SupervisionMode
 
 ModeFunction: TypeAlias = Callable[[str, int], SupervisionMode]
@@ -72,14 +72,15 @@ class Modes:
             mode = function(step, index)
         except Exception as error:
             # The function is user code, which may raise anything.
-            raise ConfigurationError(f"{place} raised {type(error).__name__}: {text_of(error)}") from error
+            message = f"{place} raised {type(error).__name__}: {format_text(error)}"
+            raise ConfigurationError(message) from error
         return self._check_mode(mode, place)
 
     def _check_mode(self, value: object, place: str) -> SupervisionMode:
         mode = next((known for known in MODES if known == value), None)
         if mode is None:
             raise ConfigurationError(
-                f"{place} is {shown(value, 80)}; give 'none', 'llm', 'human', "
+                f"{place} is {format_repr(value, 80)}; give 'none', 'llm', 'human', "
                 "or a function of a step and its index"
             )
         if mode == "human" and not self.human:

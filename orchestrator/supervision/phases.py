@@ -13,7 +13,7 @@ from agents.calls.conversation import Model
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.context import utc_now
-from orchestrator.state.plain_values import text_of
+from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
     Reconciliation,
@@ -166,7 +166,7 @@ def _wrap_reconcile(supervisor: Supervisor) -> Reconcile:
             value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
             return build_reconciliation(parse_mapping(ReconciliationReply, value))
         except Exception as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
-            trigger = f"reconciliation_failed:{type(error).__name__}: {text_of(error)[:300]}"
+            trigger = f"reconciliation_failed:{type(error).__name__}: {format_text(error)[:300]}"
             return Reconciliation(triggers=[trigger], escalate=True)
 
     return compare
@@ -185,6 +185,6 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
     if isinstance(supervisor, Runnable):
         return ModelSupervisor(supervisor).asupervise
     raise ConfigurationError(
-        f"supervisor is {text_of(supervisor)[:80]}; give a chat model, or an object with reconcile() and "
+        f"supervisor is {format_text(supervisor)[:80]}; give a chat model, or an object with reconcile() and "
         "supervise(), or None for the monitor's model"
     )

@@ -135,8 +135,7 @@ async def _run(server: ModelServer, port: int, course: Course) -> Tally:
     orchestrator = orchestrator_of(llm, Budget(max_seconds=_RUN_S, max_model_calls=course.calls))
     async with asyncio.timeout(_RUN_S):
         state = await orchestrator.arun("the task")
-    bound = orchestrator.model_call_bound(course.steps)
-    harm = list(_harm(state, script, foretold(course), bound))
+    harm = list(_harm(state, script, foretold(course)))
     if harm:
         print(f"seed {course.seed}: {', '.join(text for _, text in harm)}: {state['failure']}")  # noqa: T201
     found = [field for field, _ in harm]
@@ -178,7 +177,7 @@ def answer(asked: Mapping[str, object], steps: int) -> str:
     return json.dumps({"feedback": "as it should be", "success": True})
 
 
-def _harm(state: OrchestratorState, script: Script, fate: Fate, bound: int) -> Iterator[tuple[str, str]]:
+def _harm(state: OrchestratorState, script: Script, fate: Fate) -> Iterator[tuple[str, str]]:
     """What is otherwise than foretold, by the column of the table."""
     failure, results = state["failure"], state["results"]
     if len(results) < fate.executions:
@@ -191,5 +190,5 @@ def _harm(state: OrchestratorState, script: Script, fate: Fate, bound: int) -> I
         fate.cause, failure["message"] if failure else ""
     ):
         yield "wrong", f"not {fate.failure} ({fate.cause})"
-    if state["usage"]["model_calls"] != script.calls or script.calls > bound:
-        yield "wrong", f"{state['usage']['model_calls']} calls recorded, at most {bound} allowed"
+    if state["usage"]["model_calls"] != script.calls:
+        yield "wrong", f"{state['usage']['model_calls']} calls recorded"

@@ -18,7 +18,6 @@ from tests.faults.killing import killed_at_writes, killed_by_chance, sqlite_plac
 from tests.faults.model_runs import failing, made
 from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_in
 from tests.faults.tally import HEAD, Tally, told_of
-from tests.faults.time_setting import crashed_before
 
 Trial = Callable[[], Tally]
 
@@ -44,11 +43,6 @@ def trials(folder: Path, disk: Disk | None, postgres: Postgres) -> Iterator[list
     for case, where in at_each.items():
         yield [partial(case, where, at) for at in cases.MOMENTS]
     yield [partial(cases.corrupted, places, how) for how in CORRUPTIONS]
-    yield [
-        partial(crashed_before, where, "short", at)
-        for where in (places, postgres.place)
-        for at in (3, 12, 25)
-    ]
     both = (places, postgres.place)
     for twice in (answered_twice, resumed_twice):
         yield [partial(twice, where, seed) for where in both for seed in range(25)]

@@ -153,37 +153,37 @@ def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(p
 
 
 def taken_by(store):
-    return store.saver.claims.take("thread", patient=True)
+    return store.saver.locks.acquire("thread", wait=True)
 
 
-class SlowClaims:
-    """Claims that take their time."""
+class SlowLocks:
+    """Locks that are acquired slowly."""
 
     def __init__(self):
         self.held: set[str] = set()
         self.asked, self.may = threading.Event(), threading.Event()
 
-    def take(self, thread_id, *, patient):
+    def acquire(self, thread_id, *, wait):
         self.asked.set()
         self.may.wait()
         self.held.add(thread_id)
         return True
 
-    def leave(self, thread_id):
+    def release(self, thread_id):
         self.held.discard(thread_id)
 
 
 async def test_a_run_that_is_cancelled_while_it_waits_for_its_thread_leaves_it():
     saver = InMemorySaver()
-    saver.claims = SlowClaims()
+    saver.locks = SlowLocks()
     run = asyncio.ensure_future(orchestrator_over(saver).arun("x", "thread"))
-    await asyncio.to_thread(saver.claims.asked.wait)
+    await asyncio.to_thread(saver.locks.asked.wait)
     run.cancel()
-    asyncio.get_running_loop().call_later(0.01, saver.claims.may.set)
+    asyncio.get_running_loop().call_later(0.01, saver.locks.may.set)
     with pytest.raises(asyncio.CancelledError):
         await run
 
-    assert saver.claims.held == set()
+    assert saver.locks.held == set()
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing tells here what is open")

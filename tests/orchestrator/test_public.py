@@ -21,7 +21,6 @@ METHODS = [
     "afork",
     "astream_forked",
     "cancel",
-    "model_call_bound",
     "draw_mermaid",
     "draw_png",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command, interrupt
 
 from orchestrator import LangGraphOrchestrator
@@ -51,21 +53,23 @@ class PlainSaver(BaseCheckpointSaver):
         self.memory.delete_thread(thread_id)
 
 
-class RefusingSaver(PlainSaver):
-    """One that says so in methods of its own, as SqliteSaver does."""
+class WatchedSqliteSaver(SqliteSaver):
+    """SqliteSaver overrides the async methods only to refuse them."""
 
-    async def aget_tuple(self, config):
-        raise NotImplementedError("use another saver")
+    def __init__(self):
+        super().__init__(sqlite3.connect(":memory:", check_same_thread=False))
+        self.threads = set()
 
-    async def alist(self, config, **options):
-        raise NotImplementedError("use another saver")
-        yield
+    def get_tuple(self, config):
+        self.threads.add(threading.current_thread())
+        return super().get_tuple(config)
 
-    async def aput(self, *args):
-        raise NotImplementedError("use another saver")
+    def put(self, *args):
+        self.threads.add(threading.current_thread())
+        return super().put(*args)
 
 
-@pytest.fixture(params=[PlainSaver, RefusingSaver])
+@pytest.fixture(params=[PlainSaver, WatchedSqliteSaver])
 def saver(request):
     return request.param()
 

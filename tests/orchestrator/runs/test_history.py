@@ -12,8 +12,8 @@ from langgraph.graph import START, StateGraph
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History
-from orchestrator.runs.index import indexed
-from orchestrator.runs.locks import claimed
+from orchestrator.runs.index import open_index
+from orchestrator.runs.locks import lock_thread
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.orchestrator.runs.conftest import Opened
@@ -331,7 +331,7 @@ async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
         pytest.skip("LangGraph's own savers know of no claims")
     await build(opened).arun("x", "a")
     await build(opened).arun("x", "b")
-    async with claimed(opened.saver, "a", patient=False):
+    async with lock_thread(opened.saver, "a", wait=False):
         assert opened.history.prune(keep_last=0) == ["b"]
 
     assert opened.history.prune(keep_last=0) == ["a"]
@@ -400,10 +400,10 @@ def test_a_run_of_a_newer_version_is_listed_and_can_be_deleted_but_is_not_pruned
 
 def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
     build(opened).run("x", "thread")
-    index = indexed(opened.saver)
-    (before,) = index.heads()
+    index = open_index(opened.saver)
+    (before,) = index.list_latest()
     state = build(opened).run("y", "thread")
 
-    assert index.remove(before) is False
+    assert index.delete_unchanged(before) is False
     assert opened.history.show("thread").state == state
-    assert (index.remove(*index.heads()), index.heads()) == (True, [])
+    assert (index.delete_unchanged(*index.list_latest()), index.list_latest()) == (True, [])

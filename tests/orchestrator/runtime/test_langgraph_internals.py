@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import interrupt
 
-from orchestrator.runtime.langgraph_internals import is_streamed
+from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, is_streamed, trigger_channel
 from orchestrator.runtime.nested_graphs import read_node_config, without_inherited_durability
 
 THREAD = {"configurable": {"thread_id": "thread"}}
@@ -57,3 +58,16 @@ def test_a_node_sees_whether_its_subgraphs_are_streamed(subgraphs):
     list(compile_graph(look).stream({"messages": []}, subgraphs=subgraphs))
 
     assert seen == [subgraphs]
+
+
+def test_an_open_interrupt_is_a_pending_write_and_its_node_is_triggered():
+    saver = InMemorySaver()
+    compile_graph(lambda state: interrupt("why?"), checkpointer=saver).invoke({"messages": []}, THREAD)
+    stored = saver.get_tuple(THREAD)
+
+    assert [
+        [each.value for each in value]
+        for _, channel, value in stored.pending_writes
+        if channel == INTERRUPT_CHANNEL
+    ] == [["why?"]]
+    assert trigger_channel("node") in stored.checkpoint["channel_values"]

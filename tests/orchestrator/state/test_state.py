@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from orchestrator import StepRecord
 from orchestrator.state.current_step import context_entry, last_refusal
-from orchestrator.state.graph_state import NO_USAGE, blank_state, extended, settle_all, settle_records
+from orchestrator.state.graph_state import (
+    NO_USAGE,
+    append_entries,
+    blank_state,
+    merge_record_lists,
+    merge_records,
+)
 
 STATUSES = ("pending_validation", "validated", "failed", "needs_review")
 
@@ -58,26 +64,26 @@ histories = st.lists(records, unique_by=key).map(lambda items: sorted(items, key
 @given(histories, st.lists(records))
 def test_settling_changes_neither_of_its_inputs(current, new):
     before = copy.deepcopy((current, new))
-    settle_records(current, new)
+    merge_records(current, new)
 
     assert (current, new) == before
 
 
 @given(histories, st.lists(records))
 def test_settling_gives_a_new_list(current, new):
-    assert settle_records(current, new) is not current
+    assert merge_records(current, new) is not current
 
 
 @given(histories)
 def test_settling_nothing_changes_nothing(current):
-    assert settle_records(current, []) == current
+    assert merge_records(current, []) == current
 
 
 @given(histories, records)
 def test_a_record_with_a_new_key_is_appended(current, new):
     current = [item for item in current if key(item) < key(new)]
 
-    assert settle_records(current, [new]) == [*current, new]
+    assert merge_records(current, [new]) == [*current, new]
 
 
 @given(histories, records, st.data())
@@ -87,23 +93,23 @@ def test_a_record_with_a_known_key_replaces_that_one_and_no_other(current, new, 
     at = data.draw(st.integers(0, len(current) - 1))
     new = {**new, "step_index": current[at]["step_index"], "attempt": current[at]["attempt"]}
 
-    assert settle_records(current, [new]) == [*current[:at], new, *current[at + 1 :]]
+    assert merge_records(current, [new]) == [*current[:at], new, *current[at + 1 :]]
 
 
 @given(histories, records)
 def test_settling_the_same_record_twice_is_settling_it_once(current, new):
     current = [item for item in current if key(item) <= key(new)]
-    once = settle_records(current, [new])
+    once = merge_records(current, [new])
 
-    assert settle_records(once, [new]) == once
+    assert merge_records(once, [new]) == once
 
 
 @given(histories)
 def test_keys_stay_unique_however_records_arrive(items):
     settled: list[StepRecord] = []
     for item in items:
-        settled = settle_records(settled, [{**item, "status": "pending_validation"}])
-        settled = settle_records(settled, [item])
+        settled = merge_records(settled, [{**item, "status": "pending_validation"}])
+        settled = merge_records(settled, [item])
 
     assert settled == items
 
@@ -112,9 +118,9 @@ def test_keys_stay_unique_however_records_arrive(items):
 def test_settling_many_is_settling_them_one_by_one(current, new):
     one_by_one = current
     for item in new:
-        one_by_one = settle_records(one_by_one, [item])
+        one_by_one = merge_records(one_by_one, [item])
 
-    assert settle_records(current, new) == one_by_one
+    assert merge_records(current, new) == one_by_one
 
 
 def test_a_blank_state_is_plain_json():
@@ -136,25 +142,29 @@ def test_two_blank_states_share_no_list():
 
 
 def test_the_first_result_begins_the_context():
-    assert extended("", [context_entry({**record(0, 1, result="out"), "step": "one"})]) == (
+    assert append_entries("", [context_entry({**record(0, 1, result="out"), "step": "one"})]) == (
         "Step 1: one\nResult: out"
     )
 
 
 def test_later_results_follow_after_a_blank_line():
-    assert extended("before", [context_entry({**record(4, 1, result="out"), "step": "five"})]) == (
+    assert append_entries("before", [context_entry({**record(4, 1, result="out"), "step": "five"})]) == (
         "before\n\nStep 5: five\nResult: out"
     )
 
 
 @given(st.text(), st.lists(st.text()), st.lists(st.text()))
 def test_what_is_added_to_the_context_at_once_or_one_after_another_is_the_same(context, first, second):
-    assert extended(extended(context, first), second) == extended(context, [*first, *second])
+    both = append_entries(context, [*first, *second])
+
+    assert append_entries(append_entries(context, first), second) == both
 
 
 @given(histories, st.lists(st.lists(records)), st.lists(st.lists(records)))
 def test_settling_at_once_or_one_after_another_is_the_same(current, first, second):
-    assert settle_all(settle_all(current, first), second) == settle_all(current, [*first, *second])
+    both = merge_record_lists(current, [*first, *second])
+
+    assert merge_record_lists(merge_record_lists(current, first), second) == both
 
 
 def test_a_step_that_was_not_refused_has_no_last_refusal():
