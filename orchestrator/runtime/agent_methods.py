@@ -38,6 +38,7 @@ def choose_newest(agent: object, name: str, other: str) -> str:
 
     Returns ``other`` if both are defined in the same place.
     """
+    # A method that is set on the object replaces all methods of its class.
     attributes = getattr(agent, "__dict__", {})
     if name in attributes or other in attributes:
         return other if other in attributes else name

@@ -29,7 +29,7 @@ _GRACE_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a call used, with or without success.
+    """Usage of a call, with or without success.
 
     Attributes:
         usage: Model calls, tokens, cost and time.
@@ -58,7 +58,7 @@ class Raised:
 
     Attributes:
         error: The error.
-        spent: What the call used.
+        spent: Usage of the call.
         kind: Kind of the failure; None if the agent itself raised the error.
         transient: Whether the error is transient, so that it says nothing about the agent's work.
     """

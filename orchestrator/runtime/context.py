@@ -64,6 +64,7 @@ class RunContext:
     stopped: Failure | None = None
     now: Callable[[], datetime] = utc_now
     began: str = ""
+    # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
     _parallel_recorders: dict[int, list[UsageRecorder]] = field(default_factory=dict)
@@ -122,6 +123,7 @@ class RunContext:
             if refusal is not None:
                 raise BudgetExceededError(refusal)
 
+        # One lock for all recorders of the run: parallel calls must not pass the same gate at once.
         recorder = UsageRecorder(check_budget, self.budget.prices, self._lock)
         if step_index in self._parallel_recorders:
             self._parallel_recorders[step_index].append(recorder)

@@ -1,4 +1,4 @@
-"""Uses names that LangGraph does not document. No other module of the project does.
+"""Uses private names of LangGraph. No other module of the project does.
 
 Each name has a test in ``tests/orchestrator/runtime/test_langgraph_internals.py`` that fails when LangGraph
 changes it.
@@ -32,8 +32,8 @@ def without_durability(config: RunnableConfig) -> RunnableConfig:
     configurable = config.get("configurable", {})
     if _DURABILITY_KEY not in configurable:
         return config
-    kept = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
-    return RunnableConfig(**{**config, "configurable": kept})
+    others = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
+    return RunnableConfig(**{**config, "configurable": others})
 
 
 def is_streamed(config: RunnableConfig) -> bool:

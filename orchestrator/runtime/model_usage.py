@@ -48,6 +48,7 @@ def sum_calls(calls: Sequence[ModelCall], prices: Mapping[str, ModelPrice], late
 def _sum_cost(calls: Sequence[ModelCall], prices: Mapping[str, ModelPrice]) -> float | None:
     total = 0.0
     for call in calls:
+        # An unknown price makes the whole cost unknown: a partial sum would pass under the budget.
         if call.tokens is None or call.model not in prices:
             return None
         total += prices[call.model].cost(call.tokens["input_tokens"], call.tokens["output_tokens"])

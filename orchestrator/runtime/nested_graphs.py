@@ -34,6 +34,7 @@ def use_node_config(config: NodeConfig) -> Iterator[None]:
 
     An interrupt that is raised inside a graph without checkpoints can only be answered this way.
     """
+    # LangChain passes the config to nested calls in this context variable.
     token = var_child_runnable_config.set(config)
     try:
         yield
@@ -52,7 +53,7 @@ def pass_to_tools(**values: str) -> Iterator[None]:
 
 @contextmanager
 def without_inherited_durability() -> Iterator[None]:
-    """Keeps the durability of the run from graphs that are run in the block."""
+    """Keeps the durability of the run from graphs that run in the block."""
     config = read_node_config()
     with use_node_config(None if config is None else without_durability(config)):
         yield

@@ -31,6 +31,7 @@ def iterate_blocking(start: Callable[[], AsyncGenerator[T, None]], stop: Callabl
         stop: Asks the stream to end. Called if the reader leaves early, for example with Ctrl-C; the reader
             then waits for the end.
     """
+    # Unbounded: a slow reader must not slow down the run.
     items: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
     has_left, outcome = threading.Event(), Future[None]()
 

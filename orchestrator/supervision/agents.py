@@ -43,6 +43,7 @@ class _PhaseAgent(BaseAgent):
     ) -> Conversation[R | Unreadable]:
         schema = model.response_schema() if structured_output else None
         text = yield from self._ask(request, schema)
+        # A server may ignore the schema, or cut the reply at its token limit: nothing is taken for granted.
         reply = parse_reply(model, text, shown)
         if isinstance(reply, Unreadable):
             _log.warning("the reply to %s cannot be read (%s): %.200r", self.agent_name, reply.reason, text)
@@ -50,7 +51,7 @@ class _PhaseAgent(BaseAgent):
 
 
 class CommitAgent(_PhaseAgent):
-    """Says what an executor will do in a step, before it does it.
+    """Asks a model for the commitment to a step, before the executor starts.
 
     Args:
         llm: Any LangChain chat model, usually the executor's.
@@ -81,7 +82,7 @@ class CommitAgent(_PhaseAgent):
 
 
 class AssessAgent(_PhaseAgent):
-    """Says how an executor's output differs from its commitment.
+    """Asks a model how an output differs from its commitment.
 
     Args:
         llm: Any LangChain chat model, usually the executor's.
@@ -143,6 +144,7 @@ class ModelSupervisor(_PhaseAgent):
     ) -> None:
         instructions = system_prompt or prompts.SUPERVISE_INSTRUCTIONS
         super().__init__(llm, instructions, "ModelSupervisor", transport_retry=transport_retry)
+        # Not isinstance: a bool is an int, and True would count as 1.
         if max_assumptions is not None and (type(max_assumptions) is not int or max_assumptions < 0):
             raise ValueError(f"max_assumptions is {max_assumptions!r}; give a whole number of at least 0")
         self.max_assumptions = max_assumptions

@@ -41,6 +41,7 @@ def build_question(
     may_correct = corrected < policy.max_corrections
     wait = policy.answer_deadline_s
     return Question(
+        # A corrected step asks again: with the attempt in the id, an old answer does not count for it.
         id=f"{record['step_index']}.{record['attempt']}",
         kind=kind,
         step_index=record["step_index"],
@@ -127,6 +128,7 @@ def _read_fields(raw: object) -> tuple[str | None, str | None, str | None, str |
     """Reads the answer, its text, the person and the question's id. All are None if one is not text."""
     if isinstance(raw, str):
         return read_text(raw), None, None, None
+    # An unknown key could be a misspelled "text", whose correction would be lost.
     if not isinstance(raw, Mapping) or set(raw) - set(_FIELDS):
         return None, None, None, None
     values = [raw.get(name) for name in _FIELDS]

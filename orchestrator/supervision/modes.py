@@ -64,6 +64,7 @@ class Modes:
         """
         if not callable(self.source):
             return None
+        # All steps at once: an invalid mode ends the run before its first step, not halfway.
         return [self._call_function(self.source, step, index) for index, step in enumerate(steps, first)]
 
     def _call_function(self, function: ModeFunction, step: str, index: int) -> SupervisionMode:

@@ -100,6 +100,7 @@ def choose_phases(
 
 
 def _find_model(agent: object) -> Model | None:
+    # A user's agent may have an attribute of this name that is no model.
     llm = getattr(agent, "llm", None)
     return llm if isinstance(llm, Runnable) else None
 
@@ -133,6 +134,7 @@ def _choose_assess(executor: object, model: Model | None, clock: Clock) -> Asses
 
 
 def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
+    # A supervisor's own bound is more specific than the policy's.
     if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
         return _build_reconcile(supervisor.max_assumptions)
     if isinstance(supervisor, ModelSupervisor) or not isinstance(supervisor, Supervisor):

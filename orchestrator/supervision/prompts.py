@@ -41,6 +41,7 @@ _NONE_STATED: Final = "none stated"
 def commit_request(step: str, context: str) -> str:
     """Asks for a commitment to a step."""
     parts = [("results so far", context), ("step", step)] if context else [("step", step)]
+    # A long step in the example would multiply the length of the prompt.
     shown = step if len(step) <= _SHORT_STEP else "Do what the step says"
     example = {
         "interpretation": f"I am to: {shown}",

@@ -35,6 +35,7 @@ def reconcile(
         ``TRIGGER_TEXT_LIMIT`` characters. After ``TRIGGER_LIMIT`` triggers, ``more:<number>`` follows.
         Any trigger escalates.
     """
+    # Facts first: a long list of the executor's own words must not push them over the limit.
     triggers = [
         *_list_flags(commitment, assessment, max_assumptions),
         *_label_texts("evaluation", findings),

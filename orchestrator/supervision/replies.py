@@ -89,6 +89,7 @@ def build_assessment(reply: AssessmentReply | Unreadable, execution: Execution) 
         deviations=fields.deviations,
         concerns=fields.concerns,
         unexpected=fields.unexpected,
+        # From the record, never from the reply: a model may claim tools that it did not call.
         tools_used=list(execution.tools_used),
         readable=readable,
         time=execution.time,
@@ -107,12 +108,12 @@ def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
     """Builds a verdict. If the reply cannot be read, it asks a person, with a reason that says so."""
     if isinstance(reply, Unreadable):
         return _ask_about_reply(reply)
-    texts = reply.texts()
+    detail = reply.detail()
     return SupervisorVerdict(
         verdict=reply.verdict,
-        correction=texts["correction"],
-        question=texts["question"],
-        reason=texts["reason"],
+        correction=detail if reply.verdict == "reorient" else "",
+        question=detail if reply.verdict == "ask_human" else "",
+        reason=reply.reason if reply.verdict in ("reorient", "ask_human") else detail,
     )
 
 

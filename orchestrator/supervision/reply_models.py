@@ -6,7 +6,7 @@ A model accepts unusual spellings, and refuses a reply that leaves the decision 
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -32,19 +32,14 @@ NO_REASON: Final = "no reason given"
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
-_DETAIL_FIELDS: Final[dict[VerdictWord, Literal["correction", "question", "reason"]]] = {
-    "continue": "reason",
-    "reorient": "correction",
-    "ask_human": "question",
-    "halt": "reason",
-}
+_REQUIRED_DETAILS: Final[dict[VerdictWord, str]] = {"reorient": "correction", "ask_human": "question"}
 _SPELLINGS: Final[dict[str, VerdictWord]] = {
-    **{word: word for word in _DETAIL_FIELDS},
-    "ask human": "ask_human",
-    "ask-human": "ask_human",
-    "askhuman": "ask_human",
+    "continue": "continue",
+    "reorient": "reorient",
+    **dict.fromkeys(("ask_human", "ask human", "ask-human", "askhuman"), "ask_human"),
+    "halt": "halt",
 }
-_PROMPT_WORDS: Final = frozenset(("", "verdict", "text", *_DETAIL_FIELDS.values(), *_SPELLINGS))
+_PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", *_SPELLINGS}
 """Words of the request that small models copy into a text."""
 
 
@@ -80,6 +75,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(frozen=True)
     sign: ClassVar[re.Pattern[str]]
 
+    # Without defaults, every field is required in the JSON schema, which small models need.
     @model_validator(mode="before")
     @classmethod
     def _fill_absent_fields(cls, statement: Statement) -> Statement:
@@ -122,6 +118,7 @@ class CommitmentReply(Reply):
     """A commitment. It must state an interpretation. An unknown confidence counts as low."""
 
     model_config = _build_config("commitment", "What will be done in a step.")
+    # ``\u``, here and below: an object whose keys are escaped could contain the reply, too.
     sign = re.compile(
         r"""(?:interpretation|approach|predicted_output|confidence|assumptions)["']?+\s*+: | \\u""",
         re.IGNORECASE | re.VERBOSE,
@@ -189,6 +186,21 @@ def _require_verdict_word(value: object) -> VerdictWord:
     return word
 
 
+def _read_detail(value: object) -> str:
+    text = format_value(value)
+    return "" if text.lower() in _PROMPT_WORDS else text
+
+
+def _contradicts_continue(statement: Statement) -> bool:
+    details = [_read_detail(statement.get(name)) for name in ("correction", "question")]
+    words = {read_verdict_word(statement.get(name)) for name in ("text", "reason")}
+    nested = [value for value in statement.values() if isinstance(value, dict | list)]
+    return any(details) or not words <= {None, "continue"} or is_doubtful(encode_value(nested))
+
+
+Detail = Annotated[str, BeforeValidator(_read_detail)]
+
+
 class VerdictReply(Reply):
     """A verdict, with its detail as ``text`` or under the detail's own name.
 
@@ -200,27 +212,26 @@ class VerdictReply(Reply):
     sign = re.compile(r"verdict|correction|question|reorient|halt|ask.?human|\\u", re.IGNORECASE)
 
     verdict: Annotated[VerdictWord, BeforeValidator(_require_verdict_word)]
-    text: Annotated[Text, _hint_text(400)]
-    correction: SkipJsonSchema[Text]
-    question: SkipJsonSchema[Text]
-    reason: SkipJsonSchema[Text]
+    text: Annotated[Detail, _hint_text(400)]
+    correction: SkipJsonSchema[Detail]
+    question: SkipJsonSchema[Detail]
+    reason: SkipJsonSchema[Detail]
 
+    # Before the fields are read, which drops unknown keys: a refusal may be nested under one of them.
     @model_validator(mode="before")
     @classmethod
-    def _check_nested_values(cls, statement: Statement) -> Statement:
-        nested = [value for value in statement.values() if isinstance(value, dict | list)]
-        if read_verdict_word(statement.get("verdict")) == "continue" and is_doubtful(encode_value(nested)):
+    def _check_continue(cls, statement: Statement) -> Statement:
+        if read_verdict_word(statement.get("verdict")) == "continue" and _contradicts_continue(statement):
             raise PydanticCustomError("contradiction", "it says 'continue' and something else")
         return statement
 
     @model_validator(mode="after")
-    def _check_details(self) -> Self:
-        if self.verdict == "continue" and self._contradicts_itself():
-            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
+    def _require_detail(self) -> Self:
         # A halt needs no reason: as a question, it would wait for a person who may approve it.
-        if self.verdict in ("reorient", "ask_human") and not self.detail():
-            context = {"verdict": self.verdict, "detail": _DETAIL_FIELDS[self.verdict]}
-            raise PydanticCustomError("no_detail", "'{verdict}' without a {detail}", context)
+        name = _REQUIRED_DETAILS.get(self.verdict)
+        if name is not None and not self.detail():
+            context = {"verdict": self.verdict, "name": name}
+            raise PydanticCustomError("no_detail", "'{verdict}' without a {name}", context)
         return self
 
     def is_approval(self) -> bool:
@@ -233,23 +244,5 @@ class VerdictReply(Reply):
 
     def detail(self) -> str:
         """Returns the correction, question or reason that belongs to the verdict."""
-        texts = {"correction": self.correction, "question": self.question, "reason": self.reason}
-        named = texts[_DETAIL_FIELDS[self.verdict]]
-        detail = _drop_prompt_word(named) or _drop_prompt_word(self.text)
-        return detail or (NO_REASON if self.verdict == "halt" else "")
-
-    def texts(self) -> dict[str, str]:
-        """Returns correction, question and reason. Only the reason may accompany another verdict's detail."""
-        reason = _drop_prompt_word(self.reason)
-        texts = {"correction": "", "question": "", "reason": reason}
-        return {**texts, _DETAIL_FIELDS[self.verdict]: self.detail()}
-
-    def _contradicts_itself(self) -> bool:
-        words = {read_verdict_word(self.text), read_verdict_word(self.reason)}
-        has_other_detail = _drop_prompt_word(self.correction) or _drop_prompt_word(self.question)
-        return bool(has_other_detail) or not words <= {None, "continue"}
-
-
-def _drop_prompt_word(text: str) -> str:
-    """Returns an empty text if a text only repeats a word of the request."""
-    return "" if text.lower() in _PROMPT_WORDS else text
+        named = {"reorient": self.correction, "ask_human": self.question}.get(self.verdict, self.reason)
+        return named or self.text or (NO_REASON if self.verdict == "halt" else "")

@@ -29,6 +29,7 @@ def parse_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unr
         text: The reply, with or without its thoughts.
         shown: Texts that the model was shown. An object that occurs in one of them is not an answer.
     """
+    # All objects are read: the first may be an example, and the last a change of mind.
     objects = find_objects(text, model.sign)
     if isinstance(objects, Unreadable):
         return objects

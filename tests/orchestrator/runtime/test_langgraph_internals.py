@@ -1,4 +1,4 @@
-"""The undocumented names of LangGraph still mean what the project takes them for."""
+"""The private names of LangGraph still work as the project expects."""
 
 from __future__ import annotations
 
