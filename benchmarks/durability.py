@@ -42,11 +42,9 @@ from benchmarks.instant_agents import (
     AsyncExecutor,
     AsyncMonitor,
     AsyncPlanner,
-    Executor,
-    Monitor,
-    Planner,
     count_validated,
     extend_context,
+    make_agents,
 )
 from benchmarks.measuring import print_load
 from evaluation import EvaluationContract
@@ -81,7 +79,7 @@ class LongExecutor(AsyncExecutor):
         return random.Random(step_description).randbytes(100).hex()
 
 
-def make_agents(steps: int) -> tuple[AsyncPlanner, AsyncExecutor, AsyncMonitor]:
+def make_long_agents(steps: int) -> tuple[AsyncPlanner, AsyncExecutor, AsyncMonitor]:
     plan = [f"do the thing number {index} of the task" for index in range(steps)]
     return AsyncPlanner(plan), LongExecutor(), AsyncMonitor()
 
@@ -97,7 +95,7 @@ class Run:
 def prepare_ours(
     saver: Saver, steps: int, durability: Durability, contract: EvaluationContract | None = None
 ) -> Run:
-    orchestrator = LangGraphOrchestrator(*make_agents(steps), checkpointer=saver, contract=contract)
+    orchestrator = LangGraphOrchestrator(*make_long_agents(steps), checkpointer=saver, contract=contract)
 
     async def execute() -> int:
         if durability == "sync":
@@ -143,8 +141,7 @@ def prepare_bare_reports(saver: Saver, steps: int, durability: Durability) -> Ru
 
 def _other_fields() -> Mapping[str, object]:
     """Return the other fields of an orchestrator's record, so that the loop stores as much."""
-    agents = Planner(["a step"]), Executor(), Monitor()
-    record = LangGraphOrchestrator(*agents).run(TASK)["results"][0]
+    record = LangGraphOrchestrator(*make_agents(["a step"])).run(TASK)["results"][0]
     return {name: value for name, value in record.items() if name not in _RECORD}
 
 
@@ -152,7 +149,7 @@ _RECORD: Final = ("step_index", "step", "attempt", "result", "status", "verdict"
 
 
 def _prepare_bare(saver: Saver, steps: int, durability: Durability, more: Mapping[str, object]) -> Run:
-    planner, executor, monitor = make_agents(steps)
+    planner, executor, monitor = make_long_agents(steps)
 
     async def planner_node(state: BareState) -> Update:
         return {"plan": await planner.agenerate_plan(state["task"]), "current_step_index": 0}

@@ -56,6 +56,14 @@ class AsyncMonitor(Monitor):
         return self.evaluate(objective, result)
 
 
+def make_agents(plan: Iterable[str]) -> tuple[Planner, Executor, Monitor]:
+    return Planner(plan), Executor(), Monitor()
+
+
+def make_async_agents(plan: Iterable[str]) -> tuple[AsyncPlanner, AsyncExecutor, AsyncMonitor]:
+    return AsyncPlanner(plan), AsyncExecutor(), AsyncMonitor()
+
+
 def count_validated(records: Iterable[Mapping[str, object]]) -> int:
     return sum(record["status"] == "validated" for record in records)
 

@@ -23,15 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.instant_agents import (
-    AsyncExecutor,
-    AsyncMonitor,
-    AsyncPlanner,
-    Executor,
-    Monitor,
-    Planner,
-    count_validated,
-)
+from benchmarks.instant_agents import count_validated, make_agents, make_async_agents
 from benchmarks.measuring import (
     Job,
     Sample,
@@ -74,13 +66,12 @@ IMPORT_TARGET: Final = 1.5
 
 
 def prepare_ours_sync(steps: int) -> Job:
-    orchestrator = LangGraphOrchestrator(Planner(make_plan(steps)), Executor(), Monitor())
+    orchestrator = LangGraphOrchestrator(*make_agents(make_plan(steps)))
     return lambda: count_validated(orchestrator.run(TASK)["results"])
 
 
 def prepare_ours_async(steps: int) -> Job:
-    agents = AsyncPlanner(make_plan(steps)), AsyncExecutor(), AsyncMonitor()
-    orchestrator = LangGraphOrchestrator(*agents)
+    orchestrator = LangGraphOrchestrator(*make_async_agents(make_plan(steps)))
     return lambda: count_validated(asyncio.run(orchestrator.arun(TASK))["results"])
 
 

@@ -14,14 +14,11 @@ from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
 from benchmarks.instant_agents import (
-    AsyncExecutor,
     AsyncMonitor,
-    AsyncPlanner,
-    Executor,
-    Monitor,
-    Planner,
     count_validated,
     extend_context,
+    make_agents,
+    make_async_agents,
 )
 from benchmarks.measuring import Job
 from evaluation import JudgeRequest, build_evaluation_graph
@@ -169,7 +166,7 @@ def prepare_bare_evaluating(steps: int) -> Job:
 
 
 def _prepare_async(steps: int, judge: Callable[[Record], Awaitable[dict[str, object]]]) -> Job:
-    planner, executor = AsyncPlanner(make_plan(steps)), AsyncExecutor()
+    planner, executor, _ = make_async_agents(make_plan(steps))
 
     async def planner_node(state: BareState) -> Update:
         return _after_planning(await planner.agenerate_plan(state["task"]))
@@ -190,7 +187,7 @@ def _prepare_async(steps: int, judge: Callable[[Record], Awaitable[dict[str, obj
 
 
 def prepare_bare_sync(steps: int) -> Job:
-    planner, executor, monitor = Planner(make_plan(steps)), Executor(), Monitor()
+    planner, executor, monitor = make_agents(make_plan(steps))
 
     def planner_node(state: BareState) -> Update:
         return _after_planning(planner.generate_plan(state["task"]))
@@ -208,7 +205,7 @@ def prepare_bare_sync(steps: int) -> Job:
 
 
 def prepare_plain_python(steps: int) -> Job:
-    planner, executor, monitor = Planner(make_plan(steps)), Executor(), Monitor()
+    planner, executor, monitor = make_agents(make_plan(steps))
 
     def run() -> int:
         context, results = "", list[Record]()

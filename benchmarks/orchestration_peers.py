@@ -9,15 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from benchmarks.instant_agents import (
-    AsyncExecutor,
-    AsyncMonitor,
-    AsyncPlanner,
-    Executor,
-    Monitor,
-    Planner,
-    count_validated,
-)
+from benchmarks.instant_agents import count_validated, make_agents, make_async_agents
 from benchmarks.measuring import Job, Subject
 from benchmarks.orchestration_loops import (
     TASK,
@@ -56,7 +48,7 @@ def _judge_in_place(memory: Any, verdict: dict[str, object]) -> Route:
 def prepare_pydantic_graph(steps: int) -> Job:
     from pydantic_graph import GraphBuilder, StepContext, TypeExpression
 
-    planner, executor, monitor = AsyncPlanner(make_plan(steps)), AsyncExecutor(), AsyncMonitor()
+    planner, executor, monitor = make_async_agents(make_plan(steps))
     builder = GraphBuilder(state_type=Memory, output_type=int)
 
     @builder.step
@@ -98,7 +90,7 @@ def prepare_pydantic_graph(steps: int) -> Job:
 def prepare_burr(steps: int) -> Job:
     from burr.core import ApplicationBuilder, State, action, default, when
 
-    planner, executor, monitor = Planner(make_plan(steps)), Executor(), Monitor()
+    planner, executor, monitor = make_agents(make_plan(steps))
 
     @action(reads=["task"], writes=["plan", "index", "context", "results", "attempts", "status"])
     def plan(state: State) -> State:
@@ -162,7 +154,7 @@ def prepare_crewai_flow(steps: int) -> Job:
     from crewai.flow import Flow, listen, or_, router, start
     from pydantic import BaseModel
 
-    planner, executor, monitor = AsyncPlanner(make_plan(steps)), AsyncExecutor(), AsyncMonitor()
+    planner, executor, monitor = make_async_agents(make_plan(steps))
 
     class FlowState(BaseModel):
         """The fields of ``Memory``; a flow requires a pydantic model."""

@@ -26,7 +26,7 @@ _NO_ARGUMENTS: Final[JsonObject] = {}
 class ActionComparer:
     """Compares actions under the rules of one contract, for one pair of trajectories."""
 
-    __slots__ = ("_answers", "_default_rule", "_functions", "_only_equality", "_remaining", "_tool_rules")
+    __slots__ = ("_default_rule", "_functions", "_only_equality", "_remaining", "_tool_rules")
 
     def __init__(
         self,
@@ -39,7 +39,6 @@ class ActionComparer:
         self._only_equality = not rules.tools and is_plain_rule(rules.arguments)
         self._functions = functions
         self._remaining = max_comparisons
-        self._answers: dict[tuple[int, int], bool] = {}
 
     def fits_step(self, step: ExpectedStep, observed: ObservedAction) -> bool:
         """Return whether an observed action fits one of the patterns of a step."""
@@ -82,16 +81,8 @@ class ActionComparer:
         if observed.args_error is not None:
             return False
         if rule.match == "custom":
-            return self._ask_once(pattern, observed, str(rule.function))
+            return self._call_function(str(rule.function), expected, arguments_of(observed))
         return next(find_differences(expected, arguments_of(observed), rule), None) is None
-
-    def _ask_once(self, pattern: ActionPattern, observed: ObservedAction, name: str) -> bool:
-        # By identity: arguments cannot be hashed, and both objects outlive this comparer.
-        pair = (id(pattern), id(observed))
-        if pair not in self._answers:
-            expected = pattern.args or _NO_ARGUMENTS
-            self._answers[pair] = self._call_function(name, expected, arguments_of(observed))
-        return self._answers[pair]
 
     def _call_function(self, name: str, expected: JsonObject, actual: JsonObject) -> bool:
         function = self._functions.get(name)

@@ -3,8 +3,6 @@
 import pytest
 
 from evaluation.metrics.trajectory import ArgumentMismatch
-from evaluation.metrics.trajectory.argument_mismatches import NO_MISMATCHES
-from evaluation.metrics.trajectory.arguments import Difference
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
 
@@ -18,19 +16,6 @@ def test_a_mismatch_says_where_it_is_and_what_is_there():
 
     assert found.argument_mismatches == (ArgumentMismatch("a", 1, 1, "/x/1", "different", 3, 2),)
     assert not found.mismatches_truncated
-
-
-@pytest.mark.parametrize(
-    ("found", "field"),
-    [
-        (ArgumentMismatch("a", 0, 0, "/x", "different", 1, 2), "path"),
-        (Difference("/x", "different", 1, 2), "path"),
-        (NO_MISMATCHES, "truncated"),
-    ],
-)
-def test_what_was_found_cannot_be_changed(found, field):
-    with pytest.raises(AttributeError):
-        setattr(found, field, None)
 
 
 def test_a_missed_step_is_paired_with_the_closest_action_of_its_name():
@@ -108,12 +93,6 @@ def test_steps_after_one_that_has_no_counterpart_are_compared_too():
     assert pairs([seen("b", {"x": 2})], ["a", step("b", {"x": 1})]) == [(1, 0, "/x")]
 
 
-def test_a_path_of_two_hundred_characters_is_whole():
-    (one,) = match([seen("a", {"k" * 199: 1})], [step("a", {})]).argument_mismatches
-
-    assert one.path == "/" + "k" * 199
-
-
 def test_unreadable_arguments_are_told_as_such():
     found = match([seen("a", args_error="no JSON")], [step("a", {"x": 1})]).argument_mismatches
 
@@ -161,7 +140,10 @@ def test_the_closest_is_looked_for_among_the_first_eight():
     assert pairs([*[far] * 8, near], wanted) == [(0, 0, "/x"), (0, 0, "/y")]
 
 
-def test_a_long_path_is_cut():
-    (one,) = match([seen("a", {"k" * 300: 1})], [step("a", {})]).argument_mismatches
+@pytest.mark.parametrize(
+    ("name", "path"), [("k" * 199, "/" + "k" * 199), ("k" * 200, "/" + "k" * 199 + "...")]
+)
+def test_a_path_is_cut_after_two_hundred_characters(name, path):
+    (mismatch,) = match([seen("a", {name: 1})], [step("a", {})]).argument_mismatches
 
-    assert one.path == "/" + "k" * 199 + "..."
+    assert mismatch.path == path

@@ -115,11 +115,6 @@ def test_ignoring_case_does_not_make_texts_of_other_letters_equal():
     assert paths({"a": "no"}, {"a": "NON"}, ignore_case=True) == [("/a", "different")]
 
 
-@pytest.mark.parametrize(("expected", "observed"), [("", "x"), ("x", ""), ("a", "a" * 4), ("a" * 4, "a")])
-def test_texts_of_very_different_length_are_different_whatever_their_case(expected, observed):
-    assert paths({"a": expected}, {"a": observed}, ignore_case=True) == [("/a", "different")]
-
-
 def test_a_letter_that_folds_to_three_is_still_found():
     assert paths({"a": "\ufb03"}, {"a": "FFI"}, ignore_case=True) == []
     assert paths({"a": "FFI"}, {"a": "\ufb03"}, ignore_case=True) == []
@@ -157,11 +152,6 @@ def test_a_tolerance_is_for_numbers_only(wrong):
 )
 def test_numbers_are_within_a_tolerance_whatever_their_size(expected, observed, tolerance, close):
     assert is_within_tolerance(expected, observed, tolerance) is close
-
-
-def test_an_integer_beyond_the_floats_is_within_what_is_left_of_the_tolerance():
-    assert is_within_tolerance(2**1024, 1.7976931348623157e308, 1e293)
-    assert not is_within_tolerance(2**1024, 1.7976931348623157e308, 1e291)
 
 
 @pytest.mark.parametrize(
