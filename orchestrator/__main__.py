@@ -1,4 +1,4 @@
-"""The command line as ``python -m orchestrator``."""
+"""Starts the command line: ``python -m orchestrator``."""
 
 from orchestrator.cli.main import main
 

@@ -1,14 +1,15 @@
-"""What can go wrong in this package.
+"""The errors that this package raises.
 
 OrchestratorError
-├── ConfigurationError      an argument that is not accepted (also a ValueError); nothing has run
+├── ConfigurationError      an argument is not accepted (also a ValueError); nothing has run
 ├── BudgetExceededError     raised into a model call that the budget does not allow
 ├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
-├── ResumeError             a run that cannot be resumed as asked (also a ValueError); nothing has changed
-├── StoreError              a store, or a thread in it, that is not what is needed (also a ValueError)
-│   └── StoreLostError      a store that failed in the middle of a run; what it holds is whole
-├── InterruptError          an agent's interrupt that nothing could resume; a run ends with it as its failure
-└── DrawingError            a picture that cannot be drawn on this machine
+├── ResumeError             a run cannot be resumed or forked (also a ValueError); nothing has changed
+├── StoreError              a store, or a thread in it, cannot be used (also a ValueError)
+│   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
+│   └── BrokenRunError      a stored run cannot be read; the other runs of the store can
+├── InterruptError          an agent's interrupt that nothing could resume; ends the run as failed
+└── DrawingError            a picture cannot be drawn on this machine
 """
 
 from __future__ import annotations
@@ -19,31 +20,31 @@ class OrchestratorError(Exception):
 
 
 class ConfigurationError(OrchestratorError, ValueError):
-    """An argument that is not accepted; raised before anything runs."""
+    """An argument is not accepted; raised before anything runs."""
 
 
 class BudgetExceededError(OrchestratorError):
-    """A model call that the budget does not allow; ends the run, keeping its results."""
+    """The budget does not allow a model call; ends the run, which keeps its results."""
 
 
 class ContractFunctionError(OrchestratorError):
-    """The caller's contract function gave no contract; the step fails with it before it is executed."""
+    """The caller's contract function returned no contract; the step fails before it is executed."""
 
 
 class ResumeError(OrchestratorError, ValueError):
-    """A thread, an answer or a step that cannot be resumed from; nothing has changed."""
+    """A thread, an answer or a step cannot be resumed from; nothing has changed."""
 
 
 class StoreError(OrchestratorError, ValueError):
-    """A store, or a thread in it, that cannot be worked with; nothing has changed."""
+    """A store, or a thread in it, cannot be used; nothing has changed."""
 
 
 class StoreLostError(StoreError):
-    """A store that failed while it was read or written; what it holds is whole."""
+    """A store failed while it was read or written; everything stored before is intact."""
 
 
 class BrokenRunError(StoreError):
-    """A stored run that cannot be read; the others of its store can."""
+    """A stored run cannot be read; the other runs of its store can."""
 
 
 class InterruptError(OrchestratorError):
@@ -51,4 +52,4 @@ class InterruptError(OrchestratorError):
 
 
 class DrawingError(OrchestratorError):
-    """A picture that cannot be drawn on this machine."""
+    """A picture cannot be drawn on this machine."""

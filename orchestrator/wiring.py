@@ -27,7 +27,7 @@ def build_orchestrator(
     checkpointer: BaseCheckpointSaver[str] | None = None,
     hooks: Sequence[Hook] = (),
 ) -> LangGraphOrchestrator:
-    """Put three agents over one chat model, or over one for each role, into an orchestrator.
+    """Builds an orchestrator whose three agents share one chat model, or have one model each.
 
     Args:
         model: The model specification that ``agents.load_model`` reads.
@@ -39,12 +39,12 @@ def build_orchestrator(
         contract: What every step has to fulfil, as ``LangGraphOrchestrator`` takes it.
         judge: Scores what no program can, in place of the monitor.
         checkpointer: Any LangGraph saver.
-        hooks: Are told of every event.
+        hooks: Functions that are called with every event.
 
     Raises:
-        ModelSpecError: The specification names no model.
+        ModelSpecError: A specification names no model.
         ConfigurationError: The contract, the judge or the supervision is not accepted.
-        ModelSetupError: The model's runtime, weights or key are missing; the message says what mends it.
+        ModelSetupError: The model's runtime, weights or key are missing; the message says how to get them.
     """
     chosen = Settings() if settings is None else settings
     roles = build_roles(

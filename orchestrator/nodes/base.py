@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol, cast
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar, cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
@@ -11,7 +12,8 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import failed, no_verdict
 from orchestrator.retry.outcome import add_transport_retries, fail
-from orchestrator.runtime.call import Raised, Spent
+from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
@@ -25,6 +27,8 @@ from orchestrator.state.graph_state import (
     Usage,
 )
 from orchestrator.state.usage import add_usage
+
+T = TypeVar("T")
 
 
 class Node(Protocol):
@@ -86,12 +90,37 @@ def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
     return {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, usage)}
 
 
-def fail_unjudged(
-    state: OrchestratorState, record: StepRecord, called: Raised, kind: FailureKind
+async def call_supervision(  # noqa: PLR0917
+    method: AgentMethod[T],
+    record: StepRecord,
+    state: OrchestratorState,
+    run: RunContext,
+    write: StreamWriter,
+    failure: FailureKind,
+    apply: Callable[[StepRecord, T], StateUpdate],
 ) -> StateUpdate:
-    """Returns the update after a supervising call that raised: the run ends and a person has to look."""
-    unjudged: StepRecord = {**record, "status": "needs_review", "error": called.message}
-    return fail(state, unjudged, called.kind or kind, called.message, called.error)
+    """Calls an agent that supervises an execution, emits the verdicts and returns the update.
+
+    Args:
+        method: The call.
+        record: The execution.
+        state: The state before the call.
+        run: The run.
+        write: Takes the events.
+        failure: Kind of the failure if the agent raises; the run then ends and a person has to look.
+        apply: Returns the update for the execution and the answer.
+    """
+    index = record["step_index"]
+    called = await call_agent(method, run=run, spent_before=state["usage"], step_index=index)
+    record = with_judge_usage(record, called.spent.usage)
+    if isinstance(called, Raised):
+        unjudged: StepRecord = {**record, "status": "needs_review", "error": called.message}
+        update = fail(state, unjudged, called.kind or failure, called.message, called.error)
+    else:
+        update = apply(record, called.value)
+    update = stop_if_over_budget({**with_totals(state, called.spent), **update}, run, index)
+    emit_verdicts(write, run.thread_id, update)
+    return update
 
 
 def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:

@@ -5,17 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import (
-    Node,
-    emit_verdicts,
-    fail_unjudged,
-    get_context,
-    stop_if_over_budget,
-    with_judge_usage,
-    with_totals,
-)
+from orchestrator.nodes.base import Node, call_supervision, get_context
 from orchestrator.retry.outcome import ask_person, fail, next_state, retry
-from orchestrator.runtime.call import Raised, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
@@ -32,21 +23,15 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
         run = get_context(runtime, settings)
         record = latest_record(state)
         request = _build_request(record)
-        called = await call_agent(
+        return await call_supervision(
             lambda: supervise(request),
-            run=run,
-            spent_before=state["usage"],
-            step_index=record["step_index"],
+            record,
+            state,
+            run,
+            runtime.stream_writer,
+            "supervisor_error",
+            lambda judged, verdict: _apply_verdict(state, judged, verdict, settings, run),
         )
-        record = with_judge_usage(record, called.spent.usage)
-        if isinstance(called, Raised):
-            update = fail_unjudged(state, record, called, "supervisor_error")
-        else:
-            update = _apply_verdict(state, _add_verdict(record, called.value), called.value, settings, run)
-        totals = with_totals(state, called.spent)
-        update = stop_if_over_budget({**totals, **update}, run, record["step_index"])
-        emit_verdicts(runtime.stream_writer, run.thread_id, update)
-        return update
 
     return node
 
@@ -63,11 +48,6 @@ def _build_request(record: StepRecord) -> SuperviseRequest:
     )
 
 
-def _add_verdict(record: StepRecord, verdict: SupervisorVerdict) -> StepRecord:
-    supervision = record["supervision"] or blank_supervision("llm")
-    return {**record, "supervision": {**supervision, "verdict": verdict}}
-
-
 def _apply_verdict(
     state: OrchestratorState,
     record: StepRecord,
@@ -75,6 +55,8 @@ def _apply_verdict(
     settings: Settings,
     run: RunContext,
 ) -> StateUpdate:
+    supervision = record["supervision"] or blank_supervision("llm")
+    record = {**record, "supervision": {**supervision, "verdict": verdict}}
     refused: StepRecord = {**record, "status": "failed"}
     word = verdict["verdict"]
     if word == "continue":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 from orchestrator.planning.plan import find_ready_steps
@@ -16,7 +17,6 @@ from orchestrator.state.graph_state import (
     Retries,
     StateUpdate,
     StepRecord,
-    Usage,
     append_entries,
     blank_state,
     merge_records,
@@ -109,7 +109,7 @@ def join_branches(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateU
         "results": records,
         "context": _build_context(records),
         "warnings": [warning for end in ordered for warning in end["warnings"]],
-        "usage": _add_usages(state["usage"], ordered),
+        "usage": reduce(add_usage, (end["usage"] for end in ordered), state["usage"]),
         "retries": _add_retries(state["retries"], ordered),
         "judge_calls": _add_judge_calls(state["judge_calls"], ordered),
         **_decide_next(merged, ordered),
@@ -144,13 +144,6 @@ def _decide_next(state: OrchestratorState, ends: Sequence[BranchEnd]) -> StateUp
 def _is_own_failure(end: BranchEnd) -> bool:
     # A branch that stopped because a sibling was halted or denied carries the sibling's failure.
     return end["failure"] is not None and end["failure"]["step_index"] == end["step_index"]
-
-
-def _add_usages(before: Usage, ends: Iterable[BranchEnd]) -> Usage:
-    total = before
-    for end in ends:
-        total = add_usage(total, end["usage"])
-    return total
 
 
 def _add_retries(before: Retries, ends: Sequence[BranchEnd]) -> Retries:
