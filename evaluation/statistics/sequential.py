@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluation.errors import ContractError
-from evaluation.statistics.intervals import Interval
 
 Verdict = Literal["undecided", "treatment_higher", "treatment_lower"]
-_BISECTIONS = 60  # more halvings than the bits of a number between 0 and 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +60,22 @@ class SequentialTest:
         """Add one pair of finite values, in any unit."""
         if control == treatment:
             return replace(self, ties=self.ties + 1)
-        up = treatment > control
-        evidence = self.log_evidence + _log_gain(self.higher, self.lower, up)
+        is_higher = treatment > control
+        evidence = self.log_evidence + _log_gain(self.higher, self.lower, is_higher)
         return replace(
             self,
-            higher=self.higher + up,
-            lower=self.lower + (not up),
-            verdict=self._verdict_after(evidence, up),
+            higher=self.higher + is_higher,
+            lower=self.lower + (not is_higher),
+            verdict=self._verdict_after(evidence, is_higher),
             log_evidence=evidence,
             log_peak=max(self.log_peak, evidence),
         )
 
-    def interval(self) -> Interval:
-        """Bound the chance that the treatment has the higher value in a pair that differs.
-
-        The interval holds the chances against which the evidence has not exceeded 1/alpha. With probability
-        1 - alpha, all intervals that are ever computed hold the true chance.
-        """
-        total = self.higher + self.lower
-        if total == 0:
-            return Interval(0.0, 1.0, 1.0 - self.alpha)
-        best = self.higher / total
-        low = _find_edge(0.0, best, self._rejects) if self.higher else 0.0
-        high = _find_edge(1.0, best, self._rejects) if self.lower else 1.0
-        return Interval(low, high, 1.0 - self.alpha)
-
-    def _verdict_after(self, evidence: float, up: bool) -> Verdict:
+    def _verdict_after(self, evidence: float, is_higher: bool) -> Verdict:
+        # Logarithms, because E_n grows by up to a factor of 2 with each pair.
         if self.verdict != "undecided" or evidence < -math.log(self.alpha):
             return self.verdict
-        return "treatment_higher" if up else "treatment_lower"
-
-    def _rejects(self, chance: float) -> bool:
-        mixture = math.lgamma(1 + self.higher) + math.lgamma(1 + self.lower)
-        mixture -= math.lgamma(2 + self.higher + self.lower)
-        likelihood = self.higher * math.log(chance) + self.lower * math.log1p(-chance)
-        return mixture - likelihood >= -math.log(self.alpha)
+        return "treatment_higher" if is_higher else "treatment_lower"
 
 
 def sequential_test(pairs: Iterable[tuple[float, float]], alpha: float = 0.05) -> SequentialTest:
@@ -111,13 +90,6 @@ def sequential_test(pairs: Iterable[tuple[float, float]], alpha: float = 0.05) -
     return test
 
 
-def _log_gain(higher: int, lower: int, up: bool) -> float:
+def _log_gain(higher: int, lower: int, is_higher: bool) -> float:
     # The ratio of two successive E_n: Laplace's rule of succession against one half.
-    return math.log(2.0 * ((higher if up else lower) + 1) / (higher + lower + 2))
-
-
-def _find_edge(rejected: float, accepted: float, rejects: Callable[[float], bool]) -> float:
-    for _ in range(_BISECTIONS):
-        middle = (rejected + accepted) / 2
-        rejected, accepted = (middle, accepted) if rejects(middle) else (rejected, middle)
-    return rejected
+    return math.log(2.0 * ((higher if is_higher else lower) + 1) / (higher + lower + 2))

@@ -12,40 +12,6 @@ from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
 from evaluation.statistics.scipy_extra import import_scientific
 
-
-@dataclass(frozen=True, slots=True)
-class TwoSampleTest:
-    """A p-value, always together with the size of the effect."""
-
-    p_value: float
-    effect: Effect
-
-
-def two_sample_test(
-    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
-) -> TwoSampleTest:
-    """Test two independent samples by Mann and Whitney's U, two-sided.
-
-    U and Cliff's delta are the same quantity in two scales (delta = 2U / nm - 1), so the p-value and the
-    effect always agree. The test does not detect a change of spread alone.
-
-    Source: Mann and Whitney (1947), Annals of Mathematical Statistics 18; by ``scipy.stats.mannwhitneyu``:
-    exact for small samples without ties, else normal with corrections for ties and continuity.
-
-    Args:
-        control: Two finite values or more.
-        treatment: Two finite values or more.
-        confidence: Of the effect's interval.
-
-    Raises:
-        ContractError: A side has fewer than two values.
-        MissingExtraError: SciPy is not installed.
-    """
-    effect = cliffs_delta(control, treatment, confidence)
-    test = import_scientific("scipy.stats").mannwhitneyu(control, treatment, alternative="two-sided")
-    return TwoSampleTest(float(test.pvalue), effect)
-
-
 MIN_VALUES: Final = 2
 """Minimum number of values on each side."""
 
@@ -106,13 +72,46 @@ def _delta_variance(delta: float, rows: Sequence[float], columns: Sequence[float
 
 
 def _delta_bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float, float]:
-    if abs(delta) == 1.0:
+    if abs(delta) == 1.0:  # no overlap, and so no variance to estimate
         inner = (fewest - z * z) / (fewest + z * z)
         return (inner, 1.0) if delta > 0 else (-1.0, -inner)
     rest = 1.0 - delta * delta
     half = z * math.sqrt(variance) * math.sqrt(rest * rest + z * z * variance)
     scale = rest + z * z * variance
     return max(-1.0, (delta * rest - half) / scale), min(1.0, (delta * rest + half) / scale)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSampleTest:
+    """A p-value, always together with the size of the effect."""
+
+    p_value: float
+    effect: Effect
+
+
+def two_sample_test(
+    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
+) -> TwoSampleTest:
+    """Test two independent samples by Mann and Whitney's U, two-sided.
+
+    U and Cliff's delta are the same quantity in two scales (delta = 2U / nm - 1), so the p-value and the
+    effect always agree. The test does not detect a change of spread alone.
+
+    Source: Mann and Whitney (1947), Annals of Mathematical Statistics 18; by ``scipy.stats.mannwhitneyu``:
+    exact for small samples without ties, else normal with corrections for ties and continuity.
+
+    Args:
+        control: Two finite values or more.
+        treatment: Two finite values or more.
+        confidence: Of the effect's interval.
+
+    Raises:
+        ContractError: A side has fewer than two values.
+        MissingExtraError: SciPy is not installed.
+    """
+    effect = cliffs_delta(control, treatment, confidence)
+    test = import_scientific("scipy.stats").mannwhitneyu(control, treatment, alternative="two-sided")
+    return TwoSampleTest(float(test.pvalue), effect)
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:

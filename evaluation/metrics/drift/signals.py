@@ -46,24 +46,25 @@ def departure_signal(
 
     Without a direction of better, both sides count, and a departure from a single run is called drift.
     """
-    low = observed < band.low
-    limit = band.low if low else band.high
+    is_low = observed < band.low
+    limit = band.low if is_low else band.high
     if abs(observed - limit) <= _ROUNDING * abs(band.center):
         return None
     direction = _direction(band.metric, rules, directions)
-    worse = None if direction is None else low is (direction == "higher")
-    sustained = None if rules.sustained == 1 else _is_sustained(band, low, recent, rules.sustained - 1)
+    worse = None if direction is None else is_low is (direction == "higher")
+    # The current run is one of the runs in a row, so only the others are looked up.
+    sustained = None if rules.sustained == 1 else _is_sustained(band, is_low, recent, rules.sustained - 1)
     return Signal(
-        band.metric,
-        "drift" if direction is None and band.kind == "regression" else band.kind,
-        observed,
-        band.center,
-        limit,
-        direction,
-        worse,
-        sustained,
-        _severity(band.metric, worse, sustained, rules),
-        f"{band.metric}: {observed:g} is {_compare_word(worse)} the accepted {limit:g}; "
+        metric=band.metric,
+        kind="drift" if direction is None and band.kind == "regression" else band.kind,
+        observed=observed,
+        baseline=band.center,
+        limit=limit,
+        direction=direction,
+        worse=worse,
+        sustained=sustained,
+        severity=_severity(band.metric, worse, sustained, rules),
+        reason=f"{band.metric}: {observed:g} is {_compare_word(worse)} the accepted {limit:g}; "
         f"{band.basis}: {band.center:g}{_describe_duration(sustained, rules.sustained)}",
     )
 
@@ -74,16 +75,16 @@ def movement_signal(result: SampleTest, rules: DriftRules, directions: Direction
     direction = _direction(result.metric, rules, directions)
     worse = None if direction is None else (effect.delta < 0) is (direction == "higher")
     return Signal(
-        result.metric,
-        "drift",
-        after,
-        before,
-        rules.alpha,
-        direction,
-        worse,
-        None,
-        _severity(result.metric, worse, None, rules),
-        f"{result.metric}: the values have moved (Cliff's delta {effect.delta:.2f}, from "
+        metric=result.metric,
+        kind="drift",
+        observed=after,
+        baseline=before,
+        limit=rules.alpha,
+        direction=direction,
+        worse=worse,
+        sustained=None,
+        severity=_severity(result.metric, worse, None, rules),
+        reason=f"{result.metric}: the values have moved (Cliff's delta {effect.delta:.2f}, from "
         f"{effect.interval.low:.2f} to {effect.interval.high:.2f}; adjusted p {result.adjusted_p_value:.2g})",
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 
@@ -14,8 +13,8 @@ from evaluation.errors import ContractError
 from evaluation.statistics.sequential import SequentialTest, sequential_test
 
 
-def decided(source, experiments, pairs, draw):
-    """How many of the experiments end with a decision when everybody looks after every pair."""
+def share_of_decisions(source, experiments, pairs, draw):
+    """Return the share of experiments that end with a decision if the verdict is read after every pair."""
     verdicts = [
         sequential_test((draw(source) for _ in range(pairs)), alpha=0.05).verdict for _ in range(experiments)
     ]
@@ -32,22 +31,12 @@ def passes(control, treatment):
 
 @pytest.mark.parametrize("draw", [latencies(0.0), passes(0.8, 0.8)], ids=["latency", "pass rate"])
 def test_looking_after_every_pair_keeps_false_alarms_under_alpha(draw):
-    assert decided(random.Random(1), 600, 300, draw) <= 0.05
-
-
-def test_a_fixed_test_looked_at_as_often_raises_false_alarms():
-    source = random.Random(1)
-
-    def ever_significant():
-        leads = itertools.accumulate(source.choice((-1, 1)) for _ in range(300))
-        return any(abs(lead) > 1.96 * n**0.5 for n, lead in enumerate(leads, start=1))
-
-    assert sum(ever_significant() for _ in range(600)) / 600 > 0.2
+    assert share_of_decisions(random.Random(1), 600, 300, draw) <= 0.05
 
 
 @pytest.mark.parametrize("draw", [latencies(0.6), passes(0.6, 0.85)], ids=["latency", "pass rate"])
 def test_a_real_difference_is_found(draw):
-    assert decided(random.Random(2), 100, 300, draw) >= 0.9
+    assert share_of_decisions(random.Random(2), 100, 300, draw) >= 0.9
 
 
 def test_the_verdict_says_which_side_is_higher():
@@ -71,44 +60,12 @@ def test_ties_are_counted_and_decide_nothing():
     assert (test.pairs, test.ties, test.p_value, test.verdict) == (50, 50, 1.0, "undecided")
 
 
-def test_before_the_first_pair_anything_is_possible():
-    interval = SequentialTest().interval()
-    assert (interval.low, interval.high) == (0.0, 1.0)
-
-
-def test_the_interval_of_a_million_pairs_keeps_to_the_scale():
-    interval = SequentialTest(higher=10**6, lower=1).interval()
-    assert 0.9999 < interval.low < interval.high < 1.0
-
-
 @given(st.lists(st.booleans(), max_size=200))
 def test_the_evidence_is_the_mixture_over_all_chances(wins):
     test = sequential_test((0.0, 1.0 if won else -1.0) for won in wins)
     n, up = len(wins), sum(wins)
     exact = 2**n / ((n + 1) * math.comb(n, up))
     assert test.log_evidence == pytest.approx(math.log(exact), abs=1e-9)
-
-
-@given(st.lists(st.booleans(), max_size=60))
-def test_the_interval_leaves_one_half_out_exactly_when_the_evidence_is_enough(wins):
-    test = sequential_test((0.0, 1.0 if won else -1.0) for won in wins)
-    interval = test.interval()
-    assert (interval.low <= 0.5 <= interval.high) == (test.log_evidence < math.log(20))
-
-
-def test_all_intervals_together_hold_the_true_chance():
-    source = random.Random(9)
-
-    def always_holds():
-        test = SequentialTest()
-        for _ in range(60):
-            test = test.observe(0.0, 1.0 if source.random() < 0.7 else -1.0)
-            interval = test.interval()
-            if not interval.low <= 0.7 <= interval.high:
-                return False
-        return True
-
-    assert sum(always_holds() for _ in range(200)) / 200 >= 0.95
 
 
 def test_observing_changes_nothing_that_was_there():
