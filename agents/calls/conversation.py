@@ -43,37 +43,31 @@ class Request(Protocol):
 Conversation = Generator[Request, list[BaseMessage], T]
 
 
-def run_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with blocking calls."""
-    step = _start(conversation)
-    while isinstance(step, _Pending):
-        step = _send(conversation, step.request.run())
-    return step
-
-
-async def arun_conversation(conversation: Conversation[T]) -> T:
-    """Runs a conversation to its end with awaited calls."""
-    step = _start(conversation)
-    while isinstance(step, _Pending):
-        step = _send(conversation, await step.request.arun())
-    return step
-
-
 @dataclass(frozen=True, slots=True)
 class _Pending:
     request: Request
 
 
-def _start(conversation: Conversation[T]) -> _Pending | T:
-    try:
-        return _Pending(next(conversation))
-    except StopIteration as end:
-        return cast("T", end.value)
+def run_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with blocking calls."""
+    step = _advance(conversation)
+    while isinstance(step, _Pending):
+        step = _advance(conversation, step.request.run())
+    return step
 
 
-def _send(conversation: Conversation[T], replies: list[BaseMessage]) -> _Pending | T:
+async def arun_conversation(conversation: Conversation[T]) -> T:
+    """Runs a conversation to its end with awaited calls."""
+    step = _advance(conversation)
+    while isinstance(step, _Pending):
+        step = _advance(conversation, await step.request.arun())
+    return step
+
+
+def _advance(conversation: Conversation[T], replies: list[BaseMessage] | None = None) -> _Pending | T:
+    # Only the logic runs in here: a StopIteration of a model or a tool must not look like the logic's end.
     try:
-        return _Pending(conversation.send(replies))
+        return _Pending(next(conversation) if replies is None else conversation.send(replies))
     except StopIteration as end:
         return cast("T", end.value)
 

@@ -290,44 +290,28 @@ async def test_passing_faults_are_invisible_to_the_caller(awaited):
     assert len(model.prompts) == 3
 
 
-@both_entries
-async def test_a_fault_that_stays_ends_as_unavailable_with_its_cause(awaited):
-    fault = ConnectionError("refused")
-    model = ScriptedChatModel(lambda _: fault)
-    with pytest.raises(ModelUnavailableError, match="refused") as caught:
-        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
-    assert caught.value.__cause__ is fault
-    assert len(model.prompts) == 3
+REFUSED = ConnectionError("refused")
+BUG = ZeroDivisionError("a bug")
+KNOWN = ModelRefusedError("an error of this package")
 
 
 @both_entries
-@pytest.mark.parametrize("status", [400, 401, 403, 404])
-async def test_a_refusal_fails_at_once_with_its_cause(awaited, status):
-    fault = openai_error(status)
-    model = ScriptedChatModel(lambda _: fault)
-    with pytest.raises(ModelRefusedError) as caught:
+@pytest.mark.parametrize(
+    ("error", "kind", "cause", "calls"),
+    [
+        (REFUSED, ModelUnavailableError, REFUSED, 3),
+        *((error, ModelRefusedError, error, 1) for error in map(openai_error, (400, 401, 403, 404))),
+        (BUG, ZeroDivisionError, None, 1),
+        (KNOWN, ModelRefusedError, None, 1),
+    ],
+)
+async def test_an_error_that_stays_has_its_kind_and_its_cause(awaited, error, kind, cause, calls):
+    model = ScriptedChatModel(lambda _: error)
+    with pytest.raises(kind, match=str(error)) as caught:
         await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
-    assert caught.value.__cause__ is fault
-    assert len(model.prompts) == 1
-
-
-@both_entries
-async def test_a_programming_error_fails_at_once_as_it_is(awaited):
-    fault = ZeroDivisionError("a defect")
-    model = ScriptedChatModel(lambda _: fault)
-    with pytest.raises(ZeroDivisionError) as caught:
-        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
-    assert caught.value is fault
-    assert len(model.prompts) == 1
-
-
-@both_entries
-async def test_an_error_of_this_package_passes_as_it_is(awaited):
-    fault = ModelRefusedError("said before")
-    model = ScriptedChatModel(lambda _: fault)
-    with pytest.raises(ModelRefusedError) as caught:
-        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
-    assert caught.value is fault
+    assert caught.value.__cause__ is cause
+    assert (caught.value is error) is (cause is None)
+    assert len(model.prompts) == calls
 
 
 def test_an_error_without_a_text_is_named_by_its_type():
