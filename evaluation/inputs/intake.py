@@ -1,7 +1,4 @@
-"""From what a caller hands in to a checked case, or to the list of what is wrong with it.
-
-Whatever is given, nothing is raised for it: data is wrong by path, never by exception.
-"""
+"""Reads a case from the caller's data, or lists what is wrong with it; wrong data never raises."""
 
 from __future__ import annotations
 
@@ -16,63 +13,35 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
 from evaluation.inputs.contract import EvaluationCase
-from evaluation.inputs.run import MEASURES
+from evaluation.inputs.problems import Path, describe_errors, format_path
+from evaluation.inputs.run import MEASURES, AgentRun, RunMetadata, ToolCall
 from evaluation.sensitive.json_values import encode_json
 from evaluation.values import JsonObject, as_object
 
-
-def metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield what describes the run, with the path of its place."""
-    run = as_object(plain.get("agent_run"))
-    yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
-    yield "agent_run.metadata", as_object(run.get("metadata"))
-    yield "run_metadata", as_object(plain.get("run_metadata"))
-
-
-def merge_metadata(plain: JsonObject) -> dict[str, object]:
-    """Join the places; what is null counts as absent."""
-    found: dict[str, object] = {}
-    for _, values in metadata_places(plain):
-        found.update({name: value for name, value in values.items() if value is not None})
-    return found
-
-
-def find_conflicts(plain: JsonObject) -> list[str]:
-    """Name each quantity that two places state differently."""
-    seen: dict[str, tuple[str, object]] = {}
-    problems = []
-    for place, values in metadata_places(plain):
-        for name, value in values.items():
-            first, known = seen.setdefault(name, (place, value))
-            if known != value and value is not None:
-                problems.append(f"{place}.{name}: differs from {first}.{name}; give it once")
-    return problems
-
-
 MAX_DEPTH: Final = 100
-"""Levels of nesting that a case may have."""
+"""Most levels of nesting in a case; the recursive parts of the evaluation rely on it."""
 MAX_PROBLEMS: Final = 50
-"""Problems that are listed; what is beyond is counted."""
+"""Most problems that are listed; the rest is counted."""
 _NESTING: Final = (dict, list)
-_MAX_BITS: Final = 4096
 _LONGEST_NAME: Final = 200
-_PATH_PARTS: Final = 12
-_PATH_PART: Final = 60
+_FIELDS: Final = tuple(
+    name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCase:
-    """A case that can be evaluated, as a model and as the plain JSON it was read from."""
+    """A valid case: as a model, as plain JSON, and as JSON text."""
 
     case: EvaluationCase
     plain: dict[str, object]
     text: bytes
-    """The same as JSON in UTF-8."""
+    """In UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A case that cannot be evaluated, with each problem by its path."""
+    """An invalid case, with one sentence for each problem."""
 
     problems: tuple[str, ...]
     case_id: str | None = None
@@ -80,7 +49,7 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableCase:
-    """Stands for a case that could not even be read, with its place; ``evaluate`` finds it invalid."""
+    """Stands for a case that could not be read from its file; ``evaluate`` reports it as invalid."""
 
     where: str
     problem: str
@@ -88,43 +57,50 @@ class UnreadableCase:
 
 @dataclass(frozen=True, slots=True)
 class CaseWithBaseline:
-    """A case with what it is compared with, in place of its own ``baseline_metrics``."""
+    """A case with a baseline that replaces its ``baseline_metrics``."""
 
     case: object
     baseline: object
 
 
-def read_case(given: object) -> AcceptedCase | RefusedCase:
-    """Check a case: an object in the document's shape, or an ``EvaluationCase``.
+def read_case(data: object) -> AcceptedCase | RefusedCase:
+    """Validate a case: an object in the document's shape, or an ``EvaluationCase``.
 
-    What is accepted shares nothing with what was given.
+    An accepted case shares nothing with ``data``.
     """
-    if isinstance(given, UnreadableCase):
-        return RefusedCase((f"{given.where}: {given.problem}",), given.where)
-    try:
-        value = _plain(given)
-        copy = _copied(value) or _not_json(value)
-    except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return RefusedCase((f"case: reading it failed with {type(error).__name__}",))
-    return copy if isinstance(copy, RefusedCase) else _accepted(copy)
+    if isinstance(data, UnreadableCase):
+        return RefusedCase((f"{data.where}: {data.problem}",), data.where)
+    value = _to_plain(data)
+    copy = _copy_json(value)
+    return _refuse_values(value) if copy is None else _validate(copy)
 
 
-def _accepted(copy: _Copy) -> AcceptedCase | RefusedCase:
-    try:
-        case = _case(copy.plain)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        problems = [f"{_path(part['loc'])}: {part['msg']}" for part in found]
-        return RefusedCase(_bounded(problems), _case_id(copy.plain))
-    plain = cast("dict[str, object]", copy.plain)
-    twice = find_conflicts(plain)
-    return RefusedCase(_bounded(twice), case.case_id) if twice else AcceptedCase(case, plain, copy.text)
+def merge_metadata(plain: JsonObject) -> dict[str, object]:
+    """Join the metadata of all its places; null counts as absent."""
+    metadata: dict[str, object] = {}
+    for _, values in metadata_places(plain):
+        metadata.update({name: value for name, value in values.items() if value is not None})
+    return metadata
 
 
-def _case_id(value: object) -> str | None:
-    """Give the name of a case that is wrong elsewhere."""
-    name = value.get("case_id") if isinstance(value, Mapping) else None
-    return name[:_LONGEST_NAME] if isinstance(name, str) else None
+def metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the path and the values of each place that may describe the run."""
+    run = as_object(plain.get("agent_run"))
+    yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
+    yield "agent_run.metadata", as_object(run.get("metadata"))
+    yield "run_metadata", as_object(plain.get("run_metadata"))
+
+
+def find_conflicts(plain: JsonObject) -> list[str]:
+    """List the metadata that two places state differently."""
+    first_seen: dict[str, tuple[str, object]] = {}
+    problems = []
+    for place, values in metadata_places(plain):
+        for name, value in values.items():
+            first, known = first_seen.setdefault(name, (place, value))
+            if known != value and value is not None:
+                problems.append(f"{place}.{name}: differs from {first}.{name}; give it once")
+    return problems
 
 
 class _Copy(NamedTuple):
@@ -132,120 +108,106 @@ class _Copy(NamedTuple):
     text: bytes
 
 
-def _copied(value: object) -> _Copy | None:
-    """Copy a value by way of its JSON text; None where it cannot be, or is nested too deep."""
+def _validate(copy: _Copy) -> AcceptedCase | RefusedCase:
+    try:
+        case = EvaluationCase.model_validate(copy.plain)
+    except ValidationError as error:
+        return _refuse(describe_errors(error, copy.plain, _FIELDS), copy.plain)
+    plain = cast("dict[str, object]", copy.plain)
+    conflicts = find_conflicts(plain)
+    return _refuse(conflicts, plain) if conflicts else AcceptedCase(case, plain, copy.text)
+
+
+def _refuse(problems: list[str], value: object) -> RefusedCase:
+    name = value.get("case_id") if isinstance(value, Mapping) else None
+    more = len(problems) - MAX_PROBLEMS
+    rest = (f"and {more} more problems",) if more > 0 else ()
+    case_id = name[:_LONGEST_NAME] if isinstance(name, str) else None
+    return RefusedCase((*problems[:MAX_PROBLEMS], *rest), case_id)
+
+
+def _to_plain(data: object) -> object:
+    """Write models as plain values."""
+    if isinstance(data, CaseWithBaseline):
+        case = _to_plain(data.case)
+        baseline = {"baseline_metrics": _to_plain(data.baseline)}
+        return {**case, **baseline} if isinstance(case, Mapping) else case
+    if isinstance(data, BaseModel):
+        return data.model_dump(exclude_unset=True, warnings=False)
+    if isinstance(data, Mapping) and any(isinstance(value, BaseModel) for value in data.values()):
+        return {key: _to_plain(value) for key, value in data.items()}
+    return data
+
+
+def _copy_json(value: object) -> _Copy | None:
+    """Copy a value by way of its JSON text; None if it is no JSON or nested too deep."""
     try:
         text = to_json(value, inf_nan_mode="null")
         plain: object = from_json(text, cache_strings="keys")
     except (ValueError, RecursionError):
-        return _rewritten(value)
-    if plain != value:  # this writer is several times as fast as the strict one, and takes dates and sets too
-        return _rewritten(value)
-    deep = text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(plain) > MAX_DEPTH
-    return None if deep else _Copy(plain, text)
+        return _copy_strictly(value)
+    # This writer is several times as fast as the strict one, but it also accepts dates and sets.
+    if plain != value:
+        return _copy_strictly(value)
+    is_deep = text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(plain) > MAX_DEPTH
+    return None if is_deep else _Copy(plain, text)
 
 
-def _rewritten(value: object) -> _Copy | None:
+def _copy_strictly(value: object) -> _Copy | None:
     try:
-        text = json.dumps(value, allow_nan=False, default=_as_object)
-        plain: object = json.loads(_without_surrogates(text) if "\\ud" in text else text)
+        text = json.dumps(value, allow_nan=False, default=_as_dict)
+        plain: object = json.loads(_replace_surrogates(text) if "\\ud" in text else text)
     except (TypeError, ValueError, RecursionError):
         return None
     return _Copy(plain, encode_json(plain)) if _depth(plain) <= MAX_DEPTH else None
 
 
-def _as_object(value: object) -> dict[object, object]:
+def _as_dict(value: object) -> dict[object, object]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(type(value).__name__)
 
 
-def _case(plain: object) -> EvaluationCase:
-    """Check plain JSON.
-
-    Raises:
-        ValidationError: It is no case; in JSON's words (object, array), which only the reader of text uses.
-    """
-    try:
-        return EvaluationCase.model_validate(plain)
-    except ValidationError:
-        return EvaluationCase.model_validate_json(json.dumps(plain))
-
-
-def _not_json(value: object) -> RefusedCase:
-    problems = _bounded(list(islice(_odd_values(value), 10 * MAX_PROBLEMS)))
-    return RefusedCase(problems or ("the case cannot be written as JSON",), _case_id(value))
-
-
-def _plain(given: object) -> object:
-    """Write models out; those that a plain object holds too."""
-    if isinstance(given, CaseWithBaseline):
-        case = _plain(given.case)
-        baseline = {"baseline_metrics": _plain(given.baseline)}
-        return {**case, **baseline} if isinstance(case, Mapping) else case
-    if isinstance(given, BaseModel):
-        return given.model_dump(exclude_unset=True, warnings=False)
-    if isinstance(given, Mapping) and any(isinstance(value, BaseModel) for value in given.values()):
-        return {key: _plain(value) for key, value in given.items()}
-    return given
-
-
-def _without_surrogates(text: str) -> str:
-    """Replace lone surrogates, which no UTF-8 text can hold."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which models write when they cut an emoji, and UTF-8 cannot hold."""
     value = json.loads(text)
     return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def _depth(plain: object) -> int:
-    """Count the levels of nesting; more than ``MAX_DEPTH`` are not counted on."""
+    """Count the levels of nesting, up to one more than ``MAX_DEPTH``."""
     level, depth = [plain] if isinstance(plain, _NESTING) else [], 0
     while level and depth <= MAX_DEPTH:
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        inner = [value.values() if isinstance(value, dict) else value for value in level]
         level = [part for parts in inner for part in parts if isinstance(part, _NESTING)]
         depth += 1
     return depth
 
 
-def _parts(value: object) -> Iterator[tuple[str | int, object]]:
-    if isinstance(value, Mapping):
-        yield from ((str(key), part) for key, part in value.items())
+def _refuse_values(value: object) -> RefusedCase:
+    # A value that contains itself has a problem at each of endlessly many paths.
+    problems = list(islice(_find_odd_values(value, ()), 10 * MAX_PROBLEMS))
+    return _refuse(problems or ["the case cannot be written as JSON"], value)
+
+
+def _find_odd_values(value: object, path: Path) -> Iterator[str]:
+    """Describe each value that is no JSON, by its path."""
+    problem = _describe_oddness(value, len(path))
+    if problem is not None:
+        yield f"{format_path(path)}: {problem}"
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _find_odd_values(part, (*path, str(key)))
     elif isinstance(value, list | tuple):
-        yield from enumerate(value)
+        for index, part in enumerate(value):
+            yield from _find_odd_values(part, (*path, index))
 
 
-def _odd_values(root: object) -> Iterator[str]:
-    """Name what is no JSON, by its path; a value met again inside itself is not entered."""
-    waiting: list[tuple[tuple[str | int, ...], object, frozenset[int]]] = [((), root, frozenset())]
-    while waiting:
-        path, value, inside = waiting.pop()
-        wrong = "a value that holds itself" if id(value) in inside else _oddness(value, len(path))
-        if wrong is not None:
-            yield f"{_path(path)}: {wrong}"
-            continue
-        entered = inside | {id(value)}
-        parts = [((*path, key), part, entered) for key, part in _parts(value)]
-        waiting.extend(reversed(parts))
-
-
-def _oddness(value: object, depth: int) -> str | None:
+def _describe_oddness(value: object, depth: int) -> str | None:
     if depth >= MAX_DEPTH and isinstance(value, Mapping | list | tuple):
         return f"more than {MAX_DEPTH} levels of nesting"
     if isinstance(value, float) and not math.isfinite(value):
-        return f"{value} is no JSON number; leave the field out where the value is not known"
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        return f"an integer of {value.bit_length()} bits; {_MAX_BITS} are accepted"
+        return f"{value} is no JSON number; leave the field out if the value is not known"
     if value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple):
         return None
-    return f"{type(value).__name__} is no JSON value"
-
-
-def _path(parts: tuple[str | int, ...]) -> str:
-    """Write a path as code does: agent_run.tool_calls[2].args; the middle of a long one is left out."""
-    shown = parts if len(parts) <= _PATH_PARTS else (*parts[:_PATH_PARTS], "...")
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part[:_PATH_PART]}" for part in shown)
-    return text.removeprefix(".") or "case"
-
-
-def _bounded(problems: list[str]) -> tuple[str, ...]:
-    more = len(problems) - MAX_PROBLEMS
-    return (*problems[:MAX_PROBLEMS], *([f"and {more} more problems"] if more > 0 else []))
+    return f"{type(value).__name__} is no JSON value; convert it to a text, number, list or object"
