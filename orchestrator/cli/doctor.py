@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 import typer
-from pydantic import BaseModel, ConfigDict
 from rich.text import Text
 
 from agents import ModelSetupError
@@ -34,11 +34,8 @@ _NO_WEIGHTS: Final = (
 )
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Embedded(_Record):
+@dataclass(frozen=True, slots=True)
+class Embedded:
     """The embedded model: ``ready`` if it can be loaded, otherwise ``problem`` says why not."""
 
     ready: bool
@@ -48,7 +45,8 @@ class Embedded(_Record):
     problem: str | None = None
 
 
-class Ollama(_Record):
+@dataclass(frozen=True, slots=True)
+class Ollama:
     """The Ollama server and its models, in the order of the server."""
 
     host: str
@@ -56,14 +54,16 @@ class Ollama(_Record):
     models: list[str]
 
 
-class OpenAICompatible(_Record):
+@dataclass(frozen=True, slots=True)
+class OpenAICompatible:
     """Whether the variables for an OpenAI-compatible server are set."""
 
     api_key_set: bool
     base_url_set: bool
 
 
-class Diagnosis(_Record):
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
     """The result of all checks. ``usable`` lists the model specifications that a run can use now."""
 
     python: str
@@ -164,7 +164,7 @@ def report_models(*, json: bool) -> None:
     with print_logs_on(build_progress_console()):
         diagnosis = diagnose()
     if json:
-        typer.echo(to_json(diagnosis.model_dump()).encode())
+        typer.echo(to_json(asdict(diagnosis)).encode())
     else:
         build_result_console().print(draw_diagnosis(diagnosis))
     if not diagnosis.usable:

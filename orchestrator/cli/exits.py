@@ -28,7 +28,6 @@ _OPTIONS: Final = {
 }
 _PHRASES: Final = {
     "run()": "`orchestrator run`",
-    "resume()": "`orchestrator resume`",
     '{"answer": "approve"}': "--approve",
     '{"answer": "correct", "text": "what to do otherwise"}': "--correct TEXT",
     '{"answer": "deny", "text": "why"}': "--deny REASON",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import BufferedWriter, FileIO, TextIOWrapper
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from orchestrator.cli.interruption import exit_on_ctrl_c
 
@@ -22,13 +24,21 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    if sys.platform != "win32":  # where a console is not a file
+    # A stream that is closed before the start is None, and the next file that is opened gets its number.
+    sys.stdout = sys.stdout or _open_nowhere()
+    if not sys.stderr:
+        sys.stderr = _open_nowhere()
+    elif sys.platform != "win32":  # where a console is not a file
         stderr = BufferedWriter(_LossyFile(2, "wb", closefd=False))
         sys.stderr = TextIOWrapper(stderr, sys.stderr.encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A result with a character that the terminal's encoding lacks must still be printed.
             stream.reconfigure(errors="replace")
+
+
+def _open_nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 class _LossyFile(FileIO):

@@ -21,17 +21,8 @@ _ANSWERS: Final = {"approve": "--approve", "correct": "--correct TEXT", "deny": 
 
 def format_resume_command(thread_id: str, store: str) -> str:
     """Return the command that resumes a run of a store."""
-    option = "" if store == str(default_path()) else f" --db {_quote_word(store)}"
-    return f"orchestrator resume {_quote_word(thread_id)}{option}"
-
-
-def _quote_word(text: str) -> str:
-    """Quote a word for a shell; invisible characters as escapes of bash and zsh."""
-    if clean(text) == text and text.isprintable():
-        return quote(text)
-    # A name with invisible characters could otherwise not be copied from the terminal.
-    escaped = text.encode("unicode_escape").decode().replace("'", "\\'")
-    return f"$'{escaped}'"
+    option = "" if store == str(default_path()) else f" --db {quote(clean(store))}"
+    return f"orchestrator resume {quote(clean(thread_id))}{option}"
 
 
 def format_answer_command(question: Question, thread_id: str, store: str) -> str:

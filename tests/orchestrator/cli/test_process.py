@@ -45,6 +45,13 @@ def test_progress_that_cannot_be_written_is_dropped():
         assert full.write(b"progress") == 8
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
+def test_a_process_without_standard_error_runs(environment):
+    command = ["sh", "-c", 'exec "$0" -m orchestrator --version 2>&-', sys.executable]
+
+    assert subprocess.check_output(command, env=environment).startswith(b"plan-execute-monitor ")
+
+
 def interrupt_at_import(module, environment, *command):
     """Start a command and send Ctrl-C as soon as it has imported a module."""
     with subprocess.Popen(

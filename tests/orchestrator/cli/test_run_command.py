@@ -83,8 +83,9 @@ def test_the_number_of_retries_reaches_the_state(ask):
 def test_a_warning_of_the_agents_goes_to_standard_error_as_text(ask):
     said = ask(plans=["no [red]plan[/red] \x1b[31m"])
 
-    assert "warning (agents.planning): the plan is no list" in said.stderr
-    assert "[red]plan[/red] [31m" in said.stderr
+    assert "warning (agents.planning): " in said.stderr
+    assert "[red]plan[/red]" in said.stderr
+    assert "\x1b" not in said.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
