@@ -6,6 +6,7 @@ A model accepts unusual spellings, and refuses a reply that leaves the decision 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -82,8 +83,10 @@ class Reply(BaseModel):
         return {**dict.fromkeys(cls.model_fields, ""), **statement}
 
     @classmethod
+    @cache
     def response_schema(cls) -> JsonSchema:
         """Builds the JSON schema that constrains a model's reply."""
+        # Cached, since pydantic takes a millisecond for it.
         return cls.model_json_schema(schema_generator=_UntitledSchema)
 
     def is_approval(self) -> bool:
