@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
@@ -17,9 +15,6 @@ from langchain_core.tools import tool
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from orchestrator.state.graph_state import NO_USAGE, Usage
-from orchestrator.state.plain_values import plain_json
-from orchestrator.state.usage import add_usage
 from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, refuse
@@ -341,67 +336,3 @@ def test_a_model_called_within_a_tool_is_counted():
 
 
 # Sums
-
-amounts = st.one_of(st.none(), st.integers(0, 1000))
-
-
-@st.composite
-def usages(draw):
-    calls = draw(st.integers(0, 5))
-    failed = draw(st.integers(0, calls))
-    tokens = draw(amounts) if calls > failed else None
-    cost = None if tokens is None else draw(st.one_of(st.none(), st.just(tokens / 2)))
-    return Usage(
-        model_calls=calls,
-        failed_model_calls=failed,
-        input_tokens=tokens,
-        output_tokens=None if tokens is None else 0,
-        total_tokens=tokens,
-        token_source="missing" if tokens is None else "measured",
-        cost_usd=cost,
-        latency_ms=float(draw(st.integers(0, 100))),
-    )
-
-
-@given(usages())
-def test_adding_nothing_changes_nothing(usage):
-    assert add_usage(usage, NO_USAGE) == add_usage(NO_USAGE, usage) == usage
-
-
-@given(usages(), usages())
-def test_the_order_of_a_sum_has_no_say(first, second):
-    assert add_usage(first, second) == add_usage(second, first)
-
-
-@given(usages(), usages(), usages())
-def test_the_grouping_of_a_sum_has_no_say(first, second, third):
-    assert add_usage(add_usage(first, second), third) == add_usage(first, add_usage(second, third))
-
-
-@given(usages(), usages())
-def test_a_sum_is_missing_exactly_where_a_part_that_answered_is(first, second):
-    answered = [part for part in (first, second) if part["model_calls"] > part["failed_model_calls"]]
-    known = bool(answered) and all(part["total_tokens"] is not None for part in answered)
-
-    assert add_usage(first, second)["token_source"] == ("measured" if known else "missing")
-
-
-@pytest.mark.parametrize(
-    ("value", "json"),
-    [
-        ({"a": (1, 2)}, {"a": [1, 2]}),
-        ({"a": {1}}, {"a": "{1}"}),
-        ({1: "a", (1, 2): "dropped"}, {"1": "a"}),
-        ("text", "text"),
-        (None, None),
-        (b"x", "b'x'"),
-    ],
-)
-def test_what_json_cannot_hold_becomes_text(value, json):
-    assert plain_json(value) == json
-
-
-def test_a_whole_number_that_no_store_can_hold_is_kept_as_its_text():
-    numbers = plain_json([10**40, -(10**19), 2**63 - 1])
-
-    assert numbers == [str(10**40), str(-(10**19)), 2**63 - 1]

@@ -334,3 +334,24 @@ def test_a_command_without_a_message_is_recorded_as_it_is_shown():
     result, error = answered(Command(goto="other"))
 
     assert ("goto='other'" in result, error) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "json"),
+    [
+        ({"a": (1, 2)}, {"a": [1, 2]}),
+        ({"a": {1}}, {"a": "{1}"}),
+        ({1: "a", (1, 2): "dropped"}, {"1": "a"}),
+        ("text", "text"),
+        (None, None),
+        (b"x", "b'x'"),
+    ],
+)
+def test_what_json_cannot_hold_becomes_text(value, json):
+    assert plain_json(value) == json
+
+
+def test_a_whole_number_that_no_store_can_hold_is_kept_as_its_text():
+    numbers = plain_json([10**40, -(10**19), 2**63 - 1])
+
+    assert numbers == [str(10**40), str(-(10**19)), 2**63 - 1]
