@@ -95,6 +95,7 @@ def _find_assigned(subject: EncodedText) -> Iterator[Span]:
 def _find_stated(subject: EncodedText) -> Iterator[Span]:
     """Find passwords and secrets in sentences: ``The password is hunter2.``."""
     for start, end in subject.find_spans(_STATED):
+        # "The password is incorrect" tells no password.
         if not _is_plain_word(subject.decode(start, end).rstrip(".,;:!?)")):
             yield from _password_span(subject, start, end)
 
@@ -114,12 +115,14 @@ def _find_in_commands(subject: EncodedText) -> Iterator[Span]:
 
 def _find_basic_auth(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_BASIC):
+        # The code holds "user:password"; in prose, any word may follow "basic".
         if b":" in _decode_base64(subject.data[start:end]):
             yield Span(start, end, "authorization", "credential")
 
 
 def _find_in_urls(subject: EncodedText) -> Iterator[Span]:
     for start, end in subject.find_spans(_URL_PASSWORD):
+        # "https://host:8080/path@v2" has a port and no password.
         if _is_value(subject.data[start:end]) and _PORT.match_end(subject.data, start) < 0:
             yield Span(start, end, "url_password", "credential")
 

@@ -78,15 +78,15 @@ def _find_emails(subject: EncodedText) -> Iterator[Span]:
 
 def _find_phones(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
+    # Without a label, only numbers with a leading 0: other national numbers look like any digits.
+    is_trunk_number = partial(_is_national_number, regions=_TRUNK_REGIONS)
     international = (
         span for span in subject.find_spans(_INTERNATIONAL) if not _is_digit_group(data, span[0])
     )
     places = chain(
         _check_numbers(subject, international, _is_international_number),
         (span for span in subject.find_spans(_AMERICAN) if stands_alone(data, *span)),
-        _check_numbers(
-            subject, subject.find_spans(_TRUNK), partial(_is_national_number, regions=_TRUNK_REGIONS)
-        ),
+        _check_numbers(subject, subject.find_spans(_TRUNK), is_trunk_number),
         _check_numbers(subject, _labelled_numbers(subject), _is_phone_number),
     )
     yield from (Span(start, end, "phone", "personal") for start, end in places)
@@ -100,7 +100,7 @@ def _is_digit_group(data: bytes, start: int) -> bool:
 def _labelled_numbers(subject: EncodedText) -> Iterator[tuple[int, int]]:
     data = subject.data
     for _, place in _PHONE_LABEL.find_places(subject):
-        start = place - (data[place - 1 : place] == b"(")  # what stands between may have taken the bracket
+        start = place - (data[place - 1 : place] == b"(")  # the label's pattern may have consumed the bracket
         end = _LABELLED_NUMBER.match_end(data, start)
         if end > 0 and _DATE.match_end(data, start) < 0:
             yield start, end

@@ -117,6 +117,7 @@ def _iterate_scalars(values: Iterable[tuple[str, object]], search: Search) -> It
     """
     scalars, candidates = Quota(MAX_SCALARS), Quota(MAX_CANDIDATES)
 
+    # Records repeat their names, so each name is classified once.
     @cache
     def kind_of(name: str) -> str | None:
         candidates.use_one()
@@ -144,6 +145,7 @@ def _search_texts(
             yield _UNSEARCHED
             continue
         first = bisect_right(ends, span.start)
+        # A recogniser may return one span over several scalars.
         parts = joined[span.start : span.end].split(_SEPARATOR)
         for place, part in zip(places[first:], parts, strict=False):
             yield place, SensitiveValue(part.strip(), span.kind, span.category)
@@ -156,6 +158,7 @@ def _iterate_texts(value: object, depth: int, candidates: Quota) -> Iterator[tup
         if text:
             yield leaf.name, text
         if depth < _MAX_TEXT_DEPTH and text[:1] in {"{", "["}:
+            # Parsing takes time, so a text that looks like JSON counts as a candidate.
             candidates.use_one()
             if may_contain_sensitive(text.encode("utf-8", "replace")):
                 yield from _iterate_texts(_parse_json(text), depth + 1, candidates)

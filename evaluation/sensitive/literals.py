@@ -108,6 +108,7 @@ class Literals:
 
     def _match_at(self, data: bytes, start: int) -> tuple[int, str] | None:
         for head in range(_HEAD, _SHORTEST - 1, -1):
+            # Longest first: otherwise a value that begins with another one would be replaced in part.
             for size in self.sizes.get(data[start : start + head], ()):
                 kind = self.kinds.get(data[start : start + size])
                 if kind and _stands_alone(data, start, start + size):
@@ -138,6 +139,7 @@ def _spellings(value: SensitiveValue) -> Iterator[str]:
     yield from (literal, literal.strip(_EDGE))
     if not _PLAIN.fullmatch(literal):
         yield from _escaped_spellings(literal)
+    # A part of a key, for example one line of a private key, is as secret as the key.
     if value.category == "credential":
         parts = [*_PARTS.split(literal), *literal.splitlines()]
         yield from (part for part in parts if len(part) >= _SHORTEST_PART and not part.isalpha())

@@ -142,6 +142,7 @@ _DATE: Final = Pattern(
 
 def _find_numbers(subject: EncodedText) -> Iterator[Span]:
     data = subject.data
+    # Two passes: a distinctive form needs no word, and behind a word any spelling counts.
     written = (bounds for bounds in subject.find_spans(_ANY_WRITTEN) if stands_alone(data, *bounds))
     for turn, (start, end) in enumerate(written):
         yield from _first_valid(_check_written(data, start, end), start, end, turn)

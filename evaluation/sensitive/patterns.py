@@ -121,6 +121,7 @@ class EncodedText:
     def __post_init__(self) -> None:
         """Encode the text once for all detectors, with lookalikes as ASCII characters."""
         plain = self.text if self.text.isascii() else self.text.translate(_LOOKALIKES)
+        # "replace" writes one "?" per character, so positions stay the same.
         object.__setattr__(self, "data", plain.encode("latin-1", "replace"))
         object.__setattr__(self, "quota", Quota(MAX_CANDIDATES))
 
@@ -147,6 +148,7 @@ def stands_alone(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_joined(neighbours: bytes) -> bool:
+    # In "123-45-6789-1" and "1.2.3.4.5" the match is a part of a longer number.
     return neighbours[:1].isdigit() and neighbours[1:] in {b"-", b".", b"/", b":", b","}
 
 

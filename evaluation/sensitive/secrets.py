@@ -95,6 +95,7 @@ def _find_prefixed(subject: EncodedText) -> Iterator[Span]:
 
 def _identify_token(token: bytes) -> tuple[str, int]:
     """Return the kind and the length of the token at the start, or a length of 0."""
+    # The first form wins, so "sk-ant-" has to stand before "sk-" in the table.
     for kind, pattern in _PATTERNS:
         length = pattern.match_end(token, 0)
         if length > 0 and not token[length : length + 1].isalnum() and _looks_generated(token[:length]):
@@ -122,6 +123,7 @@ _TOKENS: Final = (
     ("discord_webhook", Pattern(r"(discord(?:app)?[.]com/api/webhooks/[0-9]+/[\w\-]{20,})")),
     ("azure_sas", Pattern(r"[?&;]sig=([A-Za-z0-9%+/]{40,}=*)")),
 )
+# A key that was cut off has no END line, but it is still secret.
 _KEY_BLOCK: Final = Pattern(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:[^\-\x00]|-[^\-\x00])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]*)"

@@ -67,6 +67,7 @@ def _merge_overlaps(spans: Iterable[Span]) -> list[Span]:
 def _parts_outside(span: Span, credentials: list[Span]) -> Iterator[Span]:
     """Yield the parts of ``span`` that no credential covers."""
     start = span.start
+    # The credential before the start may reach into the span.
     first = max(0, bisect_right(credentials, start, key=lambda credential: credential.start) - 1)
     for credential in islice(credentials, first, None):
         if credential.start >= span.end:

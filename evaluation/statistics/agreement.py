@@ -67,6 +67,7 @@ def _kappa_and_error(confusion: Confusion, total: int) -> tuple[float, float]:
         for column, count in counts.items()
     )
     variance = (spread - (kappa - chance * (1 - kappa)) ** 2) / (total * (1 - chance) ** 2)
+    # Rounding can make the variance slightly negative.
     return kappa, math.sqrt(max(0.0, variance))
 
 

@@ -59,5 +59,6 @@ def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proport
     rate, square = successes / trials, z * z / trials
     middle = (rate + square / 2) / (1 + square)
     half = z * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials)) / (1 + square)
+    # Rounding can lead slightly out of 0 to 1.
     interval = Interval(max(0.0, middle - half), min(1.0, middle + half), confidence)
     return Proportion(successes, trials, rate, interval)

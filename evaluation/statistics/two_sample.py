@@ -41,6 +41,7 @@ def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidenc
     if fewest < MIN_VALUES:
         raise ContractError(f"an effect size needs {MIN_VALUES} values on each side, not {fewest}")
     z = two_sided_quantile(confidence)
+    # Bisection in the sorted other side: n log m instead of n times m comparisons.
     by_treatment = _dominance(treatment, sorted(control))
     delta = math.fsum(by_treatment) / len(by_treatment)
     by_control = [-dominance for dominance in _dominance(control, sorted(treatment))]

@@ -108,6 +108,7 @@ def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Expos
         _Exposure(category, kind, len(different), place, values.get(place))
         for (place, category, kind), different in literals.items()
     ]
+    # The search yields credentials with a telling name first; findings follow the order of the run.
     positions = {place: position for position, place in enumerate(values)}
     return sorted(exposures, key=lambda exposure: positions.get(exposure.where, len(positions)))
 

@@ -21,6 +21,7 @@ _TRAILING: Final = ".,;:!)]}"
 
 def find_hosts(text: str) -> Iterator[str]:
     """Yield the host of each URL in ``text``: lower case, normalised, without user and port."""
+    # Most texts hold no URL, and this test is faster than the pattern.
     if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
         return
     data = text.encode("utf-8", "replace")
@@ -33,7 +34,9 @@ def find_hosts(text: str) -> Iterator[str]:
 
 def parse_host(authority: str) -> str:
     """Return the host of ``user:password@host:port``."""
+    # Browsers decode and normalise a host as well; otherwise "ev%69l.test" would hide one.
     plain = normalize("NFKC", unquote(authority)).replace(_IDEOGRAPHIC_STOP, ".")
+    # The last "@" ends the user part: "https://good.test@evil.test" leads to evil.test.
     named = plain.rpartition("@")[2].rstrip(_TRAILING).lower()
     if named.startswith("["):
         return named.partition("]")[0] + "]"

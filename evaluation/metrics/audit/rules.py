@@ -69,6 +69,7 @@ def _check_rule(index: int, source: object, run: AuditedRun) -> Iterator[AuditFi
     try:
         rule = AuditRule.model_validate(source)
     except ValidationError as error:
+        # A stand-in, because the finding of a rule that cannot be read needs an id and a category too.
         unreadable = AuditRule(id=f"audit.rules[{index}]", allowed_tools=[])
         problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
         reason = f"the rule cannot be read: {problem}"
@@ -79,6 +80,7 @@ def _check_rule(index: int, source: object, run: AuditedRun) -> Iterator[AuditFi
 
 
 def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
+    # A valid rule has exactly one of these fields.
     if rule.forbidden is not None:
         yield from _check_content(rule.forbidden, run.texts, "forbidden")
     elif rule.required is not None:

@@ -75,6 +75,7 @@ def _values_by_metric(runs: Sequence[Measurements]) -> dict[str, list[float]]:
 
 def _band_around(metric: str, values: Sequence[float], rules: DriftRules) -> Band:
     center, spread = center_and_spread(values, rules.method)
+    # Any change would be infinitely many deviations away.
     if spread == 0.0:
         bounds = _tolerance_bounds(metric, center, rules)
         return Band("anomaly", metric, center, *bounds, f"each of {len(values)} runs")

@@ -75,6 +75,7 @@ def _group_entries(group: str, values: JsonObject, is_metric: IsMetric) -> Itera
     prefix, sources = _GROUP_PREFIXES.get(group, ""), values.get("sources")
     quantities: Container[object] = sources if isinstance(sources, Mapping) else ()
     for name, value in values.items():
+        # A report writes null for a metric that it could not compute.
         if value is None:
             continue
         if name in quantities or is_metric(name):
@@ -84,6 +85,7 @@ def _group_entries(group: str, values: JsonObject, is_metric: IsMetric) -> Itera
 
 
 def _judge_entries(source: JsonObject, is_metric: IsMetric) -> Iterator[tuple[str, object]]:
+    # A report holds the judge's score outside its metrics.
     judge = source.get("judge")
     result = judge.get("result") if isinstance(judge, Mapping) else None
     if isinstance(result, Mapping) and result.get("score") is not None and is_metric("judge_score"):
@@ -129,6 +131,7 @@ def read_baseline(source: JsonObject, is_metric: IsMetric) -> Baseline:
 
 def _read_runs(value: object, is_metric: IsMetric) -> list[Measurements]:
     entries = value if isinstance(value, list) else []
+    # An entry that is no object still counts as a run, as one without values.
     return [read_measurements(_as_object(entry) or {}, is_metric) for entry in entries]
 
 

@@ -79,6 +79,7 @@ def _compare_by_bands(
         for band in compared
         if not band.low <= current[band.metric] <= band.high
     ]
+    # Reported, so that nobody takes a metric that the run lacks for an unchanged one.
     missing = {
         band.metric: missing_data("the run has no number for it")
         for band in bands
@@ -122,9 +123,11 @@ def _summarize(comparison: _Comparison, rules: DriftRules) -> tuple[JsonObject, 
     compared = frozenset(comparison.metrics)
     absent = missing_data("the baseline does not have it")
     unscored = {
+        # The second part wins: it knows why a metric of the baseline was not compared.
         **{metric: absent for metric in rules.tolerances if metric not in compared},
         **comparison.unscored,
     }
+    # An improvement is a signal too, but no failure.
     failed = [_failed_outcome(signal) for signal in comparison.signals if signal.worse is not False]
     outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
     counts = dict.fromkeys(OUTCOME_STATUSES, 0)
@@ -132,6 +135,7 @@ def _summarize(comparison: _Comparison, rules: DriftRules) -> tuple[JsonObject, 
         counts[reason["status"]] += 1
     return {
         "status": "scored" if compared else "error" if counts["error"] else "missing_data",
+        # An open outcome must not count as a pass.
         "passed": False if failed else None if outcomes else True,
         "compared": len(compared),
         "counts": {**counts, "scored": len(compared)},
@@ -151,6 +155,7 @@ def _open_outcomes(
 ) -> Iterator[MetricOutcome]:
     """Yield one for each metric that a tolerance names, one for other faults, one for an empty result."""
     for metric, tolerance in rules.tolerances.items():
+        # A metric that was compared in one way is answered, even if another way had too few values.
         if metric in unscored and metric not in compared:
             text = "has a tolerance and cannot be compared"
             yield _open_outcome(metric, unscored[metric], tolerance.severity, text)

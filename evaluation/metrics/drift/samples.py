@@ -67,11 +67,13 @@ def compare_samples(
     try:
         return _test_sides(usable, rules), unusable
     except MissingExtraError as error:
+        # SciPy is optional. Without it, metrics that need no test are still compared.
         return [], {**unusable, **dict.fromkeys(usable, unscored_error(str(error)))}
 
 
 def _test_sides(sides: Mapping[str, _Sides], rules: DriftRules) -> list[SampleTest]:
     tests = {metric: two_sample_test(*pair, confidence=1.0 - rules.alpha) for metric, pair in sides.items()}
+    # Adjusted together, because each further test raises the chance of a false alarm.
     p_values = adjust_p_values([test.p_value for test in tests.values()])
     return [
         SampleTest(metric, *sides[metric], tests[metric], p_value)

@@ -97,6 +97,7 @@ def _direction(metric: str, rules: DriftRules, directions: Directions) -> Direct
 def _is_sustained(band: Band, low: bool, recent: Sequence[Measurements], others: int) -> bool:
     newest = [run.values.get(band.metric) for run in recent[-others:]]
     breached = [value is not None and (value < band.low if low else value > band.high) for value in newest]
+    # With fewer earlier runs than the rules ask for, nothing shows that a breach lasts.
     return len(breached) == others and all(breached)
 
 
@@ -108,6 +109,7 @@ def _severity(metric: str, worse: bool | None, sustained: bool | None, rules: Dr
         return severity
     if sustained:
         return "critical"
+    # A single breach may be noise, so it is a warning at most.
     return "warning" if severity == "critical" else severity
 
 
