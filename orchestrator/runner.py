@@ -41,7 +41,7 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        async with aclosing(self._run(launch, live=bool(self.hooks))) as events:
+        async with aclosing(self._run_launch(launch, live=bool(self.hooks))) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused):
                     state = event.state
@@ -49,7 +49,7 @@ class Runner:
 
     async def read_events(self, launch: Launch) -> AsyncGenerator[Event, None]:
         """Runs, and yields the events as they happen."""
-        async with aclosing(self._run(launch, live=True)) as events:
+        async with aclosing(self._run_launch(launch, live=True)) as events:
             async for event in events:
                 # A copy: the states in it are the graph's own, and the caller may change what it reads.
                 yield copy.deepcopy(event)
@@ -66,7 +66,7 @@ class Runner:
         for run in running.values() if thread_id is None else filter(None, [running.get(thread_id)]):
             run.cancel(reason)
 
-    async def _run(self, launch: Launch, *, live: bool) -> AsyncGenerator[Event, None]:
+    async def _run_launch(self, launch: Launch, *, live: bool) -> AsyncGenerator[Event, None]:
         """Yields the events after the hooks received them; without ``live``, the first and the last only."""
         resumable = self.launcher.graph.checkpointer is not None
         run = self.launcher.settings.new_context(launch.thread_id, interruptible=resumable)
@@ -79,14 +79,16 @@ class Runner:
                 start = await launch.prepare()
                 run.restore_branches(start.branches)
                 run.began = start.began or self.launcher.settings.now().isoformat()
-                async with aclosing(self._follow(start, run, live=live)) as events:
+                async with aclosing(self._follow_graph(start, run, live=live)) as events:
                     async for event in events:
                         await notify_hooks(self.hooks, event)
                         yield event
         finally:
             self._running.pop(run.thread_id, None)
 
-    async def _follow(self, start: Start, run: RunContext, *, live: bool) -> AsyncGenerator[Event, None]:
+    async def _follow_graph(
+        self, start: Start, run: RunContext, *, live: bool
+    ) -> AsyncGenerator[Event, None]:
         yield start.event
         state = start.state
         try:

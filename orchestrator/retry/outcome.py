@@ -85,7 +85,7 @@ def apply_verdict(
     judged: StepRecord = {**record, "status": _RECORD_STATUS[outcome]}
     earlier = [other for other in current_records(state) if other["attempt"] != record["attempt"]]
     executions = [*earlier, judged]
-    decision = _decide(executions, outcome, state["max_retries"], policy)
+    decision = _decide_retry(executions, outcome, state["max_retries"], policy)
     if decision.again:
         return retry(state, judged, semantic=True)
     lacks_verdict = outcome == "needs_review" and policy.needs_review == "fail"
@@ -204,7 +204,7 @@ def add_transport_retries(retries: Retries, repeated: int) -> Retries:
     return {**retries, "transport": retries["transport"] + repeated}
 
 
-def _decide(
+def _decide_retry(
     executions: Sequence[StepRecord], outcome: Outcome, max_retries: int, policy: RetryPolicy
 ) -> RetryDecision:
     decision = policy.decide(outcome, refusals(executions), max_retries)

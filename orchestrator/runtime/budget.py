@@ -84,11 +84,13 @@ class Budget(SettingsModel):
         # A call that failed reports no usage, and that alone must not end the run.
         if spent["model_calls"] == spent["failed_model_calls"]:
             return None
-        tokens = _compare("max_total_tokens", self.max_total_tokens, spent["total_tokens"], reached=reached)
-        return tokens or _compare("max_cost_usd", self.max_cost_usd, spent["cost_usd"], reached=reached)
+        tokens = _compare_bound(
+            "max_total_tokens", self.max_total_tokens, spent["total_tokens"], reached=reached
+        )
+        return tokens or _compare_bound("max_cost_usd", self.max_cost_usd, spent["cost_usd"], reached=reached)
 
 
-def _compare(name: str, bound: float | None, spent: float | None, *, reached: bool) -> str | None:
+def _compare_bound(name: str, bound: float | None, spent: float | None, *, reached: bool) -> str | None:
     if bound is None:
         return None
     if spent is None:
