@@ -110,6 +110,7 @@ def _count_agent_actions(actions: Iterable[Mapping[str, object]]) -> Counter[obj
 
 
 def _share_of_expected(observed: Counter[object], expected: Counter[object], reason: str) -> float | Unscored:
+    # Multisets: an action that is expected twice must be done twice.
     return (observed & expected).total() / expected.total() if expected else not_applicable(reason)
 
 

@@ -82,6 +82,7 @@ def collect_quantities(
     latencies = _read_floats(metadata.get("call_latencies_ms"))
     if latencies:
         known.update(_summarize_latencies("call_latency", latencies))
+        # A run that records one latency for each call has recorded the number of calls too.
         known.setdefault("model_calls", Quantity(len(latencies)))
     _derive_total(known)
     _derive_cost(known, prices.get(str(metadata.get("model"))))
@@ -145,6 +146,7 @@ def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
     cost = (
         known["input_tokens"].value * price.input_usd + known["output_tokens"].value * price.output_usd
     ) / 1e6
+    # Recorded counts may be so large that the product overflows.
     if math.isfinite(cost):
         known["cost_usd"] = Quantity(cost, "estimated")
 

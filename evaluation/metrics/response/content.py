@@ -97,6 +97,7 @@ def _contains_text(texts: SearchedTexts, text: str, ignore_case: bool) -> bool:
 
 
 def _any_answer(answers: Iterable[bool | None]) -> bool | None:
+    # One text that matches decides, even if another one is too long to search.
     unknown = False
     for answer in answers:
         if answer:
@@ -161,7 +162,7 @@ def _build_undecided(
 
 
 def describe_answer(rule: ContentRule, texts: SearchedTexts, *, is_found: bool, passed: bool) -> str:
-    """Say in one sentence whether the texts contain what a rule names, and what to change."""
+    """Say in one sentence whether the texts contain the content of a rule, and how to correct them."""
     statement = f"{_SUBJECTS[rule.where]} {'contains' if is_found else 'lacks'} {_describe_content(rule)}"
     if passed:
         return f"{statement}, as required"

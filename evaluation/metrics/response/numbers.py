@@ -32,6 +32,7 @@ _POINTS: Final = frozenset(".,٫，．")
 _GROUPED: Final = re.compile(r"[1-9]\d?(?:\s\d\d)*\s\d{3}|[1-9]\d{0,2}(?:\s\d{3})+")
 """Matches groups of three digits, or in India of two before the last three; the separators are blanks."""
 _ROUNDING: Final = 1e-9
+# Enough digits for the exact difference of any two numbers of _MAX_LENGTH characters.
 _EXACT: Final = Context(prec=3 * _MAX_LENGTH, traps=[])
 
 

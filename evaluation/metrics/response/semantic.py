@@ -53,6 +53,7 @@ def _read_number(part: object) -> float:
 
 def _compute_cosine(first: list[float], second: list[float]) -> float:
     cosine = math.fsum(map(mul, _unit_vector(first), _unit_vector(second)))
+    # Rounding may put the cosine of parallel vectors just above 1.
     return max(-1.0, min(1.0, cosine))
 
 

@@ -156,6 +156,7 @@ def find_missing_keywords(output: str, words: Sequence[str], keywords: Sequence[
     return [keyword for keyword, spaced, symbolic in parts if spaced not in line or symbolic not in text]
 
 
+# The same keywords are looked for in every run of a batch.
 @lru_cache(1024)
 def _keyword_parts(keyword: str) -> tuple[str, str]:
     """Return the words that must occur, and the whole keyword if it has symbols or no words."""
@@ -197,6 +198,7 @@ def _keep_letters(folded: str) -> str:
 def _fold_case(text: str) -> str:
     if text.isascii():
         return text.lower()
+    # Case folding may leave normal form, so the text is normalised again.
     return unicodedata.normalize("NFKC", _normalize_unicode(text).casefold())
 
 

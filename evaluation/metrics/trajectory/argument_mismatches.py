@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from evaluation.metrics.trajectory.action_comparison import ActionComparer, arguments_of
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments import Difference, find_differences
-from evaluation.metrics.trajectory.match_result import ArgumentMismatch
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch, list_names
+from evaluation.results.redaction import build_excerpt
 
 MAX_MISMATCHES: Final = 100
 _MAX_PER_PAIR: Final = 20
@@ -107,3 +108,20 @@ def _describe_mismatch(
         difference.expected,
         difference.observed,
     )
+
+
+def explain_mismatch(mismatch: ArgumentMismatch) -> str:
+    """Say in a few words which argument is wrong and what it must be."""
+    name, path = list_names([mismatch.name]), mismatch.path.removeprefix("/")
+    expected = _quote_value(mismatch.expected)
+    if mismatch.problem == "missing":
+        return f"{name} lacks {path}, which must be {expected}"
+    if mismatch.problem == "unexpected":
+        return f"{name} has {path}, which is not expected"
+    return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
+
+
+def _quote_value(value: object) -> str:
+    # An excerpt is redacted before it is cut: half of a credential would no longer be recognised.
+    excerpt = str(build_excerpt(value)["excerpt"])
+    return f"'{excerpt}'" if isinstance(value, str) else excerpt

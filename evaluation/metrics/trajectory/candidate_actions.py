@@ -60,6 +60,7 @@ class _Crowd:
             self._add_action(index, actual[index])
 
     def _add_action(self, index: int, action: ObservedAction) -> None:
+        # Arguments are also a key of their own: under plain equality they find the groups without comparing.
         arguments = _arguments_key(action)
         key = (arguments, action.agent, action.target, action.kind)
         if key not in self._groups:

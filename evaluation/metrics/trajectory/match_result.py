@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from evaluation.inputs.rules import MatchMode
@@ -40,8 +39,7 @@ def shorten_names(names: Sequence[str]) -> list[str]:
     return [name if len(name) <= _MAX_REPORTED else f"{name[:_MAX_REPORTED]}…" for name in names]
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentMismatch:
+class ArgumentMismatch(NamedTuple):
     """One difference between an observed action and a missing step of the same name."""
 
     name: str

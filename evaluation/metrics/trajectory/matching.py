@@ -68,6 +68,7 @@ def match_trajectory(
 def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: ActionComparer) -> TrajectoryMatch:
     if result.mode == "single_tool":
         _check_single_step(selection)
+    # Most recorded runs agree: comparing pair by pair spares them the assignment.
     if not _agrees_pair_by_pair(selection, comparer):
         return _match_by_assignment(result, selection, comparer)
     return result._replace(

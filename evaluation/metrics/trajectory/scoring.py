@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeGuard
 
-from evaluation.inputs.rules import MATCH_MODES, MatchMode, TrajectoryRules
+from evaluation.inputs.rules import MATCH_MODES, MatchMode, Severity, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
+from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
 from evaluation.metrics.trajectory.match_result import (
-    ArgumentMismatch,
     TrajectoryMatch,
     list_names,
     quote_name,
@@ -26,7 +26,6 @@ from evaluation.results.findings import (
     not_applicable,
     unscored_error,
 )
-from evaluation.results.redaction import build_excerpt
 from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
@@ -50,7 +49,7 @@ _NO_SHARE: Final = {
     "trajectory_f1": _NO_F1,
     "trajectory_alignment": "no action was observed and none required",
 }
-_MOST_DIFFERENCES: Final = 5
+_MAX_DIFFERENCES: Final = 5
 _FORBIDDEN: Final = ("Forbidden tools were called", "do not call them")
 _FAILED: Final = ("Tool calls ended in an error", "correct them")
 _UNREADABLE: Final = ("The arguments of tool calls are no JSON object", "send an object")
@@ -88,15 +87,20 @@ def score_trajectory(  # noqa: PLR0917
         bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
     """
     if not _is_match_mode(mode):
-        return _score_unsupported_mode(actual, mode, rules, bounds)
+        problem = f"the match mode {quote_name(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
+        unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
+        return _score_unmatched(actual, rules, bounds, unscored, problem)
     if expected is None:
-        return _score_unexpected(actual, rules, bounds)
+        reason = "no expected trajectory was given"
+        unscored = {name: _unscored_reason(reason, name in bounds) for name in TRAJECTORY_METRICS}
+        return _score_unmatched(actual, rules, bounds, unscored)
     match = match_trajectory(actual, expected, mode, rules, functions)
     values = _metric_values(match)
     unscored = _explain_unscored(match, values, bounds)
+    names = _names_by_metric(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
     checks = (
         *_mode_checks(match, bounds),
-        *_rule_checks(_observations_of_match(match), rules),
+        *_rule_checks(names, rules),
         *_check_bounds(values, unscored, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
@@ -119,60 +123,24 @@ def _is_match_mode(mode: str) -> TypeGuard[MatchMode]:
     return mode in MATCH_MODES
 
 
-def _score_unsupported_mode(
-    actual: Sequence[ObservedAction], mode: str, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
+def _score_unmatched(
+    actual: Sequence[ObservedAction],
+    rules: TrajectoryRules,
+    bounds: Mapping[str, JsonObject],
+    unscored: Mapping[str, Unscored],
+    problem: str | None = None,
 ) -> TrajectoryScores:
-    problem = f"the match mode {quote_name(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
-    unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
-    observations = _observations_of_actions(actual, rules)
-    checks = (
-        build_outcome("metric_error", "trajectory", None, "warning", problem),
-        *_rule_checks(observations, rules),
-        *_check_bounds({}, unscored, bounds),
-    )
-    return TrajectoryScores(
-        {},
-        _observation_facts(observations, rules),
-        _short_reasons(unscored),
-        checks,
-        (f"trajectory_match_mode: {problem}",),
-    )
-
-
-def _score_unexpected(
-    actual: Sequence[ObservedAction], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
-) -> TrajectoryScores:
-    reason = "no expected trajectory was given"
-    unscored = {name: _unscored_reason(reason, name in bounds) for name in TRAJECTORY_METRICS}
-    observations = _observations_of_actions(actual, rules)
-    checks = (*_rule_checks(observations, rules), *_check_bounds({}, unscored, bounds))
-    return TrajectoryScores({}, _observation_facts(observations, rules), _short_reasons(unscored), checks)
-
-
-class _Observations(NamedTuple):
-    """The names that rules report even if no trajectory is expected."""
-
-    forbidden: Sequence[str]
-    failed: Sequence[str]
-    unreadable: Sequence[str]
-
-
-def _observations_of_match(match: TrajectoryMatch) -> _Observations:
-    return _Observations(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
-
-
-def _observations_of_actions(actual: Sequence[ObservedAction], rules: TrajectoryRules) -> _Observations:
+    """Check only the rules that need no expected trajectory."""
     selection = select_compared(actual, (), rules)
-    return _Observations(selection.forbidden, selection.failed, selection.unreadable)
-
-
-def _observation_facts(observations: _Observations, rules: TrajectoryRules) -> JsonObject:
-    reported = {
-        "forbidden_actions": (observations.forbidden, bool(rules.forbidden_tools)),
-        "failed_calls": (observations.failed, rules.failed_calls == "fail"),
-        "unreadable_arguments": (observations.unreadable, bool(observations.unreadable)),
-    }
-    return {name: shorten_names(names) for name, (names, is_reported) in reported.items() if is_reported}
+    names = _names_by_metric(selection.forbidden, selection.failed, selection.unreadable)
+    rule_checks = _rule_checks(names, rules)
+    facts = {check["metric"]: shorten_names(names[check["metric"]]) for check in rule_checks}
+    checks = (*rule_checks, *_check_bounds({}, unscored, bounds))
+    if problem is None:
+        return TrajectoryScores({}, facts, _short_reasons(unscored), checks)
+    error = build_outcome("metric_error", "trajectory", None, "warning", problem)
+    errors = (f"trajectory_match_mode: {problem}",)
+    return TrajectoryScores({}, facts, _short_reasons(unscored), (error, *checks), errors)
 
 
 def _short_values(values: Mapping[str, float | None]) -> JsonObject:
@@ -185,7 +153,9 @@ def _match_facts(match: TrajectoryMatch) -> JsonObject:
         "missing_actions": shorten_names(match.missing_actions),
         "extra_actions": shorten_names(match.extra_actions),
         "order_violations": shorten_names(match.order_violations),
-        "argument_mismatches": [_mismatch_facts(each) for each in match.argument_mismatches],
+        "argument_mismatches": [
+            {**each._asdict(), "name": shorten_names([each.name])[0]} for each in match.argument_mismatches
+        ],
         "mismatches_truncated": match.mismatches_truncated,
         "forbidden_actions": shorten_names(match.forbidden_actions),
         "failed_calls": shorten_names(match.failed_calls),
@@ -194,18 +164,6 @@ def _match_facts(match: TrajectoryMatch) -> JsonObject:
         "optional_count": match.optional_count,
         "actual_count": match.actual_count,
         "matched_count": match.matched_count,
-    }
-
-
-def _mismatch_facts(each: ArgumentMismatch) -> JsonObject:
-    return {
-        "name": shorten_names([each.name])[0],
-        "expected_index": each.expected_index,
-        "observed_index": each.observed_index,
-        "path": each.path,
-        "problem": each.problem,
-        "expected": each.expected,
-        "actual": each.actual,
     }
 
 
@@ -239,47 +197,36 @@ def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> li
 
 
 def _explain_match(match: TrajectoryMatch) -> str:
-    differences = match.argument_mismatches[:_MOST_DIFFERENCES]
+    differences = match.argument_mismatches[:_MAX_DIFFERENCES]
     if match.agrees or not differences:
         return match.reason
-    return f"{match.reason.rstrip('.')} ({'; '.join(map(_explain_difference, differences))})."
+    return f"{match.reason.rstrip('.')} ({'; '.join(map(explain_mismatch, differences))})."
 
 
-def _explain_difference(mismatch: ArgumentMismatch) -> str:
-    name, path = list_names([mismatch.name]), mismatch.path.removeprefix("/")
-    expected = _quote_value(mismatch.expected)
-    if mismatch.problem == "missing":
-        return f"{name} lacks {path}, which must be {expected}"
-    if mismatch.problem == "unexpected":
-        return f"{name} has {path}, which is not expected"
-    return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
+def _names_by_metric(
+    forbidden: Sequence[str], failed: Sequence[str], unreadable: Sequence[str]
+) -> dict[str, Sequence[str]]:
+    return {"forbidden_actions": forbidden, "failed_calls": failed, "unreadable_arguments": unreadable}
 
 
-def _quote_value(value: object) -> str:
-    # An excerpt is redacted before it is cut: half of a credential would no longer be recognised.
-    excerpt = str(build_excerpt(value)["excerpt"])
-    return f"'{excerpt}'" if isinstance(value, str) else excerpt
-
-
-def _rule_checks(observations: _Observations, rules: TrajectoryRules) -> list[MetricOutcome]:
+def _rule_checks(names: Mapping[str, Sequence[str]], rules: TrajectoryRules) -> list[MetricOutcome]:
     checks = []
     if rules.forbidden_tools:
-        checks.append(_check_none("forbidden_actions", observations.forbidden, "critical", _FORBIDDEN))
+        checks.append(_check_none("forbidden_actions", names, "critical", _FORBIDDEN))
     if rules.failed_calls == "fail":
-        checks.append(_check_none("failed_calls", observations.failed, "critical", _FAILED))
-    if observations.unreadable:
-        checks.append(_check_none("unreadable_arguments", observations.unreadable, "warning", _UNREADABLE))
+        checks.append(_check_none("failed_calls", names, "critical", _FAILED))
+    if names["unreadable_arguments"]:
+        checks.append(_check_none("unreadable_arguments", names, "warning", _UNREADABLE))
     return checks
 
 
 def _check_none(
-    metric: str, names: Sequence[str], severity: Literal["warning", "critical"], text: tuple[str, str]
+    metric: str, names: Mapping[str, Sequence[str]], severity: Severity, text: tuple[str, str]
 ) -> MetricOutcome:
     problem, instruction = text
-    reason = (
-        f"{problem}: {list_names(list(dict.fromkeys(names)))}; {instruction}" if names else f"{metric}: none"
-    )
-    return build_outcome("trajectory", metric, not names, severity, reason, len(names), 0)
+    count, distinct = len(names[metric]), list(dict.fromkeys(names[metric]))
+    reason = f"{problem}: {list_names(distinct)}; {instruction}" if count else f"{metric}: none"
+    return build_outcome("trajectory", metric, not count, severity, reason, count, 0)
 
 
 def _check_bounds(

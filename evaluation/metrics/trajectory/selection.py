@@ -32,6 +32,7 @@ def select_compared(
 
     Forbidden actions are searched in the whole trajectory: an ignored or failed call is still forbidden.
     """
+    # Without a filter the positions stay ranges, and nothing is copied.
     is_compared = _tool_filter(rules)
     action_indexes: Sequence[int] = range(len(actual))
     step_indexes: Sequence[int] = range(len(expected))
