@@ -75,19 +75,7 @@ def accept_run_options(
         only_changes: The options have no defaults, because a stored run has its own values.
         without: Names of fields that the command does not offer.
     """
-    # The dataclass is the only list of these options; three commands and the store use it.
-    types = get_type_hints(RunOptions, include_extras=True)
-    defaults = inspect.signature(RunOptions).parameters
-    added = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None if only_changes else defaults[name].default,
-            annotation=annotation,
-        )
-        for name, annotation in types.items()
-        if name not in without
-    ]
+    added = _build_parameters(only_changes=only_changes, without=without)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -103,3 +91,19 @@ def accept_run_options(
         return collect
 
     return decorate
+
+
+def _build_parameters(*, only_changes: bool, without: Collection[str]) -> list[inspect.Parameter]:
+    types = get_type_hints(RunOptions, include_extras=True)
+    defaults = {name: field.default for name, field in inspect.signature(RunOptions).parameters.items()}
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            # Typer takes an option without a default for a required one, so None means "not typed".
+            default=None if only_changes else defaults[name],
+            annotation=types[name],
+        )
+        for name in defaults
+        if name not in without
+    ]

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from orchestrator.cli.ask import ask, is_terminal
-from tests.orchestrator.cli.made import question
+from tests.orchestrator.cli.builders import question
 
 ME = getpass.getuser()
 

@@ -66,18 +66,10 @@ def test_json_is_the_whole_state_and_nothing_else(ask, script, code):
     assert set(json.loads(done.stdout)) == set(OrchestratorState.__annotations__)
 
 
-def test_usage_that_the_server_does_not_report_is_called_missing(ask):
-    assert "executed (tokens missing, " in ask(usage=False).stderr
-
-
 def test_a_budget_that_is_used_up_is_no_warning(ask):
     said = ask("--max-calls", "2").stderr
 
     assert ("max_model_calls is 2" in said, "warning" in said) == (True, False)
-
-
-def test_the_number_of_retries_reaches_the_state(ask):
-    assert json.loads(ask("--json", "--max-retries", "5").stdout)["max_retries"] == 5
 
 
 def test_a_warning_of_the_agents_goes_to_standard_error_as_text(ask):
@@ -155,10 +147,6 @@ def test_without_a_command_the_help_is_shown(cli):
 
     assert shown.exit_code == 2
     assert "doctor" in shown.output
-
-
-def test_a_task_is_checked_before_the_model_is_built(cli):
-    assert "task is ''" in cli("run", "", "--model", "gguf:/nowhere.gguf").stderr
 
 
 def test_the_version_is_printed(cli):

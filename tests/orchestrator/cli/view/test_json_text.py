@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.view.text import to_json
-from tests.orchestrator.cli.made import record, state
+from tests.orchestrator.cli.builders import record, state
 
 
 def strictly(text):

@@ -5,7 +5,7 @@ import pytest
 from orchestrator.cli.view.model import View
 from orchestrator.cli.view.progress import format_event
 from orchestrator.runtime.events import Event
-from tests.orchestrator.cli.made import (
+from tests.orchestrator.cli.builders import (
     THREAD,
     answered,
     executed,

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.view.live import draw_frame
-from tests.orchestrator.cli.made import (
+from tests.orchestrator.cli.builders import (
     drawn,
     executed,
     finished,

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.view.model import LatestVerdict, StepView, View
-from tests.orchestrator.cli.made import (
+from tests.orchestrator.cli.builders import (
     executed,
     failure,
     finished,

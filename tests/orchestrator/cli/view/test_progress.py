@@ -8,7 +8,7 @@ from rich.console import Console
 
 from orchestrator.cli.view.consoles import print_logs_on
 from orchestrator.cli.view.progress import show_progress
-from tests.orchestrator.cli.made import executed, finished, judged, planned, run_started, step_started
+from tests.orchestrator.cli.builders import executed, finished, judged, planned, run_started, step_started
 
 _CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
 EVENTS = (run_started(), planned("step 1"), step_started(), executed(), judged(), finished())

@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.cli.view.question import draw_question, format_answer_command
 from orchestrator.persistence.store import default_path
-from tests.orchestrator.cli.made import drawn, question
+from tests.orchestrator.cli.builders import drawn, question
 
 
 def shown(width=40, **changes):

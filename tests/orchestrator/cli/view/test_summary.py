@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.view.summary import format_summary
-from tests.orchestrator.cli.made import answered, drawn, failure, record, state, supervised
+from tests.orchestrator.cli.builders import answered, drawn, failure, record, state, supervised
 
 GOOD = {"success": True, "feedback": "good"}
 BAD = {"success": False, "feedback": "too short"}

@@ -1,4 +1,4 @@
-"""Made-up records and events, and a console that writes into a string."""
+"""Builders of records, events and views, and a console that writes into a string."""
 
 from __future__ import annotations
 
