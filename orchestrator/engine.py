@@ -10,8 +10,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agents.calls.conversation import Model
 from agents.sync import run_sync
 from evaluation import AsyncJudge, Judge
-from orchestrator.graph.build import Agents, compiled
-from orchestrator.graph.drawing import mermaid, png
+from orchestrator.graph.build import Agents, compile_graph
+from orchestrator.graph.drawing import draw_mermaid, draw_png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runner import Runner
@@ -103,7 +103,7 @@ class LangGraphOrchestrator:
             clock=clock,
         )
         agents = Agents(planner, executor, monitor, compressor, judge, supervisor)
-        self.graph = compiled(agents, contract, self.settings, checkpointer)
+        self.graph = compile_graph(agents, contract, self.settings, checkpointer)
         self._launcher = Launcher(self.graph, self.settings)
         self._runner = Runner(self._launcher, checkpointer, tuple(hooks))
 
@@ -217,7 +217,7 @@ class LangGraphOrchestrator:
 
     def draw_mermaid(self) -> str:
         """Return the graph as Mermaid text."""
-        return mermaid(self.graph)
+        return draw_mermaid(self.graph)
 
     def draw_png(self) -> bytes:
         """Return the graph as a PNG picture.
@@ -225,4 +225,4 @@ class LangGraphOrchestrator:
         Raises:
             DrawingError: The package pygraphviz is not installed.
         """
-        return png(self.graph)
+        return draw_png(self.graph)

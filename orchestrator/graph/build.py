@@ -1,4 +1,4 @@
-"""The wiring of a run. It reads as it is drawn."""
+"""Builds the graph of a run from the agents and settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.routing import route_after_join, route_after_planner
-from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step
+from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step_graph
 from orchestrator.judging.contracts import Contracts, ContractSource, contracts_of
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.nodes.base import Node, without_unchanged
@@ -47,11 +47,11 @@ class Nodes:
     """The nodes of a run.
 
     Attributes:
-        planner: Makes the plan.
-        step: The nodes of each of its steps.
-        branch: Runs one step beside others.
-        join: Puts those together again.
-        replans: Whether the rest may be planned anew.
+        planner: Plans the task.
+        step: The nodes of each step.
+        branch: Runs one of several parallel steps.
+        join: Merges the results of parallel steps.
+        replans: Whether the rest of the plan may be planned again.
     """
 
     planner: Node
@@ -62,7 +62,7 @@ class Nodes:
 
 
 def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> Graph:
-    """Compile the graph of a run.
+    """Wires and compiles the graph of a run.
 
     Raises:
         ConfigurationError: ``checkpointer`` is no LangGraph saver.
@@ -78,19 +78,19 @@ def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> 
     graph.add_edge(START, "planner_node")
     graph.add_conditional_edges(
         "planner_node",
-        _sending(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
-        {**nodes.step.begins, _PARALLEL: BRANCH, "end": END},
+        _send_branches(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
+        {**nodes.step.first_nodes, _PARALLEL: BRANCH, "end": END},
     )
     graph.add_edge(BRANCH, "join_node")
     graph.add_conditional_edges(
         "join_node",
-        _sending(route_after_join, "route_after_join"),
+        _send_branches(route_after_join, "route_after_join"),
         {_PARALLEL: BRANCH, **replan, "end": END},
     )
-    return graph.compile(checkpointer=_saver(checkpointer), name="plan_execute_monitor")
+    return graph.compile(checkpointer=_check_saver(checkpointer), name="plan_execute_monitor")
 
 
-def _saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
+def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
     if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
         raise ConfigurationError(
             f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
@@ -98,24 +98,24 @@ def _saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver
     return None if checkpointer is None else with_async_methods(checkpointer)
 
 
-def _sending(
+def _send_branches(
     route: Callable[[OrchestratorState], str], name: str
 ) -> Callable[[OrchestratorState], Awaitable[str | list[Send]]]:
-    """A route, as a coroutine, that sends every step which can run now its own state."""
+    """Extends a route: for parallel steps, it sends each ready step its own state."""
 
-    async def routed(state: OrchestratorState) -> str | list[Send]:
+    async def choose_next(state: OrchestratorState) -> str | list[Send]:
         label = route(state)
         if label != _PARALLEL:
             return label
         return [Send(BRANCH, branch) for branch in build_branches(state)]
 
-    routed.__name__ = name
-    return routed
+    choose_next.__name__ = name
+    return choose_next
 
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """Who does the work; ``supervisor`` is a chat model, an object with the methods, or None."""
+    """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None."""
 
     planner: Planner
     executor: Executor
@@ -125,13 +125,13 @@ class Agents:
     supervisor: object
 
 
-def compiled(
+def compile_graph(
     agents: Agents,
     contract: ContractSource,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
 ) -> Graph:
-    """Build the graph of these agents.
+    """Builds the graph for these agents.
 
     Raises:
         ConfigurationError: The contract, the supervision or the checkpointer is not accepted.
@@ -145,11 +145,11 @@ def compiled(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
-    step = _step(agents, contract, phases, modes, settings)
+    step = _build_step(agents, contract, phases, modes, settings)
     nodes = Nodes(
         planner=planner_node(bind_method(agents.planner, "generate_plan"), modes, settings),
         step=step,
-        branch=branch_node(build_step(step, settings), settings),
+        branch=branch_node(build_step_graph(step, settings), settings),
         join=join_node(settings),
         replans=settings.retry_policy.max_replans > 0,
     )
@@ -157,7 +157,7 @@ def compiled(
     return graph.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
 
 
-def _step(
+def _build_step(
     agents: Agents, contract: ContractSource, phases: Phases, modes: Modes, settings: Settings
 ) -> StepNodes:
     methods = ExecutorMethods(bind_method(agents.executor, "execute_step"), bind_correction(agents.executor))
@@ -168,8 +168,8 @@ def _step(
     return StepNodes(
         executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
-        supervision=_supervision(phases, contracts, settings) if modes.is_supervised else None,
-        approval=approval_node if settings.can_ask_human and _asks(settings) else None,
+        supervision=_build_supervision(phases, contracts, settings) if modes.is_supervised else None,
+        approval=approval_node if settings.can_ask_human and _may_ask_human(settings) else None,
         answer=answer_node(settings),
         mode=modes.default_mode,
         modes=modes.possible_modes,
@@ -177,7 +177,7 @@ def _step(
     )
 
 
-def _supervision(phases: Phases, contracts: Contracts, settings: Settings) -> SupervisionNodes:
+def _build_supervision(phases: Phases, contracts: Contracts, settings: Settings) -> SupervisionNodes:
     return SupervisionNodes(
         commit=commit_node(phases.commit, contracts, settings),
         post=post_node(phases.assess, settings),
@@ -186,6 +186,5 @@ def _supervision(phases: Phases, contracts: Contracts, settings: Settings) -> Su
     )
 
 
-def _asks(settings: Settings) -> bool:
-    """Whether a person may be asked anything."""
+def _may_ask_human(settings: Settings) -> bool:
     return settings.supervision != "none" or settings.retry_policy.needs_review == "human"

@@ -1,4 +1,4 @@
-"""Pictures of a compiled graph, made on this machine."""
+"""Draws a compiled graph, without a network service."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from orchestrator.graph.build import Graph
 
 
-def mermaid(graph: Graph) -> str:
-    """The graph as Mermaid text."""
-    return _drawing(graph).draw_mermaid()
+def draw_mermaid(graph: Graph) -> str:
+    """Returns the graph as Mermaid text."""
+    return _draw_all_routes(graph).draw_mermaid()
 
 
-def png(graph: Graph) -> bytes:
-    """The graph as a PNG picture.
+def draw_png(graph: Graph) -> bytes:
+    """Returns the graph as a PNG picture.
 
     Raises:
         DrawingError: The package pygraphviz is not installed.
     """
     try:
-        picture = _drawing(graph).draw_png(None)
+        picture = _draw_all_routes(graph).draw_png(None)
     except ImportError as error:
         raise DrawingError(
             "a PNG picture needs the package pygraphviz, and Graphviz itself: "
@@ -33,8 +33,9 @@ def png(graph: Graph) -> bytes:
     return picture
 
 
-def _drawing(graph: Graph) -> Drawing:
-    """What LangGraph draws, with every route: it shows one of two that lead to the same node."""
+def _draw_all_routes(graph: Graph) -> Drawing:
+    """Returns LangGraph's drawing with every route."""
+    # LangGraph draws one edge for two routes that lead to the same node.
     drawing = graph.get_graph()
     drawn = {(edge.source, edge.target, str(edge.data)) for edge in drawing.edges}
     for source, branches in graph.builder.branches.items():

@@ -1,10 +1,10 @@
-"""Where the graph goes next: pure functions of the state."""
+"""Decides which node is next: pure functions of the state."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from orchestrator.state.current_step import current_records, latest_record, mode_of
+from orchestrator.state.current_step import current_records, latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import SupervisionMode
 
@@ -12,60 +12,60 @@ from orchestrator.state.records import SupervisionMode
 def route_after_planner(
     state: OrchestratorState, mode: SupervisionMode = "none"
 ) -> Literal["execute", "commit", "parallel", "end"]:
-    """Execute the plan, unless there is none; side by side what the plan says may be."""
+    """Executes the plan, or ends if there is none. Steps that declare their needs run in parallel."""
     if state["status"] != "executing":
         return "end"
     if state["declared"]["needs"] is not None:
         return "parallel"
-    return begin(state, mode)
+    return route_to_step(state, mode)
 
 
-def begin(state: OrchestratorState, mode: SupervisionMode) -> Literal["execute", "commit"]:
-    """Begin a step: with a commitment where it is supervised."""
-    return "execute" if mode_of(state, mode) == "none" else "commit"
+def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> Literal["execute", "commit"]:
+    """Begins a step; a supervised one with its commitment."""
+    return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
 def route_after_commit(state: OrchestratorState, mode: SupervisionMode = "none") -> Literal["execute", "end"]:  # noqa: ARG001 - as every route
-    """Execute what was committed to."""
+    """Executes the step after its commitment."""
     return "execute" if state["status"] == "executing" else "end"
 
 
 def route_after_post(state: OrchestratorState, mode: SupervisionMode = "none") -> Literal["judge", "end"]:  # noqa: ARG001 - as every route
-    """Judge what was assessed."""
+    """Evaluates the step after its self-assessment."""
     return "judge" if state["status"] == "executing" else "end"
 
 
 def route_after_executor(
     state: OrchestratorState, mode: SupervisionMode = "none"
 ) -> Literal["judge", "assess", "end"]:
-    """Judge the output, unless there is none; where it is supervised, its executor has a word first."""
+    """Evaluates the output; in a supervised step, after the executor has assessed it."""
     if state["status"] != "executing":
         return "end"
-    return "judge" if mode_of(state, mode) == "none" else "assess"
+    return "judge" if supervision_mode(state, mode) == "none" else "assess"
 
 
 def route_after_monitor(
     state: OrchestratorState, mode: SupervisionMode = "none"
 ) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "reconcile", "end"]:
-    """Go on after a validated step, try a refused one again, or end; a supervised one is reconciled first."""
+    """Continues after the verdict; a supervised step is reconciled first."""
     if state["status"] == "executing" and state["question"] is None and _is_pending(state):
         return "reconcile"
-    return route_onwards(state, mode)
+    return route_after_outcome(state, mode)
 
 
 def route_after_reconcile(
     state: OrchestratorState, mode: SupervisionMode = "none"
 ) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "supervise", "end"]:
-    """Go on where a step is clean; have it supervised where it is not."""
+    """Continues after a clean step; otherwise the supervisor decides."""
     if state["status"] == "executing" and state["question"] is None and _is_pending(state):
         return "supervise"
-    return route_onwards(state, mode)
+    return route_after_outcome(state, mode)
 
 
-def route_onwards(
+def route_after_outcome(
     state: OrchestratorState, mode: SupervisionMode = "none"
 ) -> Literal["next_step", "commit", "retry", "replan", "ask_human", "end"]:
-    """Go on after a settled execution, or wait for a person."""
+    """Continues as the latest outcome says: the next step, a retry, a re-plan, a question, or the end."""
     if state["status"] != "executing":
         return "end"
     if state["question"] is not None:
@@ -74,16 +74,16 @@ def route_onwards(
         return "replan"
     if state["attempts"]:
         return "retry"
-    return "next_step" if begin(state, mode) == "execute" else "commit"
+    return "next_step" if route_to_step(state, mode) == "execute" else "commit"
 
 
 def route_after_join(state: OrchestratorState) -> Literal["parallel", "replan", "end"]:
-    """Go on with the steps whose needs are met by now."""
+    """Continues with the steps whose needs are met now."""
     if state["status"] != "executing":
         return "end"
     return "replan" if state["underway"]["replan"] is not None else "parallel"
 
 
 def _is_pending(state: OrchestratorState) -> bool:
-    """Whether the latest execution of the current step still waits for its verdict."""
+    """Checks whether the latest execution of the current step still waits for its verdict."""
     return bool(current_records(state)) and latest_record(state)["status"] == "pending_validation"

@@ -1,4 +1,4 @@
-"""The wiring of one step: COMMIT, EXECUTE, POST, the evaluation, RECONCILE, SUPERVISE, and a person."""
+"""Wires the graph of one step: COMMIT, EXECUTE, POST, the evaluation, RECONCILE, SUPERVISE, and a person."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Protocol, TypeAlias
 from langgraph.graph import END, START, StateGraph
 
 from orchestrator.graph.routing import (
-    begin,
     route_after_commit,
     route_after_executor,
     route_after_monitor,
+    route_after_outcome,
     route_after_post,
     route_after_reconcile,
-    route_onwards,
+    route_to_step,
 )
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.parallel import StepGraph, stop_with_siblings
@@ -30,17 +30,17 @@ StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorS
 
 @dataclass(frozen=True, slots=True)
 class SupervisionNodes:
-    """The phases around a supervised execution; ``supervise`` is None where no model decides."""
+    """The phases around a supervised execution; ``supervise`` is None if no model decides."""
 
     commit: Node
     post: Node
     reconcile: Node
     supervise: Node | None
 
-    def each(self, wrapped: Callable[[Node], Node]) -> SupervisionNodes:
-        """The same phases, each of them wrapped."""
-        supervise = None if self.supervise is None else wrapped(self.supervise)
-        return SupervisionNodes(wrapped(self.commit), wrapped(self.post), wrapped(self.reconcile), supervise)
+    def map_nodes(self, wrap: Callable[[Node], Node]) -> SupervisionNodes:
+        """Wraps each phase."""
+        supervise = None if self.supervise is None else wrap(self.supervise)
+        return SupervisionNodes(wrap(self.commit), wrap(self.post), wrap(self.reconcile), supervise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class StepNodes:
     """The nodes of a step.
 
     Attributes:
-        executor: Carries it out.
-        monitor: Has it evaluated.
-        supervision: None where no step is supervised.
-        approval: Waits for a person's answer; None where nobody can be asked.
-        answer: Applies it.
-        mode: How a step is supervised of which the plan's function of modes does not say it.
-        modes: The modes that steps may have; what none of them takes is not drawn.
-        reviewed: Whether a person is asked where there is no verdict.
+        executor: Executes the step.
+        monitor: Evaluates the execution.
+        supervision: The phases of supervised steps; None if no step is supervised.
+        approval: Waits for a person's answer; None if nobody can be asked.
+        answer: Applies the answer.
+        mode: The supervision mode of a step that has none of its own.
+        modes: The modes that steps may have. Routes that none of them takes are left out of the graph.
+        reviewed: Whether a person is asked if there is no verdict.
     """
 
     executor: Node
@@ -68,130 +68,138 @@ class StepNodes:
     reviewed: bool
 
     @property
-    def begins(self) -> Ways:
-        """Where a step begins, by the route's label."""
-        return {**self.unsupervised(execute="executor_node"), **self.supervised(commit="commit_node")}
+    def first_nodes(self) -> Routes:
+        """The node that a step begins with, by the route's label."""
+        return {
+            **self.if_unsupervised(execute="executor_node"),
+            **self.if_supervised(commit="commit_node"),
+        }
 
-    def unsupervised(self, **ways: str) -> Ways:
-        """Ways of steps that are not supervised."""
-        return _ways(ways) if "none" in self.modes else {}
+    def if_unsupervised(self, **routes: str) -> Routes:
+        """Returns the routes if a step may be unsupervised."""
+        return _build_routes(routes) if "none" in self.modes else {}
 
-    def supervised(self, **ways: str) -> Ways:
-        """Ways of steps that are."""
-        return {} if self.supervision is None else _ways(ways)
-
-
-Ways: TypeAlias = dict[Hashable, str]
-"""Where the routes of a node lead, by label."""
-
-
-def _ways(named: Mapping[str, str]) -> Ways:
-    return dict(named.items())
+    def if_supervised(self, **routes: str) -> Routes:
+        """Returns the routes if a step may be supervised."""
+        return {} if self.supervision is None else _build_routes(routes)
 
 
-def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Ways) -> None:
-    """Add the nodes of a step and their edges.
+Routes: TypeAlias = dict[Hashable, str]
+"""The nodes that a route may lead to, by label."""
+
+
+def _build_routes(targets: Mapping[str, str]) -> Routes:
+    # LangGraph's type has Hashable keys, and a dict with str keys is none of those.
+    return dict(targets.items())
+
+
+def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Routes) -> None:
+    """Adds the nodes of a step and their edges.
 
     Args:
-        graph: Takes them.
+        graph: The graph to extend.
         nodes: The nodes.
-        replan: Where a step leads that is out of retries; empty where it ends the run.
+        replan: The routes of a step that is out of retries; empty if such a step ends the run.
     """
-    end: Ways = {"end": END}
-    ask: Ways = {"ask_human": "approval_node"} if nodes.reviewed else {}
+    end: Routes = {"end": END}
+    ask: Routes = {"ask_human": "approval_node"} if nodes.reviewed else {}
     onwards = {
-        **nodes.unsupervised(next_step="executor_node"),
-        **nodes.supervised(commit="commit_node"),
+        **nodes.if_unsupervised(next_step="executor_node"),
+        **nodes.if_supervised(commit="commit_node"),
         **end,
     }
-    failing: Ways = {"retry": "executor_node", **replan}
+    failing: Routes = {"retry": "executor_node", **replan}
 
     graph.add_node("executor_node", without_unchanged(nodes.executor))
     graph.add_node("monitor_node", without_unchanged(nodes.monitor))
-    _route(
+    _add_route(
         graph,
         nodes,
         "executor_node",
         route_after_executor,
-        {**nodes.unsupervised(judge="monitor_node"), **nodes.supervised(assess="post_node"), **end},
+        {**nodes.if_unsupervised(judge="monitor_node"), **nodes.if_supervised(assess="post_node"), **end},
     )
-    settled = {**onwards, **failing, **ask} if "none" in nodes.modes else end
-    reconciled = nodes.supervised(reconcile="reconcile_node")
-    _route(graph, nodes, "monitor_node", route_after_monitor, {**settled, **reconciled})
+    outcomes = {**onwards, **failing, **ask} if "none" in nodes.modes else end
+    reconciliation = nodes.if_supervised(reconcile="reconcile_node")
+    _add_route(graph, nodes, "monitor_node", route_after_monitor, {**outcomes, **reconciliation})
     if nodes.supervision is not None:
         _add_phases(graph, nodes, nodes.supervision, onwards, {**failing, **ask})
     if nodes.approval is not None:
         graph.add_node("approval_node", without_unchanged(nodes.approval))
         graph.add_node("answer_node", without_unchanged(nodes.answer))
         graph.add_edge("approval_node", "answer_node")
-        answered: Ways = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
-        _route(graph, nodes, "answer_node", route_onwards, answered)
+        answers: Routes = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
+        _add_route(graph, nodes, "answer_node", route_after_outcome, answers)
 
 
 def _add_phases(
-    graph: Builder | StepBuilder, nodes: StepNodes, phases: SupervisionNodes, onwards: Ways, failing: Ways
+    graph: Builder | StepBuilder, nodes: StepNodes, phases: SupervisionNodes, onwards: Routes, failing: Routes
 ) -> None:
-    """The phases before and after an execution; it is evaluated between POST and RECONCILE."""
-    end: Ways = {"end": END}
-    asked: Ways = {} if nodes.approval is None else {"ask_human": "approval_node"}
+    """Adds the phases before and after an execution. The evaluation is between POST and RECONCILE."""
+    end: Routes = {"end": END}
+    questions: Routes = {} if nodes.approval is None else {"ask_human": "approval_node"}
     graph.add_node("commit_node", without_unchanged(phases.commit))
     graph.add_node("post_node", without_unchanged(phases.post))
     graph.add_node("reconcile_node", without_unchanged(phases.reconcile))
-    _route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
-    _route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
-    always: Ways = asked if "human" in nodes.modes else {}
+    _add_route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
+    _add_route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
+    always: Routes = questions if "human" in nodes.modes else {}
     if phases.supervise is None or "llm" not in nodes.modes:
-        _route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
+        _add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
         return
     graph.add_node("supervise_node", without_unchanged(phases.supervise))
-    escalated: Ways = {"supervise": "supervise_node"}
-    _route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalated, **onwards, **always})
-    _route(graph, nodes, "supervise_node", route_onwards, {**onwards, **failing, **asked})
+    escalation: Routes = {"supervise": "supervise_node"}
+    _add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **onwards, **always})
+    _add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
 
 
-def _route(graph: Builder | StepBuilder, nodes: StepNodes, source: str, route: Route, ways: Ways) -> None:
-    graph.add_conditional_edges(source, on_the_loop(route, nodes.mode), ways)
+def _add_route(
+    graph: Builder | StepBuilder, nodes: StepNodes, source: str, route: Route, targets: Routes
+) -> None:
+    graph.add_conditional_edges(source, as_coroutine(route, nodes.mode), targets)
 
 
-def build_step(step: StepNodes, settings: Settings) -> StepGraph:
-    """Compile the graph of one step by itself, for a step that runs beside others."""
-    nodes = _stoppable(step, settings)
+def build_step_graph(step: StepNodes, settings: Settings) -> StepGraph:
+    """Compiles the graph of one parallel step."""
+    nodes = _stop_with_siblings(step, settings)
     graph: StepBuilder = StateGraph(
         OrchestratorState, context_schema=RunContext, input_schema=OrchestratorState
     )
     add_step(graph, nodes, {"replan": END})
-    graph.add_conditional_edges(START, on_the_loop(begin, nodes.mode), nodes.begins)
+    graph.add_conditional_edges(START, as_coroutine(route_to_step, nodes.mode), nodes.first_nodes)
     return graph.compile(name="step")
 
 
-def _stoppable(step: StepNodes, settings: Settings) -> StepNodes:
-    def guarded(node: Node) -> Node:
+def _stop_with_siblings(step: StepNodes, settings: Settings) -> StepNodes:
+    def wrap(node: Node) -> Node:
         return stop_with_siblings(node, settings)
 
     phases, approval = step.supervision, step.approval
     return replace(
         step,
-        executor=guarded(step.executor),
-        monitor=guarded(step.monitor),
-        supervision=None if phases is None else phases.each(guarded),
-        approval=None if approval is None else guarded(approval),
-        answer=guarded(step.answer),
+        executor=wrap(step.executor),
+        monitor=wrap(step.monitor),
+        supervision=None if phases is None else phases.map_nodes(wrap),
+        approval=None if approval is None else wrap(approval),
+        answer=wrap(step.answer),
     )
 
 
 class Route(Protocol):
-    """A pure function of the state and of the mode of steps that have none of their own."""
+    """A routing function of the state and the default supervision mode."""
 
     def __call__(self, state: OrchestratorState, mode: SupervisionMode, /) -> str:
-        """Name the way."""
+        """Returns the label of the next node."""
         ...
 
 
-def on_the_loop(route: Route, mode: SupervisionMode) -> Callable[[OrchestratorState], Awaitable[str]]:
-    """A route as a coroutine: LangGraph would run a plain function in a thread, at ten times its cost."""
+def as_coroutine(route: Route, mode: SupervisionMode) -> Callable[[OrchestratorState], Awaitable[str]]:
+    """Turns a route into a coroutine function."""
 
-    async def routed(state: OrchestratorState) -> str:
+    # LangGraph runs a plain function in a thread, which takes ten times as long.
+    async def choose_next(state: OrchestratorState) -> str:
         return route(state, mode)
 
-    routed.__name__ = getattr(route, "__name__", "route")
-    return routed
+    # LangGraph names a branch of the graph after its function.
+    choose_next.__name__ = getattr(route, "__name__", "route")
+    return choose_next

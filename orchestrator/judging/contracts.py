@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.state.current_step import current_step, planned_contract
+from orchestrator.state.current_step import current_step, read_planned_contract
 from orchestrator.state.graph_state import Json, OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
 
@@ -45,7 +45,7 @@ class Contracts:
         given = _called(source, *reversed(current_step(state))) if callable(source) else source
         if given is not None:
             return given
-        return planned_contract(state) or OBJECTIVE_ONLY
+        return read_planned_contract(state) or OBJECTIVE_ONLY
 
 
 def contracts_of(source: object) -> Contracts:

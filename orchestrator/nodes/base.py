@@ -17,7 +17,7 @@ from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import correction_of, current_step
+from orchestrator.state.current_step import current_step, read_correction
 from orchestrator.state.graph_state import (
     NO_USAGE,
     FailureKind,
@@ -140,7 +140,7 @@ def _build_retry_event(thread_id: str, record: StepRecord) -> StepRetried:
         thread_id=thread_id,
         step_index=record["step_index"],
         attempt=record["attempt"] + 1,
-        feedback=correction_of(record) or feedback,
+        feedback=read_correction(record) or feedback,
     )
 
 

@@ -22,13 +22,13 @@ from orchestrator.runtime.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from orchestrator.runtime.nested_graphs import pass_to_tools
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
-    correction_of,
-    corrections,
     current_index,
     current_records,
     current_step,
-    last_refusal,
-    mode_of,
+    last_refused_record,
+    list_corrections,
+    read_correction,
+    supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
 from orchestrator.state.plain_values import read_text
@@ -103,7 +103,7 @@ async def _execute_step(
     started_at = run.now().isoformat()
     called = await _call_executor(executor, state, run, feedback=settings.retry_policy.feedback)
     usage = add_usage(state["usage"], called.spent.usage)
-    record = _build_record(state, called, started_at, mode_of(state, settings.default_mode))
+    record = _build_record(state, called, started_at, supervision_mode(state, settings.default_mode))
     update: StateUpdate = {
         "results": [record],
         "usage": usage,
@@ -125,11 +125,11 @@ async def _call_executor(
     executor: ExecutorMethods, state: OrchestratorState, run: RunContext, *, feedback: bool
 ) -> Returned[object] | Raised:
     context, (index, step) = state["context"], current_step(state)
-    instruction = _add_corrections(step, corrections(current_records(state)))
-    refused = last_refusal(state)
+    instruction = _add_corrections(step, list_corrections(current_records(state)))
+    refused = last_refused_record(state)
     args: tuple[str, ...]
     method, args = executor.execute, (instruction,)
-    if refused is None or not (feedback or correction_of(refused)):
+    if refused is None or not (feedback or read_correction(refused)):
         pass
     elif executor.correct is not None:
         method, args = executor.correct, (*args, refused["result"], _read_reason(refused))
@@ -168,7 +168,7 @@ def _add_refusal(context: str, refused: StepRecord) -> str:
 
 
 def _read_reason(refused: StepRecord) -> str:
-    return correction_of(refused) or (refused["verdict"]["feedback"] if refused["verdict"] else "")
+    return read_correction(refused) or (refused["verdict"]["feedback"] if refused["verdict"] else "")
 
 
 def _build_record(

@@ -16,7 +16,7 @@ from orchestrator.nodes.base import Node, emit_verdicts, get_context, stop_if_ov
 from orchestrator.retry.outcome import add_transport_retries, fail, next_state
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import latest_record, mode_of
+from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.graph_state import (
     Json,
     JudgeCalls,
@@ -58,7 +58,7 @@ def _build_update(
     update = _find_failure(before, record, evaluated)
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
-        is_supervised = mode_of(state, settings.default_mode) != "none"
+        is_supervised = supervision_mode(state, settings.default_mode) != "none"
         update = {"results": [record]} if is_supervised else next_state(before, record, settings, run.now())
     return stop_if_over_budget({**totals, **update}, run, record["step_index"])
 

@@ -9,7 +9,7 @@ from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import ask_person, next_state, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import latest_record, mode_of
+from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
@@ -20,7 +20,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
-        mode = mode_of(state, settings.default_mode)
+        mode = supervision_mode(state, settings.default_mode)
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
         if mode == "human":

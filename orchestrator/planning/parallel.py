@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Final
 
 from orchestrator.planning.plan import find_ready_steps
-from orchestrator.state.current_step import context_entry
+from orchestrator.state.current_step import format_entry
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     BranchEnd,
@@ -75,7 +75,7 @@ def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None =
     """Returns the accepted results (of ``steps``, if given) in the order of the plan."""
     accepted = (record for record in records if record["status"] in _ACCEPTED)
     return append_entries(
-        "", [context_entry(record) for record in accepted if steps is None or record["step_index"] in steps]
+        "", [format_entry(record) for record in accepted if steps is None or record["step_index"] in steps]
     )
 
 

@@ -10,7 +10,7 @@ from orchestrator.judging.feedback import findings_of, report_score
 from orchestrator.judging.verdict import failed
 from orchestrator.retry.policy import Outcome, RetryDecision, RetryPolicy
 from orchestrator.retry.stalls import find_stall
-from orchestrator.state.current_step import context_entry, current_records, refusals
+from orchestrator.state.current_step import count_refusals, current_records, format_entry
 from orchestrator.state.graph_state import (
     FailureKind,
     OrchestratorState,
@@ -99,7 +99,7 @@ def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = 
     is_last = state["underway"]["branch"] is not None or index + 1 == len(state["plan"])
     return {
         "results": [{**record, "status": status}],
-        "context": context_entry(record),
+        "context": format_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
         "warnings": [f"step {index + 1}: {warning}" for warning in record["warnings"]],
@@ -207,7 +207,7 @@ def add_transport_retries(retries: Retries, repeated: int) -> Retries:
 def _decide_retry(
     executions: Sequence[StepRecord], outcome: Outcome, max_retries: int, policy: RetryPolicy
 ) -> RetryDecision:
-    decision = policy.decide(outcome, refusals(executions), max_retries)
+    decision = policy.decide(outcome, count_refusals(executions), max_retries)
     if not decision.again or policy.stall is None:
         return decision
     reason = find_stall(executions, policy.stall)

@@ -1,4 +1,4 @@
-"""What the state says of the step under way: pure functions."""
+"""Reads the current step from the state: pure functions."""
 
 from __future__ import annotations
 
@@ -9,85 +9,88 @@ from orchestrator.state.records import SupervisionMode
 
 
 def current_step(state: OrchestratorState) -> tuple[int, str]:
-    """The index in the whole plan and the text; in a parallel branch the plan holds that step alone."""
-    index = current_index(state)
-    return index, state["plan"][_declared_at(state)]
+    """Returns the index of the current step in the whole plan, and its text."""
+    return current_index(state), state["plan"][_position(state)]
 
 
 def current_index(state: OrchestratorState) -> int:
-    """The index of the current step in the whole plan."""
+    """Returns the index of the current step in the whole plan."""
     branch = state["underway"]["branch"]
     return state["current_step_index"] if branch is None else branch
 
 
 def current_records(state: OrchestratorState) -> list[StepRecord]:
-    """The executions of the current step so far, in their order."""
-    return executions(state["results"], current_index(state))
+    """Returns the executions of the current step, in their order."""
+    return records_of_step(state["results"], current_index(state))
 
 
-def executions(records: Sequence[StepRecord], step_index: int) -> list[StepRecord]:
-    """Those of one step; they stand together."""
-    found: list[StepRecord] = []
+def records_of_step(records: Sequence[StepRecord], step_index: int) -> list[StepRecord]:
+    """Returns the executions of one step, in their order."""
+    matches: list[StepRecord] = []
+    # Backwards: the records of a step stand together, and the current step is near the end of a long run.
     for record in reversed(records):
         if record["step_index"] == step_index:
-            found.insert(0, record)
+            matches.insert(0, record)
         elif record["step_index"] < step_index:
             break
-    return found
+    return matches
 
 
 def latest_record(state: OrchestratorState) -> StepRecord:
-    """The latest execution of the current step."""
+    """Returns the latest execution of the current step."""
     return current_records(state)[-1]
 
 
-def last_refusal(state: OrchestratorState) -> StepRecord | None:
-    """The latest execution of the current step, if it was refused."""
+def last_refused_record(state: OrchestratorState) -> StepRecord | None:
+    """Returns the latest execution of the current step if it was refused."""
     if not state["attempts"]:
         return None
     records = current_records(state)
     return records[-1] if records else None
 
 
-def mode_of(state: OrchestratorState, default: SupervisionMode) -> SupervisionMode:
-    """How the current step is supervised."""
+def supervision_mode(state: OrchestratorState, default: SupervisionMode) -> SupervisionMode:
+    """Returns the supervision mode of the current step."""
     modes = state["declared"]["modes"]
-    return default if modes is None else modes[_declared_at(state)]
+    return default if modes is None else modes[_position(state)]
 
 
-def planned_contract(state: OrchestratorState) -> dict[str, Json] | None:
-    """The contract that the planner gave the current step, if any."""
+def read_planned_contract(state: OrchestratorState) -> dict[str, Json] | None:
+    """Returns the contract that the planner gave the current step, if any."""
     contracts = state["declared"]["contracts"]
-    return None if contracts is None else contracts[_declared_at(state)]
+    return None if contracts is None else contracts[_position(state)]
 
 
-def _declared_at(state: OrchestratorState) -> int:
+def _position(state: OrchestratorState) -> int:
+    # The plan of a parallel branch holds its own step alone.
     return 0 if state["underway"]["branch"] is not None else state["current_step_index"]
 
 
-def corrections(records: Sequence[StepRecord]) -> list[str]:
-    """What supervisors and people wanted otherwise, over all executions of a step."""
-    return [text for record in records if (text := correction_of(record))]
+def list_corrections(records: Sequence[StepRecord]) -> list[str]:
+    """Returns the corrections by supervisors and people, over all executions of a step."""
+    return [text for record in records if (text := read_correction(record))]
 
 
-def correction_of(record: StepRecord) -> str | None:
-    """The correction that an execution was given back with; None where it was not."""
+def read_correction(record: StepRecord) -> str | None:
+    """Returns the correction that an execution was sent back with, or None if it was not sent back."""
     supervision = record["supervision"]
     if supervision is None:
         return None
     answer, verdict = supervision["answer"], supervision["verdict"]
+    # A person decides after the supervisor, so the answer replaces the verdict.
     if answer is not None:
         return answer["text"] if answer["answer"] == "correct" else None
     return verdict["correction"] if verdict is not None and verdict["verdict"] == "reorient" else None
 
 
-def refusals(records: Sequence[StepRecord]) -> int:
-    """How many executions failed by themselves: those given back with a correction count elsewhere."""
+def count_refusals(records: Sequence[StepRecord]) -> int:
+    """Counts the executions that failed, without those that were sent back with a correction."""
     return sum(
-        record["status"] in ("failed", "needs_review") and correction_of(record) is None for record in records
+        record["status"] in ("failed", "needs_review") and read_correction(record) is None
+        for record in records
     )
 
 
-def context_entry(record: StepRecord) -> str:
-    """What the context says of a step that stands."""
+def format_entry(record: StepRecord) -> str:
+    """Formats an accepted step for the context of the next ones."""
     return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"

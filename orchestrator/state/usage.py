@@ -1,41 +1,45 @@
-"""Adding up what was spent: pure functions."""
+"""Adds up the usage of model calls: pure functions."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeVar
 
 from orchestrator.state.graph_state import Usage
 
+N = TypeVar("N", int, float)
+
 
 def add_usage(first: Usage, second: Usage) -> Usage:
-    """What two parts spent together; tokens that one of them misses are missing in the sum."""
-    total = _sum(first, second, "total_tokens")
+    """Adds two usages. If one of them lacks a number, the sum lacks it, too."""
+    total = _sum_tokens(first, second, "total_tokens")
     return Usage(
         model_calls=first["model_calls"] + second["model_calls"],
         failed_model_calls=first["failed_model_calls"] + second["failed_model_calls"],
-        input_tokens=_sum(first, second, "input_tokens"),
-        output_tokens=_sum(first, second, "output_tokens"),
+        input_tokens=_sum_tokens(first, second, "input_tokens"),
+        output_tokens=_sum_tokens(first, second, "output_tokens"),
         total_tokens=total,
         token_source="missing" if total is None else "measured",
-        cost_usd=_sum_cost(first, second),
+        cost_usd=_sum_known([usage["cost_usd"] for usage in _with_replies(first, second)]),
         latency_ms=first["latency_ms"] + second["latency_ms"],
     )
 
 
-def _answered(*parts: Usage) -> list[Usage]:
-    """The parts in which a model answered; the others have no tokens to report."""
-    return [part for part in parts if part["model_calls"] > part["failed_model_calls"]]
+def _with_replies(*usages: Usage) -> list[Usage]:
+    # A usage without any reply has no tokens to report, so that its None says nothing about the sum.
+    return [usage for usage in usages if usage["model_calls"] > usage["failed_model_calls"]]
 
 
-def _sum(
+def _sum_tokens(
     first: Usage, second: Usage, name: Literal["input_tokens", "output_tokens", "total_tokens"]
 ) -> int | None:
-    values = [part[name] for part in _answered(first, second)]
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+    return _sum_known([usage[name] for usage in _with_replies(first, second)])
 
 
-def _sum_cost(first: Usage, second: Usage) -> float | None:
-    values = [part["cost_usd"] for part in _answered(first, second)]
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+def _sum_known(values: list[N | None]) -> N | None:
+    """Adds the values, or returns None if one of them is missing or there are none."""
+    total: N | None = None
+    for value in values:
+        if value is None:
+            return None
+        total = value if total is None else total + value
+    return total

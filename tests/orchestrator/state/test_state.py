@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import StepRecord
-from orchestrator.state.current_step import context_entry, last_refusal
+from orchestrator.state.current_step import format_entry, last_refused_record
 from orchestrator.state.graph_state import (
     NO_USAGE,
     append_entries,
@@ -142,13 +142,13 @@ def test_two_blank_states_share_no_list():
 
 
 def test_the_first_result_begins_the_context():
-    assert append_entries("", [context_entry({**record(0, 1, result="out"), "step": "one"})]) == (
+    assert append_entries("", [format_entry({**record(0, 1, result="out"), "step": "one"})]) == (
         "Step 1: one\nResult: out"
     )
 
 
 def test_later_results_follow_after_a_blank_line():
-    assert append_entries("before", [context_entry({**record(4, 1, result="out"), "step": "five"})]) == (
+    assert append_entries("before", [format_entry({**record(4, 1, result="out"), "step": "five"})]) == (
         "before\n\nStep 5: five\nResult: out"
     )
 
@@ -170,14 +170,14 @@ def test_settling_at_once_or_one_after_another_is_the_same(current, first, secon
 def test_a_step_that_was_not_refused_has_no_last_refusal():
     state = {**blank_state("x", 2), "results": [record(0, 1, "validated")]}
 
-    assert last_refusal(state) is None
+    assert last_refused_record(state) is None
 
 
 def test_the_last_refusal_is_the_latest_record_of_the_current_step():
     state = {**blank_state("x", 2), "results": [record(0, 1), record(0, 2)], "attempts": 2}
 
-    assert last_refusal(state) == record(0, 2)
+    assert last_refused_record(state) == record(0, 2)
 
 
 def test_attempts_without_a_record_hold_no_refusal():
-    assert last_refusal({**blank_state("x", 2), "attempts": 1}) is None
+    assert last_refused_record({**blank_state("x", 2), "attempts": 1}) is None
