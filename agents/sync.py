@@ -123,6 +123,7 @@ def _cancel_of_current_task() -> Callable[[], None]:
 
 
 def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
+    loop.set_exception_handler(_report_unless_left)
     try:
         if left := loop.run_until_complete(_cancel_leftovers()):
             names = ", ".join(sorted(_task_name(task) for task in left))
@@ -152,3 +153,9 @@ def _other_tasks() -> set[asyncio.Task[object]]:
 
 def _task_name(task: asyncio.Task[object]) -> str:
     return str(getattr(task.get_coro(), "__qualname__", task.get_name()))
+
+
+def _report_unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
+    # asyncio would report a task that was left behind, or its generator, again when it is freed.
+    if "task" not in context and not getattr(context.get("asyncgen"), "ag_running", False):
+        loop.default_exception_handler(context)

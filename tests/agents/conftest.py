@@ -16,7 +16,7 @@ Answer = tuple[int, dict[str, str], dict[str, object] | bytes]
 
 @dataclass
 class ChatServer:
-    """What the server is to answer, in order (the last answer again and again), and what it was asked."""
+    """The server's answers in order (the last one is repeated), and the requests that it received."""
 
     url: str = ""
     answers: list[Answer] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A context within bounds: whole results, the newest first, and it says what is missing."""
+"""A compressed context keeps whole results, the newest first, and counts the missing ones."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_the_newest_result_is_kept_whole_where_it_fits(texts, bound):
 
 @given(bodies, st.integers(500, 1000))
 def test_every_result_is_whole_or_counted_as_left_out(texts, bound):
-    whole = [block(at, body).strip() for at, body in enumerate(texts, 1)]
+    results = [block(at, body).strip() for at, body in enumerate(texts, 1)]
     short = CompressContextTool(max_length=bound).invoke(context(*texts))
     note = NOTE.match(short)
-    kept = re.split(r"\n\n(?=Step \d+:)", short[note.end() :] if note else short)
-    assert all(one.strip() in whole for one in kept)
-    assert len(kept) + (int(note[1]) if note else 0) == len(whole)
+    shown = re.split(r"\n\n(?=Step \d+:)", short[note.end() :] if note else short)
+    assert all(result.strip() in results for result in shown)
+    assert len(shown) + (int(note[1]) if note else 0) == len(results)
 
 
 def test_the_results_stay_in_their_order():

@@ -93,8 +93,8 @@ def test_the_signature_is_that_of_the_document():
 
 async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt():
     blocking, awaited = ScriptedChatModel(["x"]), ScriptedChatModel(["x"])
-    one = ExecutionAgent(blocking).execute_step("{step}", "Step 1: {y}")
-    assert await ExecutionAgent(awaited).aexecute_step("{step}", "Step 1: {y}") == one
+    result = ExecutionAgent(blocking).execute_step("{step}", "Step 1: {y}")
+    assert await ExecutionAgent(awaited).aexecute_step("{step}", "Step 1: {y}") == result
     assert blocking.prompts == awaited.prompts
 
 
@@ -195,8 +195,8 @@ def test_several_rounds_keep_the_whole_conversation():
 async def test_the_awaited_loop_gives_the_same():
     script = [calls(("add", {"a": 2, "b": 3})), "5"]
     blocking, awaited = ScriptedChatModel(script), ScriptedChatModel(script)
-    one = ExecutionAgent(blocking, tools=[add]).execute_step("s")
-    assert await ExecutionAgent(awaited, tools=[add]).aexecute_step("s") == one
+    result = ExecutionAgent(blocking, tools=[add]).execute_step("s")
+    assert await ExecutionAgent(awaited, tools=[add]).aexecute_step("s") == result
     assert answers(blocking) == answers(awaited)
 
 

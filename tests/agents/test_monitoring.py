@@ -66,9 +66,9 @@ def test_a_readable_reply_is_not_logged(caplog):
 
 async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt():
     blocking, awaited = ScriptedChatModel([MET]), ScriptedChatModel([MET])
-    one = MonitoringAgent(blocking).evaluate(OBJECTIVE, "x {y}")
+    verdict = MonitoringAgent(blocking).evaluate(OBJECTIVE, "x {y}")
     other = await MonitoringAgent(awaited).aevaluate(OBJECTIVE, "x {y}")
-    assert one == other
+    assert verdict == other
     assert blocking.prompts == awaited.prompts
 
 

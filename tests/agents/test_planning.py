@@ -65,8 +65,8 @@ def test_the_instructions_can_be_replaced():
 
 async def test_the_awaited_twin_gives_the_same_plan_and_sends_the_same_prompt():
     blocking, awaited = ScriptedChatModel([TWO]), ScriptedChatModel([TWO])
-    one = PlanningAgent(blocking).generate_plan("{task}")
-    assert await PlanningAgent(awaited).agenerate_plan("{task}") == one
+    plan = PlanningAgent(blocking).generate_plan("{task}")
+    assert await PlanningAgent(awaited).agenerate_plan("{task}") == plan
     assert blocking.prompts == awaited.prompts
 
 

@@ -83,7 +83,7 @@ def closed_url() -> str:
 
 @pytest.fixture
 def chat_reply() -> Callable[..., bytes]:
-    """What an Ollama server streams for one short answer."""
+    """The stream of an Ollama server for a short answer."""
 
     def build(prompt_tokens: int | None = 7) -> bytes:
         last: dict[str, object] = {

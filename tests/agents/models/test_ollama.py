@@ -214,9 +214,9 @@ def test_another_servers_refusal_is_not_taken_for_ollamas(closed_url: str) -> No
 
 
 def test_errors_that_are_each_others_cause_are_read_once() -> None:
-    one, other = ValueError("one"), ValueError("other")
-    one.__cause__, other.__cause__ = other, one
-    assert explain_error(None, one) is None
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    assert explain_error(None, first) is None
 
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:

@@ -1,4 +1,4 @@
-"""Whatever a planner writes becomes a plan; no exception, no empty step."""
+"""Any text of a planner becomes a plan, without an exception and without an empty step."""
 
 from __future__ import annotations
 

@@ -60,8 +60,9 @@ def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server
 
 @pytest.mark.parametrize("agent", [BaseAgent, ExecutionAgent])
 def test_a_reply_is_handed_on_well_formed(agent):
-    made = agent(ScriptedChatModel(lambda _: HALF))
-    assert (made.execute_step("s") if agent is ExecutionAgent else made.invoke("x")) == MENDED
+    instance = agent(ScriptedChatModel(lambda _: HALF))
+    reply = instance.execute_step("s") if agent is ExecutionAgent else instance.invoke("x")
+    assert reply == MENDED
 
 
 def test_what_is_well_formed_is_sent_as_the_same_object():
@@ -69,7 +70,7 @@ def test_what_is_well_formed_is_sent_as_the_same_object():
         HumanMessage("\U0001f600 {x}"),
         AIMessage("", tool_calls=[{"name": "t", "args": {}, "id": "1"}]),
     ]
-    assert all(sent is given for sent, given in zip(make_sendable(messages), messages, strict=True))
+    assert all(sent is message for sent, message in zip(make_sendable(messages), messages, strict=True))
 
 
 def test_the_message_that_was_given_is_left_as_it_was():

@@ -1,4 +1,4 @@
-"""Whatever a judge writes becomes a verdict; no exception, no success that it does not state."""
+"""Any text of a judge becomes a verdict, without an exception and without an unstated success."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def test_any_text_gives_a_well_formed_verdict(text):
 @slow
 def test_a_success_needs_the_word_success_and_the_word_true_in_a_closed_object(text):
     if verdict_of(text)["success"]:
-        said = text.lower().replace("\\u0073", "s")
-        assert "success" in said or "\\u" in said
-        assert "true" in said or "\\u" in said
+        lowered = text.lower().replace("\\u0073", "s")
+        assert "success" in lowered or "\\u" in lowered
+        assert "true" in lowered or "\\u" in lowered
         assert "}" in text
         assert "{" in text
 

@@ -17,5 +17,5 @@ def request(output="Hello!", rubric=RUBRIC, **fields):
 
 def state(**case):
     """The state as it is before the judge is decided on, with nothing found yet."""
-    whole = {"agent_run": {"input": "Greet me.", "final_output": "Hello!"}, **case}
-    return prepare_evaluation(whole, Plugins())
+    full_case = {"agent_run": {"input": "Greet me.", "final_output": "Hello!"}, **case}
+    return prepare_evaluation(full_case, Plugins())

@@ -27,9 +27,9 @@ def test_each_criterion_says_what_its_scores_mean():
 def test_it_asks_for_detailed_feedback():
     answer = judge_answer(LEGAL_SURVEY, 4)
     assert isinstance(read_judge_result(answer, LEGAL_SURVEY), JudgeFailure)
-    whole = read_judge_result({**answer, "detailed_feedback": ["Fine."]}, LEGAL_SURVEY)
-    assert isinstance(whole, JudgeScore)
-    assert whole.details == {"detailed_feedback": ["Fine."]}
+    score = read_judge_result({**answer, "detailed_feedback": ["Fine."]}, LEGAL_SURVEY)
+    assert isinstance(score, JudgeScore)
+    assert score.details == {"detailed_feedback": ["Fine."]}
 
 
 def test_it_can_be_given_in_a_file():

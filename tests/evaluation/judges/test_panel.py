@@ -1,4 +1,4 @@
-"""Several judges give one answer, or none where they do not agree."""
+"""Several judges give one answer, or abstain if they disagree."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_the_speaker_is_the_judge_nearest_to_the_score_and_all_concerns_are_told
         {"score": 2, "rationale": "Bad.", "concerns": ["cold", "short"], "feedback": "b"},
         {"score": 3, "rationale": "Middling.", "concerns": ["short"], "feedback": "c"},
     ]
-    answer = JudgePanel([ScriptedJudge([one]) for one in answers], rule="mean").judge(request())
+    answer = JudgePanel([ScriptedJudge([reply]) for reply in answers], rule="mean").judge(request())
     assert (answer["rationale"], answer["feedback"]) == ("Middling.", "c")
     assert answer["concerns"] == ["none of mine", "cold", "short"]
 
@@ -149,12 +149,12 @@ def test_the_concerns_of_those_who_were_outvoted_are_told_too():
 
 
 def test_the_cost_is_that_of_all_calls_failed_ones_included():
-    said = {"score": 5, "rationale": "Fine."}
+    message = {"score": 5, "rationale": "Fine."}
     judges = [
-        ScriptedJudge([{**said, "usage": {"input_tokens": 10, "output_tokens": 2, "model": "a"}}]),
-        ScriptedJudge([{**said, "usage": {"input_tokens": 5, "output_tokens": 1, "model": "b"}}]),
+        ScriptedJudge([{**message, "usage": {"input_tokens": 10, "output_tokens": 2, "model": "a"}}]),
+        ScriptedJudge([{**message, "usage": {"input_tokens": 5, "output_tokens": 1, "model": "b"}}]),
         FailingJudge(JudgeError("filtered", "blocked", usage={"input_tokens": 7, "model": "b"})),
-        ScriptedJudge([said]),
+        ScriptedJudge([message]),
     ]
     assert JudgePanel(judges).judge(request())["usage"] == {
         "calls": 4,
@@ -197,7 +197,7 @@ async def test_judges_are_awaited_side_by_side_but_no_more_than_allowed():
 
 
 @pytest.mark.parametrize(
-    ("judges", "options", "said"),
+    ("judges", "options", "message"),
     [
         ([], {}, "0 judges"),
         ([DeterministicJudge(5)], {"samples": 0}, "samples=0"),
@@ -207,8 +207,8 @@ async def test_judges_are_awaited_side_by_side_but_no_more_than_allowed():
         ([DeterministicJudge(5)], {"quorum": 2}, "from 1 to 1"),
     ],
 )
-def test_what_makes_no_panel_is_refused(judges, options, said):
-    with pytest.raises(ContractError, match=said):
+def test_what_makes_no_panel_is_refused(judges, options, message):
+    with pytest.raises(ContractError, match=message):
         JudgePanel(judges, **options)
 
 
@@ -221,10 +221,10 @@ def test_whatever_is_decided_is_a_valid_answer_within_what_the_judges_said(score
         answer = JudgePanel(scoring(*scores), rule=rule).judge(request())
     except JudgeError:
         return
-    found = read_judge_result(answer, RUBRIC)
-    assert isinstance(found, JudgeScore)
+    result = read_judge_result(answer, RUBRIC)
+    assert isinstance(result, JudgeScore)
     given_scores = [score for score in scores if score is not None]
-    assert min(given_scores) <= found.score <= max(given_scores)
+    assert min(given_scores) <= result.score <= max(given_scores)
 
 
 @given(ballots)

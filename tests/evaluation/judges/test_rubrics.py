@@ -31,8 +31,8 @@ def test_criteria_come_from_the_rubric_and_the_subjective_ones_once_each(case, e
 
 
 def test_the_rest_of_a_given_rubric_stays_when_criteria_are_added():
-    found = choose_rubric(state(rubric=GIVEN, subjective_criteria=["neutrality"]))
-    assert (found.name, found.pass_score, found.criteria[0].weight) == ("mine", 3.0, 2.0)
+    rubric = choose_rubric(state(rubric=GIVEN, subjective_criteria=["neutrality"]))
+    assert (rubric.name, rubric.pass_score, rubric.criteria[0].weight) == ("mine", 3.0, 2.0)
 
 
 @pytest.mark.parametrize(("name", "question"), [*SUBJECTIVE.items(), ("charm", "")])

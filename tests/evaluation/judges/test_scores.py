@@ -46,13 +46,13 @@ def test_a_whole_answer_is_read_field_by_field():
 
 
 def test_a_score_and_a_rationale_are_enough():
-    found = read_judge_result({"score": 1, "rationale": "No."}, RUBRIC)
-    assert isinstance(found, JudgeScore)
-    assert (found.score, found.criteria, found.concerns, found.recommended_action) == (1.0, {}, (), None)
+    result = read_judge_result({"score": 1, "rationale": "No."}, RUBRIC)
+    assert isinstance(result, JudgeScore)
+    assert (result.score, result.criteria, result.concerns, result.recommended_action) == (1.0, {}, (), None)
 
 
 @pytest.mark.parametrize(
-    ("change", "kind", "said"),
+    ("change", "kind", "reason"),
     [
         ({"score": None}, "missing_score", "no 'score'"),
         ({"score": "4"}, "malformed", "'score' is a str"),
@@ -75,11 +75,11 @@ def test_a_score_and_a_rationale_are_enough():
         ({"recommended_action": 3}, "malformed", "'recommended_action' is not a text"),
     ],
 )
-def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, said):
-    found = read_judge_result({**GOOD, **change}, RUBRIC)
-    assert isinstance(found, JudgeFailure)
-    assert found.kind == kind
-    assert said in found.reason
+def test_each_fault_has_its_kind_and_says_what_is_wrong(change, kind, reason):
+    result = read_judge_result({**GOOD, **change}, RUBRIC)
+    assert isinstance(result, JudgeFailure)
+    assert result.kind == kind
+    assert reason in result.reason
 
 
 @pytest.mark.parametrize("score", [1, 5, 1.0, 5.0])
@@ -88,13 +88,13 @@ def test_the_ends_of_the_scale_are_on_it(score):
 
 
 def test_a_faulty_answer_still_says_what_it_cost():
-    found = read_judge_result({**GOOD, "score": 9}, RUBRIC)
-    assert found.usage == {"input_tokens": 10, "model": "m"}
+    result = read_judge_result({**GOOD, "score": 9}, RUBRIC)
+    assert result.usage == {"input_tokens": 10, "model": "m"}
 
 
 def test_a_criterion_that_nobody_asked_for_is_a_detail():
-    found = read_judge_result({**GOOD, "criteria": {"clarity": 5, "warmth": 3, "wit": 99}}, RUBRIC)
-    assert (set(found.criteria), found.details["unasked_criteria"]) == ({"clarity", "warmth"}, {"wit": 99})
+    result = read_judge_result({**GOOD, "criteria": {"clarity": 5, "warmth": 3, "wit": 99}}, RUBRIC)
+    assert (set(result.criteria), result.details["unasked_criteria"]) == ({"clarity", "warmth"}, {"wit": 99})
 
 
 @pytest.mark.parametrize(("score", "kind"), [(4, JudgeFailure), (3, JudgeScore)])
@@ -103,8 +103,8 @@ def test_a_repaired_answer_may_refuse_but_not_approve(score, kind):
 
 
 def test_a_judge_may_mark_its_answer_as_repaired_itself():
-    found = read_judge_result({**GOOD, "score": 2, "repaired": True}, RUBRIC)
-    assert found.repaired is True
+    result = read_judge_result({**GOOD, "score": 2, "repaired": True}, RUBRIC)
+    assert result.repaired is True
     assert isinstance(read_judge_result({**GOOD, "repaired": True}, RUBRIC), JudgeFailure)
 
 
@@ -113,27 +113,27 @@ def test_a_judge_may_mark_its_answer_as_repaired_itself():
 )
 def test_the_rubrics_schema_holds_for_what_it_speaks_of(feedback, kind):
     answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
-    given = answer if feedback is None else {**answer, "feedback": feedback}
-    assert isinstance(read_judge_result(given, WITH_SCHEMA), kind)
+    full_answer = answer if feedback is None else {**answer, "feedback": feedback}
+    assert isinstance(read_judge_result(full_answer, WITH_SCHEMA), kind)
 
 
 def test_the_rubrics_schema_may_speak_of_the_usual_fields_too():
     strict = Rubric(criteria=[Criterion(name="clarity")], json_schema={"required": ["recommended_action"]})
-    found = read_judge_result({"score": 4, "rationale": "Clear."}, strict)
-    assert found.kind == "malformed"
+    result = read_judge_result({"score": 4, "rationale": "Clear."}, strict)
+    assert result.kind == "malformed"
 
 
 @pytest.mark.parametrize(
-    ("scale", "given", "least"),
+    ("scale", "own", "lowest"),
     [((1, 5), None, 4.0), ((0, 1), None, 0.75), ((-2, 2), None, 1.0), ((1, 5), 2.5, 2.5), ((0, 1), 0.0, 0.0)],
 )
-def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale, given, least):
+def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(scale, own, lowest):
     rubric = Rubric(
         criteria=[Criterion(name="x")],
         scale=Scale(min=float(scale[0]), max=float(scale[1])),
-        pass_score=given,
+        pass_score=own,
     )
-    assert get_pass_score(rubric) == least
+    assert get_pass_score(rubric) == lowest
 
 
 json_values = st.recursive(
@@ -149,8 +149,8 @@ answers = st.dictionaries(
 
 @given(answers, st.booleans())
 def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
-    found = read_judge_result(json.dumps(answer) if as_text else answer, RUBRIC)
-    if isinstance(found, JudgeScore):
-        assert all(1 <= score <= 5 for score in (found.score, *found.criteria.values()))
-        assert found.rationale.strip()
-        json.dumps([found.usage, found.details], allow_nan=False)
+    result = read_judge_result(json.dumps(answer) if as_text else answer, RUBRIC)
+    if isinstance(result, JudgeScore):
+        assert all(1 <= score <= 5 for score in (result.score, *result.criteria.values()))
+        assert result.rationale.strip()
+        json.dumps([result.usage, result.details], allow_nan=False)

@@ -11,8 +11,11 @@ PRICES = {"m": Price(input_usd=2.0, output_usd=10.0)}
 
 
 def test_a_cost_is_estimated_from_the_tokens_and_the_models_price():
-    found = add_cost({"input_tokens": 1000, "output_tokens": 100, "model": "m"}, PRICES)
-    assert (found["cost_usd"], found["cost_source"]) == (pytest.approx(0.003), "estimated")
+    usage = add_cost({"input_tokens": 1000, "output_tokens": 100, "model": "m"}, PRICES)
+    assert (usage["cost_usd"], usage["cost_source"]) == (
+        pytest.approx(0.003),
+        "estimated",
+    )
 
 
 def test_calls_of_one_model_name_it_once():
