@@ -209,7 +209,7 @@ def test_a_run_that_has_ended_is_refused(begin, resume, db):
     begin(mode="none")
     before = db.read_bytes()
 
-    refused(resume(), "thread 't' has ended as 'success'; `orchestrator run` begins anew")
+    refused(resume(), "thread 't' has ended as 'success'; `orchestrator run` ")
     assert db.read_bytes() == before
 
 
