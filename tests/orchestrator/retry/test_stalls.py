@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from orchestrator.errors import ConfigurationError
 from orchestrator.retry.stalls import StallRules, find_stall
 from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord
 
@@ -191,20 +189,6 @@ def test_the_first_rule_that_holds_is_told():
     assert "same output" in find_stall(records, StallRules())
     assert "tool" in find_stall(records, StallRules(same_output=None))
     assert "score" in find_stall(records, StallRules(same_output=None, same_tool_call=None))
-
-
-@pytest.mark.parametrize("name", ["same_output", "same_tool_call", "no_improvement"])
-@pytest.mark.parametrize("value", [1, 0, -1, 2.0, "2", True, False])
-def test_a_rule_that_is_not_accepted_is_refused(name, value):
-    with pytest.raises(ConfigurationError) as raised:
-        StallRules(**{name: value})
-
-    assert str(raised.value) == f"{name} is {value!r}; give a whole number of at least 2, or None for no rule"
-
-
-def test_rules_are_frozen():
-    with pytest.raises(ValidationError, match="frozen"):
-        StallRules().same_output = 5
 
 
 histories = st.lists(

@@ -11,7 +11,6 @@ from orchestrator import (
     ConfigurationError,
     LangGraphOrchestrator,
     RetryPolicy,
-    SupervisionPolicy,
 )
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -143,28 +142,6 @@ def test_mode_human_without_a_checkpointer_is_refused():
 def test_mode_llm_without_a_model_for_it_is_refused():
     with pytest.raises(ConfigurationError, match="'llm', and there is no model for it"):
         LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision="llm")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"max_reorient_attempts": 0}, "max_reorient_attempts is 0; give a whole number of at least 1"),
-        ({"max_reorient_attempts": -1}, "max_reorient_attempts is -1; give a whole number of at least 1"),
-        ({"max_reorient_attempts": True}, "max_reorient_attempts is True; give a whole number"),
-        ({"max_reorient_attempts": 1.5}, "max_reorient_attempts is 1.5; give a whole number"),
-        ({"max_corrections": 0}, "max_corrections is 0; give a whole number of at least 1"),
-        ({"max_assumptions": -1}, "max_assumptions is -1; give a whole number of at least 0"),
-        ({"human": "yes"}, "human is 'yes'; give True or False"),
-        ({"answer_deadline_s": 0}, "answer_deadline_s is 0; give seconds above 0, or None"),
-        ({"answer_deadline_s": float("inf")}, "answer_deadline_s is inf; give seconds above 0"),
-        ({"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),
-    ],
-)
-def test_a_supervision_policy_names_the_argument_what_was_given_and_what_is_accepted(arguments, sentence):
-    with pytest.raises(ConfigurationError) as raised:
-        SupervisionPolicy(**arguments)
-
-    assert str(raised.value).startswith(sentence)
 
 
 def test_what_is_no_supervision_policy_is_refused():

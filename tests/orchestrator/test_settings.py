@@ -1,0 +1,137 @@
+"""Settings and policies: values that are not accepted, and max_retries, which has two places."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from pydantic import ValidationError
+
+from orchestrator import (
+    Budget,
+    ConfigurationError,
+    LangGraphOrchestrator,
+    ModelPrice,
+    RetryPolicy,
+    StallRules,
+    SupervisionPolicy,
+)
+from orchestrator.settings import Settings
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+COUNT = "give a whole number of at least 0"
+POSITIVE = "give a whole number of at least 1"
+BOUND = "give a number above 0, or None for no bound"
+COUNT_BOUND = f"{POSITIVE}, or None for no bound"
+RULE = "give a whole number of at least 2, or None for no rule"
+SECONDS = "give seconds above 0, or None for no bound"
+PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "sentence"),
+    [
+        (Budget, {"max_seconds": 0}, f"max_seconds is 0; {BOUND}"),
+        (Budget, {"max_seconds": math.nan}, f"max_seconds is nan; {BOUND}"),
+        (Budget, {"max_seconds": math.inf}, f"max_seconds is inf; {BOUND}"),
+        (Budget, {"max_total_tokens": 0}, f"max_total_tokens is 0; {COUNT_BOUND}"),
+        (Budget, {"max_total_tokens": 1.5}, f"max_total_tokens is 1.5; {COUNT_BOUND}"),
+        (Budget, {"max_model_calls": -3}, f"max_model_calls is -3; {COUNT_BOUND}"),
+        (Budget, {"max_model_calls": True}, f"max_model_calls is True; {COUNT_BOUND}"),
+        (Budget, {"max_cost_usd": "1"}, f"max_cost_usd is '1'; {BOUND}"),
+        (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Mod"),
+        (Budget, {"prices": {"m": 3}}, f"prices is {{'m': 3}}; {PRICES}"),
+        (Budget, {"prices": [("m", None)]}, f"prices is [('m', None)]; {PRICES}"),
+        (Budget, {"max_tokens": 3}, "max_tokens is not an argument of Budget; give any of max_seconds, max_"),
+        (ModelPrice, {"input_usd": -1, "output_usd": 1}, "input_usd is -1; give US dollars of at least 0"),
+        (ModelPrice, {"input_usd": 1}, "output_usd is missing; give US dollars of at least 0"),
+        (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
+        (RetryPolicy, {"judge_attempts": 0}, f"judge_attempts is 0; {POSITIVE}"),
+        (RetryPolicy, {"judge_attempts": 1.5}, f"judge_attempts is 1.5; {POSITIVE}"),
+        (RetryPolicy, {"judge_attempts": True}, f"judge_attempts is True; {POSITIVE}"),
+        (RetryPolicy, {"needs_review": "pass"}, "needs_review is 'pass'; give 'fail', 'retry' or 'human'"),
+        (RetryPolicy, {"needs_review": None}, "needs_review is None; give 'fail', 'retry' or 'human'"),
+        (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
+        (RetryPolicy, {"feedback": "no"}, "feedback is 'no'; give True or False"),
+        (RetryPolicy, {"stall": 3}, "stall is 3; give StallRules, or None"),
+        (RetryPolicy, {"max_replans": -1}, f"max_replans is -1; {COUNT}"),
+        (RetryPolicy, {"exhausted": "stop"}, "exhausted is 'stop'; give 'fail' or 'accept_best'"),
+        *(
+            (StallRules, {name: value}, f"{name} is {value!r}; {RULE}")
+            for name in ("same_output", "same_tool_call", "no_improvement")
+            for value in (1, -1, 2.0, "2", True)
+        ),
+        (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
+        (SupervisionPolicy, {"max_reorient_attempts": True}, f"max_reorient_attempts is True; {POSITIVE}"),
+        (SupervisionPolicy, {"max_reorient_attempts": 1.5}, f"max_reorient_attempts is 1.5; {POSITIVE}"),
+        (SupervisionPolicy, {"max_corrections": 0}, f"max_corrections is 0; {POSITIVE}"),
+        (SupervisionPolicy, {"max_assumptions": -1}, f"max_assumptions is -1; {COUNT}, or None for no bound"),
+        (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
+        (SupervisionPolicy, {"answer_deadline_s": 0}, f"answer_deadline_s is 0; {SECONDS}"),
+        (SupervisionPolicy, {"answer_deadline_s": math.inf}, f"answer_deadline_s is inf; {SECONDS}"),
+        (SupervisionPolicy, {"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),
+        (Settings, {"clock": lambda: None}, "clock is <function <lambda>"),
+        (Settings, {"max_retries": "2"}, f"max_retries is '2'; {COUNT}"),
+    ],
+)
+def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(model, arguments, sentence):
+    with pytest.raises(ConfigurationError) as raised:
+        model(**arguments)
+
+    assert str(raised.value).startswith(sentence)
+
+
+def test_a_long_value_is_cut_in_the_sentence():
+    with pytest.raises(ConfigurationError) as raised:
+        Budget(max_seconds="x" * 10_000)
+
+    assert len(str(raised.value)) < 200
+
+
+MODELS = [Budget, ModelPrice, RetryPolicy, Settings, StallRules, SupervisionPolicy]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_setting_says_what_it_accepts(model):
+    checked = {name: field for name, field in model.model_fields.items() if name != "supervision"}
+
+    assert [name for name, field in checked.items() if not field.description] == []
+
+
+@pytest.mark.parametrize("settings", [Budget(), RetryPolicy(), Settings(), StallRules(), SupervisionPolicy()])
+def test_settings_cannot_be_changed(settings):
+    name = next(iter(type(settings).model_fields))
+
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(settings, name, None)
+
+
+def build(**arguments):
+    return LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, 2),
+        ({"max_retries": 5}, 5),
+        ({"retry_policy": RetryPolicy(max_retries=1)}, 1),
+        ({"max_retries": 5, "retry_policy": RetryPolicy(judge_attempts=3)}, 5),
+        ({"max_retries": 0, "retry_policy": RetryPolicy(max_retries=0)}, 0),
+    ],
+)
+def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(arguments, expected):
+    settings = build(**arguments).settings
+
+    assert (settings.max_retries, settings.retry_policy.max_retries) == (expected, expected)
+
+
+def test_two_different_values_of_max_retries_are_refused():
+    with pytest.raises(ConfigurationError) as raised:
+        build(max_retries=3, retry_policy=RetryPolicy(max_retries=2))
+
+    assert str(raised.value) == (
+        "max_retries is 3 and retry_policy.max_retries is 2; give only one of them, or the same value"
+    )
