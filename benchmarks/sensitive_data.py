@@ -66,10 +66,13 @@ def print_score(
     result = score(search, positives, [*NEGATIVES, *others], category)
     print(
         f"{name:15} {category:11} recall {result.recall:.3f} ({result.recalled} of {result.expected}), "
-        f"precision {result.precision:.3f} ({result.right} of {result.found})"
+        f"precision {result.precision:.3f} ({result.right} of {result.reported})"
     )
-    for missed in result.missed if name == "ours" else ():
-        print(f"    missed: {missed.kind} in {missed.text[:60]!r}")
+    if name == "ours":
+        for sample in result.missed:
+            print(f"    missed: {sample.kind} in {sample.text[:60]!r}")
+        for text, value in result.false_alarms:
+            print(f"    false alarm: {value!r} in {text[:60]!r}")
 
 
 def time_call(function: Callable[[], object], turns: int = 300, repeats: int = 9) -> float:

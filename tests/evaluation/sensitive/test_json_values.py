@@ -10,7 +10,7 @@ from tests.evaluation.sensitive.labelled.personal import PERSONAL
 
 
 def literals(value):
-    return {one.literal for one in find_in_json(value)}
+    return {match.literal for match in find_in_json(value)}
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,17 @@ def test_a_private_key_that_is_cut_off_ends_with_its_field():
 
 @pytest.mark.parametrize("samples", [CREDENTIALS, PERSONAL], ids=["credentials", "personal"])
 def test_every_labelled_value_is_found_among_others_in_one_object(samples):
-    told = "\n".join(literals({f"field{place}": sample.text for place, sample in enumerate(samples)}))
+    literal_lines = "\n".join(
+        literals({f"field{place}": sample.text for place, sample in enumerate(samples)})
+    )
 
-    assert [sample for sample in samples for value in sample.values if value not in told] == []
+    assert [sample for sample in samples for value in sample.values if value not in literal_lines] == []
 
 
 def test_a_recogniser_is_asked_about_texts_that_the_prefilter_would_let_pass():
-    found = find_in_json({"a": "Ada Lovelace"}, lambda text: (Span(3, 6, "name", "personal"),))
+    matches = find_in_json({"a": "Ada Lovelace"}, lambda text: (Span(3, 6, "name", "personal"),))
 
-    assert [one.literal for one in found] == ["Ada"]
+    assert [match.literal for match in matches] == ["Ada"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_a_value_nested_deeper_than_json_is_written_is_found():
 
 
 def too_many(value):
-    return "unsearched" in {one.category for one in find_in_json(value)}
+    return "unsearched" in {match.category for match in find_in_json(value)}
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,8 @@ def test_a_large_value_without_anything_sensitive_is_searched_to_its_end():
 
 
 def test_what_was_found_before_a_bound_is_given_all_the_same():
-    found = {one.literal for one in find_in_json(["me@example.org", *["[1]"] * (MAX_CANDIDATES + 1)])}
+    literals_found = {
+        match.literal for match in find_in_json(["me@example.org", *["[1]"] * (MAX_CANDIDATES + 1)])
+    }
 
-    assert found == {"me@example.org", ""}
+    assert literals_found == {"me@example.org", ""}

@@ -1,4 +1,4 @@
-"""Credentials as they turn up in the records of agents: prose, JSON, logs, shell, code, configuration."""
+"""Credentials in the forms that agents record: prose, JSON, logs, shell, code, configuration."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Texts in which nothing may be found, though much of it looks as if."""
+"""Texts without sensitive data, though parts of them look like it."""
 
 from tests.evaluation.sensitive.labelled.sample import HEX, URLSAFE, Sample, body
 

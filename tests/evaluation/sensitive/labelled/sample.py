@@ -1,7 +1,7 @@
-"""One text of the labelled set, and how a made-up secret is put together.
+"""Defines a text of the labelled set, and generates secrets.
 
-No secret stands in a file in one piece, so that the scanners of hosting sites have nothing to refuse; each is
-drawn from a seed, so that the set is the same in every run.
+No file contains a complete secret, because the scanners of hosting sites would refuse it. Each is drawn from
+a seed, so that the set is the same in every run.
 """
 
 import random
@@ -18,7 +18,7 @@ BASE64 = ALNUM + "+/"
 
 @dataclass(frozen=True)
 class Sample:
-    """A text with the values in it that have to be found; none: a text in which nothing may be found."""
+    """A text with the values that a search has to find. Without values, it may find nothing."""
 
     text: str
     values: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Sample:
 
 
 def body(size: int, alphabet: str = ALNUM, seed: object = "") -> str:
-    """Draw the random part of a token; it holds a digit and a letter, as generated ones do."""
+    """Draw the random part of a token, with at least one digit and one letter."""
     draw = random.Random(f"{size}{alphabet}{seed}")
     drawn = "".join(draw.choices(alphabet, k=size - 2))
     middle = (size - 2) // 2

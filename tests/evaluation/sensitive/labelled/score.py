@@ -1,4 +1,4 @@
-"""Recall and precision of a search on the labelled set."""
+"""Computes recall and precision of a search on the labelled set."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from tests.evaluation.sensitive.labelled.sample import Sample
 
 Find = Callable[[str], Iterable[tuple[int, int, str]]]
-"""Gives start, end and category of everything that it finds in a text."""
+"""Returns start, end and category of every span in a text."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What was found of what is there, and how much of what was found is there."""
+    """The counts behind recall and precision, with the misses and the false alarms."""
 
     expected: int
     recalled: int
-    found: int
+    reported: int
     right: int
     missed: tuple[Sample, ...]
-    false: tuple[tuple[str, str], ...]
-    """Text and the stretch that should not have been found."""
+    false_alarms: tuple[tuple[str, str], ...]
+    """Each text, and the part that should not have been reported."""
 
     @property
     def recall(self) -> float:
@@ -28,27 +28,28 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Share of the found stretches that overlap a labelled value."""
-        return self.right / self.found
+        """Share of the reported spans that overlap a labelled value."""
+        return self.right / self.reported
 
 
 def score(find: Find, positives: Sequence[Sample], negatives: Sequence[Sample], category: str) -> Score:
-    """Judge ``find`` by all texts, counting what it says of one category."""
+    """Score ``find`` on all texts, for one category."""
     missed: list[Sample] = []
-    false: list[tuple[str, str]] = []
-    found = 0
+    false_alarms: list[tuple[str, str]] = []
+    reported = 0
     for sample in [*positives, *negatives]:
-        spans = [(start, end) for start, end, said in find(sample.text) if said == category]
+        spans = [(start, end) for start, end, label in find(sample.text) if label == category]
         labelled = [_place(sample.text, value) for value in sample.values if sample.category == category]
         missed += [sample for place in labelled if not any(_covers(span, place) for span in spans)]
-        false += [
+        false_alarms += [
             (sample.text, sample.text[a:b])
             for a, b in spans
             if not any(_meets((a, b), place) for place in labelled)
         ]
-        found += len(spans)
+        reported += len(spans)
     expected = sum(len(sample.values) for sample in positives if sample.category == category)
-    return Score(expected, expected - len(missed), found, found - len(false), tuple(missed), tuple(false))
+    right = reported - len(false_alarms)
+    return Score(expected, expected - len(missed), reported, right, tuple(missed), tuple(false_alarms))
 
 
 def _place(text: str, value: str) -> tuple[int, int]:
