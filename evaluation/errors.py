@@ -1,7 +1,7 @@
 """The error tree of the evaluation package.
 
 EvaluationError
-├── ContractError     what the caller configured cannot be used (also a ValueError)
+├── ContractError     a contract or an option cannot be used (also a ValueError)
 ├── JudgeError        a judge gave no usable answer
 └── MissingExtraError an optional package is not installed (also an ImportError)
 """
@@ -17,7 +17,7 @@ class EvaluationError(Exception):
 
 
 class ContractError(EvaluationError, ValueError):
-    """A rule, pattern, schema, price or option that cannot be used as given."""
+    """A rule, pattern, schema, price or option that cannot be used."""
 
 
 JudgeFailureKind = Literal[
@@ -33,13 +33,13 @@ JudgeFailureKind = Literal[
 
 
 class JudgeError(EvaluationError):
-    """A judge that gave no usable answer; raised by judges, recorded by the graph.
+    """A judge gave no usable answer; judges raise it, and the report records it.
 
     Args:
-        message: What went wrong.
-        kind: The kind of failure, which the report names.
-        usage: What the failed call cost all the same, as in a judge's answer.
-        details: What else the report should hold, as JSON values.
+        message: The cause in one sentence.
+        kind: The kind of failure, which stands in the report.
+        usage: The cost of the failed call, as in a judge's answer.
+        details: Further JSON values for the report.
     """
 
     def __init__(

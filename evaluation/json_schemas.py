@@ -1,4 +1,4 @@
-"""The published JSON Schemas of what goes in and out; ``python -m evaluation.schemas`` writes them."""
+"""Builds the published JSON Schemas; ``python -m evaluation.json_schemas`` writes them to files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ FOLDER: Final = Path(__file__).with_name("schema")
 
 
 def schemas() -> dict[str, str]:
-    """Make each schema as JSON text by its file's name."""
+    """Build each schema as JSON text, by file name."""
     return {
-        "agent_run.json": _text(TypeAdapter(AgentRun)),
-        "evaluation_contract.json": _text(TypeAdapter(EvaluationContract)),
-        "evaluation_case.json": _text(TypeAdapter(EvaluationCase)),
-        "evaluation_report.json": _text(TypeAdapter(EvaluationReport), serialized=True),
+        "agent_run.json": _format_schema(TypeAdapter(AgentRun)),
+        "evaluation_contract.json": _format_schema(TypeAdapter(EvaluationContract)),
+        "evaluation_case.json": _format_schema(TypeAdapter(EvaluationCase)),
+        "evaluation_report.json": _format_schema(TypeAdapter(EvaluationReport), serialized=True),
     }
 
 
-def _text(adapter: TypeAdapter[object], *, serialized: bool = False) -> str:
+def _format_schema(adapter: TypeAdapter[object], *, serialized: bool = False) -> str:
     schema = adapter.json_schema(mode="serialization" if serialized else "validation")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 

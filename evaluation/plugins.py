@@ -1,4 +1,4 @@
-"""The seam to whoever scores what no program can: a judge."""
+"""What a caller can plug into an evaluation: judge, embedder, prices, functions, clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.values import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """What a judge is shown."""
+    """The question to a judge: one run and the rubric to score it by."""
 
     rubric: Rubric
     input: str
@@ -33,9 +33,9 @@ class Judge(Protocol):
     The answer is an object of JSON values, or its text: ``score`` (a number on the rubric's scale),
     ``rationale`` (text), and optionally ``criteria`` (a score by criterion name), ``concerns`` (texts),
     ``recommended_action`` (text), ``usage`` (input_tokens, output_tokens, cost_usd, model) and ``repaired``
-    (true where the text had to be made JSON first: such an answer cannot approve). What else it holds is
-    kept as details. It is checked by ``validate_judge_result``; whatever a judge raises is recorded as a
-    judge error, a ``JudgeError`` by its kind.
+    (true if the text was no JSON until it was repaired: such an answer cannot approve). Other fields are
+    kept as details. ``validate_judge_result`` checks the answer. An exception is recorded as a judge error,
+    a ``JudgeError`` with its kind.
     """
 
     def judge(self, request: JudgeRequest) -> object:
@@ -48,7 +48,7 @@ class AsyncJudge(Protocol):
     """A judge that is awaited; one object may be both."""
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        """Score ``request``; the answer is that of ``Judge.judge``."""
+        """Score ``request``; the answer has the form described in ``Judge``."""
         ...
 
 
@@ -56,61 +56,63 @@ AnyJudge: TypeAlias = Judge | AsyncJudge
 
 
 ArgumentFunction = Callable[[JsonObject, JsonObject], bool]
-"""Takes the expected and the observed arguments of one call; says whether they agree."""
+"""Compares the expected with the observed arguments of one call; true if they agree."""
 
 
 class Embedder(Protocol):
-    """What turns texts into vectors; LangChain's ``Embeddings`` is one."""
+    """Turns texts into vectors, as LangChain's ``Embeddings`` does."""
 
     def embed_documents(self, texts: list[str]) -> Sequence[Sequence[float]]:
-        """Return one vector a text, all of one length."""
+        """Return one vector for each text, all of the same length."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens of one model.
+    """Price of one model in US dollars for a million tokens.
 
     Raises:
-        ContractError: A price is negative or no finite number.
+        ContractError: A price is negative or not finite.
     """
 
     input_usd: float
     output_usd: float
 
     def __post_init__(self) -> None:
-        """Refuse what no cost can be computed from."""
+        """Check both prices."""
         if not all(math.isfinite(price) and price >= 0 for price in (self.input_usd, self.output_usd)):
-            raise ContractError(f"a price is 0 or more, not {self.input_usd} and {self.output_usd}")
+            raise ContractError(
+                f"a price has to be a finite number of at least 0, not {self.input_usd} and {self.output_usd}"
+            )
 
 
 def utc_now() -> datetime:
-    """Give the time, with its zone."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The parts of an evaluation that are not data."""
+    """The plug-ins of an evaluation: everything that is not data."""
 
     judge: Judge | AsyncJudge | None = None
-    """Who scores what no program can; without one, what needs a judge ends as ``needs_review``."""
+    """Scores what no program can score. Without a judge, a run that needs one ends as ``needs_review``."""
     embedder: Embedder | None = None
     """Turns texts into vectors for ``semantic_similarity``."""
     argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
-    """What an argument rule with ``match="custom"`` names."""
+    """The functions that argument rules with ``match="custom"`` name."""
     prices: Mapping[str, Price] = field(default_factory=dict)
-    """By model, for ``cost_usd`` where it is not recorded."""
+    """By model; used to compute ``cost_usd`` if the run does not record it."""
     include_raw: bool = False
-    """Whether the report may quote prompts, outputs and payloads as they are."""
+    """Whether the report may quote prompts, outputs and payloads without redaction."""
     recognizers: tuple[Recognizer, ...] = ()
-    """Searches for sensitive data beside the built-in one."""
+    """Further searches for sensitive data, besides the built-in one."""
     clock: Callable[[], datetime] = utc_now
-    """Gives the time, with its zone, by which the retention of a run is judged."""
+    """Returns the current time with its zone, for the rules on retention."""
 
 
 class PluginOptions(TypedDict, total=False):
-    """What a caller may plug in by name, beside the judge; the fields of ``Injected``."""
+    """The plug-ins by name, without the judge; the fields of ``Plugins``."""
 
     embedder: Embedder | None
     argument_functions: Mapping[str, ArgumentFunction]

@@ -1,4 +1,4 @@
-"""Evaluate: one case, or many as a stream, by the graph's own nodes without its engine."""
+"""Evaluates one case, or a stream of them, without the graph engine."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Result = TypeVar("Result")
 def in_order(
     executor: Executor, function: Callable[[Item], Result], items: Iterable[Item], window: int
 ) -> Iterator[Result]:
-    """Yield ``function`` of each item, at most ``window`` of them begun and not yet yielded.
+    """Yield ``function`` of each item in order, with at most ``window`` of them submitted and not yielded.
 
     Raises:
-        Exception: What ``items`` raises, after the results of all items before it.
+        Exception: The error that ``items`` raises, after the results of all items before it.
     """
     waiting: deque[Future[Result]] = deque()
     source = _Source(items)
@@ -44,8 +44,8 @@ def in_order(
     source.raise_if_broken()
 
 
-def chunked(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of ``size`` items, the last one shorter; an error of ``items`` comes after what it gave."""
+def split_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield lists of ``size`` items, the last one shorter; an error of ``items`` is raised at the end."""
     source = _Source(items)
     while chunk := list(islice(source, size)):
         yield chunk
@@ -53,7 +53,7 @@ def chunked(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 class _Source(Iterator[Item]):
-    """An iterator that ends where its items raise, and keeps the error for later."""
+    """An iterator that ends when its items raise, and keeps the error."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._items = iter(items)
@@ -66,7 +66,7 @@ class _Source(Iterator[Item]):
             return next(self._items)
         except StopIteration:
             raise
-        except Exception as error:  # noqa: BLE001 - kept, and raised once the items before it are done
+        except Exception as error:  # noqa: BLE001 - raised again after the results of the items before it
             self._error = error
             raise StopIteration from None
 
@@ -76,7 +76,7 @@ class _Source(Iterator[Item]):
 
 
 _CHUNK = 64
-"""Cases that a process is handed at once."""
+"""Cases sent to a process at once: sending one costs about as much as evaluating it."""
 
 
 def evaluate(
@@ -90,16 +90,15 @@ def evaluate(
 
     Args:
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``.
-        judge: Who scores what no program can.
-        baseline: Metrics to compare with, or an earlier report; goes before the case's own
-            ``baseline_metrics``.
-        options: What else is plugged in; see ``plugins.Plugins``.
+        judge: Scores what no program can score.
+        baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
+        options: The other plug-ins; see ``plugins.Plugins``.
 
     Returns:
-        The report. Whatever is wrong with the case is told in it, with status ``invalid``; nothing is raised.
+        The report. A wrong case gives a report with status ``invalid`` that lists its problems.
     """
     plugins = Plugins(judge, **options)
-    return _reported(_against(case, baseline), plugins)
+    return _build_report(_with_baseline(case, baseline), plugins)
 
 
 async def aevaluate(
@@ -111,7 +110,7 @@ async def aevaluate(
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(judge, **options)
-    state = await arun_pipeline(_against(case, baseline), plugins)
+    state = await arun_pipeline(_with_baseline(case, baseline), plugins)
     return EvaluationReport.model_validate(state["evaluation_report"])
 
 
@@ -123,19 +122,19 @@ def evaluate_many(
     processes: int = 1,
     **options: Unpack[PluginOptions],
 ) -> Iterator[EvaluationReport]:
-    """Evaluate many runs; yields one report a case, in the order of the cases, as they are done.
+    """Evaluate many runs; yields one report for each case, in the order of the cases.
 
-    Memory does not grow with the number of cases. A case that is wrong gives a report with status
-    ``invalid`` and the others are evaluated; what ``cases`` itself raises is raised after the reports of
-    the cases before it.
+    Memory does not grow with the number of cases. A wrong case gives a report with status ``invalid``, and
+    the others are evaluated. An error of ``cases`` itself is raised after the reports of the cases before it.
 
     Args:
-        cases: As for ``evaluate``; read as the reports are taken.
-        judge: Who scores what no program can.
-        concurrency: How many cases are with the judge at once; without a judge, nothing runs at once.
-        processes: How many processes share the work; more than one pays from some thousand cases on. What is
-            plugins has to be picklable then, and a script needs its ``if __name__ == "__main__"``.
-        options: What else is plugged in; see ``plugins.Plugins``.
+        cases: As for ``evaluate``; read while the reports are taken.
+        judge: Scores what no program can score.
+        concurrency: Number of cases that are with the judge at the same time. Without a judge, cases are
+            evaluated one after the other.
+        processes: Number of processes that share the work; more than one pays from some thousand cases on.
+            The plug-ins have to be picklable then, and a script needs its ``if __name__ == "__main__"``.
+        options: The other plug-ins; see ``plugins.Plugins``.
 
     Raises:
         ContractError: ``concurrency`` or ``processes`` is less than 1.
@@ -144,47 +143,54 @@ def evaluate_many(
         raise ContractError(f"concurrency={concurrency}, processes={processes}: give at least 1, or neither")
     plugins = Plugins(judge, **options)
     if processes > 1:
-        return _by_processes(cases, plugins, processes)
+        return _run_in_processes(cases, plugins, processes)
     if judge is not None and concurrency > 1:
-        return _by_threads(cases, plugins, concurrency)
-    return (_reported(case, plugins) for case in cases)
+        return _run_in_threads(cases, plugins, concurrency)
+    return (_build_report(case, plugins) for case in cases)
 
 
-def _against(case: object, baseline: Mapping[str, object] | EvaluationReport | None) -> object:
+def _with_baseline(case: object, baseline: Mapping[str, object] | EvaluationReport | None) -> object:
     return case if baseline is None else CaseWithBaseline(case, baseline)
 
 
-def _reported(case: object, plugins: Plugins) -> EvaluationReport:
+def _build_report(case: object, plugins: Plugins) -> EvaluationReport:
     return EvaluationReport.model_validate(run_pipeline(case, plugins)["evaluation_report"])
 
 
-def _by_threads(cases: Iterable[object], plugins: Plugins, concurrency: int) -> Iterator[EvaluationReport]:
+def _run_in_threads(
+    cases: Iterable[object], plugins: Plugins, concurrency: int
+) -> Iterator[EvaluationReport]:
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
-        yield from in_order(pool, partial(_reported, plugins=plugins), cases, 2 * concurrency)
+        yield from in_order(pool, partial(_build_report, plugins=plugins), cases, 2 * concurrency)
 
 
-def _by_processes(cases: Iterable[object], plugins: Plugins, processes: int) -> Iterator[EvaluationReport]:
+def _run_in_processes(
+    cases: Iterable[object], plugins: Plugins, processes: int
+) -> Iterator[EvaluationReport]:
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        work = partial(_all_reported, plugins=plugins)
-        sent = (_sent(case, plugins) for case in cases)
-        for reports in in_order(pool, work, chunked(sent, _CHUNK), 2 * processes):
+        work = partial(_build_reports, plugins=plugins)
+        encoded = (_encode_case(case, plugins) for case in cases)
+        for reports in in_order(pool, work, split_chunks(encoded, _CHUNK), 2 * processes):
             yield from reports
 
 
-def _sent(case: object, plugins: Plugins) -> bytes | EvaluationReport:
-    """Write a case for another process; what cannot be sent is evaluated in this one."""
+def _encode_case(case: object, plugins: Plugins) -> bytes | EvaluationReport:
+    """Encode a case for another process, or evaluate it here if it cannot be sent."""
     try:
         return pickle.dumps(case)
-    except Exception:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return _reported(case, plugins)
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
+        return _build_report(case, plugins)
 
 
-def _all_reported(cases: list[bytes | EvaluationReport], plugins: Plugins) -> list[EvaluationReport]:
-    return [_reported(_received(case), plugins) if isinstance(case, bytes) else case for case in cases]
+def _build_reports(cases: list[bytes | EvaluationReport], plugins: Plugins) -> list[EvaluationReport]:
+    return [_build_report(_decode_case(case), plugins) if isinstance(case, bytes) else case for case in cases]
 
 
-def _received(case: bytes) -> object:
+def _decode_case(case: bytes) -> object:
     try:
         return pickle.loads(case)  # noqa: S301 - written by the process that started this one
-    except Exception as error:  # noqa: BLE001 - an object of the caller's own class may raise anything
-        return UnreadableCase("case", f"another process cannot read it ({type(error).__name__})")
+    except (ImportError, AttributeError) as error:
+        # Its class is defined in a script that this process has not run.
+        return UnreadableCase(
+            "case", f"another process cannot read it ({type(error).__name__}); use plain JSON"
+        )

@@ -1,4 +1,4 @@
-"""Judges that need no model: from a script, by a rule, or failing; each records what it was asked."""
+"""Judges for tests that need no model: scripted, rule-based, failing. Each records its requests."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class ScriptedJudge:
     """A judge that answers from a script.
 
     Args:
-        script: The answers in order (an exception among them is raised), or a function from the request to an
-            answer. A script that has run out raises AssertionError.
+        script: The answers in order (an exception is raised), or a function from the request to an answer.
+            AssertionError is raised if no answer is left.
 
     Attributes:
-        requests: What it was asked, in order.
+        requests: All requests, in order.
     """
 
     def __init__(self, script: JudgeScript) -> None:
@@ -30,7 +30,7 @@ class ScriptedJudge:
         self._script: Callable[[JudgeRequest], object] = script if callable(script) else _InOrder(script)
 
     def judge(self, request: JudgeRequest) -> object:
-        """Give the script's next answer."""
+        """Return the next answer of the script."""
         self.requests.append(request)
         answer = self._script(request)
         if isinstance(answer, Exception):
@@ -38,23 +38,23 @@ class ScriptedJudge:
         return answer
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        """Give the script's next answer; a function may take its time, in a thread."""
+        """Return the next answer of the script; a function runs in a thread, because it may block."""
         return await asyncio.to_thread(self.judge, request)
 
 
 class DeterministicJudge:
-    """A judge that scores by a rule: a fixed score, or the share of keywords that the output holds.
+    """A judge that scores by a rule: a fixed score, or the share of keywords in the output.
 
     Args:
-        score: The score that it always gives, on the scale of whatever rubric it is asked about.
-        keywords: Looked for in the output, whatever their case; the score is the share found, from the
-            scale's least to its greatest. Exactly one of the two is given.
+        score: A fixed score on the rubric's scale.
+        keywords: Words to find in the output, upper or lower case; the share that is found becomes a score
+            on the rubric's scale. Give either ``score`` or ``keywords``.
 
     Attributes:
-        requests: What it was asked, in order.
+        requests: All requests, in order.
 
     Raises:
-        ContractError: Both are given, or neither.
+        ContractError: Both or neither are given.
     """
 
     def __init__(self, score: float | None = None, *, keywords: Sequence[str] = ()) -> None:
@@ -65,7 +65,7 @@ class DeterministicJudge:
         self._keywords = tuple(keywords)
 
     def judge(self, request: JudgeRequest) -> JsonObject:
-        """Score by the rule."""
+        """Score the output by the rule."""
         self.requests.append(request)
         if self._score is not None:
             return judge_answer(request.rubric, self._score, f"The score is always {self._score:g}.")
@@ -73,12 +73,14 @@ class DeterministicJudge:
         missing = [word for word in self._keywords if word.casefold() not in text]
         share = 1 - len(missing) / len(self._keywords)
         scale = request.rubric.scale
-        rationale = f"{len(self._keywords) - len(missing)} of {len(self._keywords)} keywords are there."
+        rationale = (
+            f"{len(self._keywords) - len(missing)} of {len(self._keywords)} keywords are in the output."
+        )
         concerns = [f"{word!r} is missing" for word in missing]
         return judge_answer(request.rubric, scale.min + share * (scale.max - scale.min), rationale, concerns)
 
     async def ajudge(self, request: JudgeRequest) -> JsonObject:
-        """Score by the rule."""
+        """Score the output by the rule."""
         return self.judge(request)
 
 
@@ -86,10 +88,10 @@ class FailingJudge:
     """A judge that always fails.
 
     Args:
-        failure: The error that it raises, or the kind of a ``JudgeError``.
+        failure: The exception to raise, or the kind of a ``JudgeError``.
 
     Attributes:
-        requests: What it was asked, in order.
+        requests: All requests, in order.
     """
 
     def __init__(self, failure: Exception | JudgeFailureKind = "provider_failure") -> None:
@@ -97,10 +99,10 @@ class FailingJudge:
         self._failure = failure
 
     def judge(self, request: JudgeRequest) -> object:
-        """Fail.
+        """Raise the failure.
 
         Raises:
-            JudgeError: Of the kind that was given, or the given error itself.
+            JudgeError: With the given kind; or the given exception.
         """
         self.requests.append(request)
         if isinstance(self._failure, Exception):
@@ -108,14 +110,14 @@ class FailingJudge:
         raise JudgeError("this judge always fails", self._failure)
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        """Fail, as ``judge`` does."""
+        """Raise the failure, as ``judge`` does."""
         return self.judge(request)
 
 
 def judge_answer(
     rubric: Rubric, score: float, rationale: str = "As expected.", concerns: Sequence[str] = ()
 ) -> JsonObject:
-    """Write an answer that scores every criterion of ``rubric`` alike."""
+    """Build an answer with the same score for every criterion of ``rubric``."""
     return {
         "score": score,
         "rationale": rationale,
@@ -132,4 +134,6 @@ class _InOrder:
     def __call__(self, request: JudgeRequest) -> object:
         for answer in self._remaining:
             return answer
-        raise AssertionError(f"the script has run out; asked about: {request.output[:200]!r}")
+        raise AssertionError(
+            f"no answer is left in the script for the request about {request.output[:200]!r}"
+        )

@@ -1,4 +1,4 @@
-"""Cases out of a file: one that cannot be read is told by its place, and the rest is read all the same."""
+"""Reads cases from JSON and JSON Lines files; an unreadable case does not stop the others."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ def read_cases(path: str | Path) -> Iterator[object]:
     """Yield the cases of a file, for ``evaluate_many``.
 
     Args:
-        path: JSON Lines (``.jsonl``, ``.ndjson``), one case a line, read as the cases are taken; or JSON, one
-            case or a list of them. UTF-8.
+        path: A file in UTF-8: JSON Lines (``.jsonl``, ``.ndjson``) with one case in each line, read while the
+            cases are taken; or JSON with one case or a list of cases.
 
     Returns:
-        Objects that are not checked yet. A case without a ``case_id`` is named by its place: ``runs.jsonl:7``
-        is the seventh line, ``runs.json[6]`` the seventh of a list. What is no JSON object gives a report
-        with status ``invalid`` that names the place.
+        Cases that are not validated yet. A case without a ``case_id`` is named after its place:
+        ``runs.jsonl:7`` is the seventh line, ``runs.json[6]`` the seventh item of a list. Anything but a JSON
+        object leads to a report with status ``invalid`` that names the place.
 
     Raises:
         OSError: The file cannot be read; raised when the first case is taken.
     """
-    place = Path(path)
-    return _of_lines(place) if place.suffix.lower() in _LINES else _of_document(place)
+    file = Path(path)
+    return _read_lines(file) if file.suffix.lower() in _LINES else _read_document(file)
 
 
-def _of_lines(path: Path) -> Iterator[object]:
+def _read_lines(path: Path) -> Iterator[object]:
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 where = f"{path.name}:{number}"
-                yield _named(_read(line, where), where)
+                yield _add_name(_parse_json(line, where), where)
 
 
-def _of_document(path: Path) -> Iterator[object]:
-    value = _read(path.read_bytes(), path.name)
+def _read_document(path: Path) -> Iterator[object]:
+    value = _parse_json(path.read_bytes(), path.name)
     if isinstance(value, list):
-        yield from (_named(one, f"{path.name}[{index}]") for index, one in enumerate(value))
+        yield from (_add_name(item, f"{path.name}[{index}]") for index, item in enumerate(value))
     else:
-        yield _named(value, path.name)
+        yield _add_name(value, path.name)
 
 
-def _read(data: bytes, where: str) -> object:
+def _parse_json(data: bytes, where: str) -> object:
     try:
         value: object = json.loads(data)
     except RecursionError:
-        return UnreadableCase(where, "the JSON is nested too deep")
-    except ValueError as error:  # half a character, and an integer of thousands of digits, as well
+        return UnreadableCase(where, "the JSON is nested too deep; flatten it")
+    except ValueError as error:  # also invalid UTF-8, and integers of thousands of digits
         return UnreadableCase(where, f"this is no JSON: {error}")
     return value
 
 
-def _named(value: object, where: str) -> object:
+def _add_name(value: object, where: str) -> object:
     if isinstance(value, UnreadableCase):
         return value
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a run has to fulfil, and one case: a run with its contract."""
+"""The input models: the contract of a run, and a case, which is a run with its contract."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from evaluation.inputs.rules import (
 from evaluation.inputs.run import AgentRun, RunMetadata
 from evaluation.values import InputModel, NameOrObject
 
-# Models of nothing but defaults never change and are shared: pydantic would copy a default deeply, each time.
+# Shared instances, because pydantic would deep-copy a default for each contract.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
 
 
 class EvaluationContract(InputModel):
-    """What a run has to fulfil; what is absent is not judged, and the report says so."""
+    """The requirements on a run; absent requirements are not checked, and the report says so."""
 
     reference_output: str | None = None
     keywords: list[str] = Field(default_factory=list)
@@ -38,16 +38,16 @@ class EvaluationContract(InputModel):
     thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)
     rubric: Rubric | None = None
     subjective_criteria: list[str] = Field(default_factory=list)
-    """Such as helpfulness, neutrality, clarity: a judge is asked about each."""
+    """Criteria such as helpfulness, neutrality or clarity; a judge scores each."""
     judge: JudgePolicy = Field(default_factory=lambda: _JUDGE)
     audit: AuditRules = Field(default_factory=lambda: _AUDIT)
     drift: DriftRules = Field(default_factory=lambda: _DRIFT)
     owner: str | None = None
-    """Whom alerts name where nothing closer does."""
+    """Owner of the alerts whose rule or threshold names no owner."""
 
 
 class EvaluationCase(EvaluationContract):
-    """One recorded run with its contract: what ``evaluate`` takes."""
+    """One recorded run with its contract: the input of ``evaluate``."""
 
     case_id: str | None = None
     input: str = ""

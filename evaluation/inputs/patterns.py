@@ -1,7 +1,7 @@
-"""Users' patterns and schemas, which cannot hang the process: linear matching, and nothing is fetched.
+"""Matches regular expressions and JSON Schemas of users without the risk of hanging the process.
 
-RE2 and the regex engine behind the schemas match in time proportional to text times program; neither
-backtracks. What they do not support is refused when the contract is read.
+RE2 and the engine of the schemas match in time proportional to text times program; neither backtracks.
+A contract with a construct that they do not support is refused. No ``$ref`` is fetched.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MAX_STEPS: Final = 1_000_000_000
 """Greatest product of a text's bytes and a program's instructions: 17 s at worst, and mostly far less."""
 _CACHED: Final = 256
 MAX_SHOWN: Final = 80
-"""Characters of a rule that a sentence quotes."""
-_quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""Most characters of a rule that a sentence quotes."""
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 _ACCEPTED: Final = (
-    "accepted is the syntax of RE2 (https://github.com/google/re2/wiki/Syntax): no lookahead or lookbehind, "
-    "no back-reference, no possessive quantifier or atomic group, at most 1000 repetitions"
+    "use the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which has no lookahead or "
+    "lookbehind, no back-reference, no possessive quantifier or atomic group, and at most 1000 repetitions"
 )
 SchemaT = TypeVar("SchemaT", bound="Mapping[str, object] | bool")
 
@@ -36,46 +36,46 @@ class _Program(Protocol):
 
 
 def check_pattern(text: str) -> str:
-    """Give ``text`` back if RE2 accepts it as a regular expression.
+    """Return ``text`` if RE2 accepts it as a regular expression.
 
     Raises:
-        ContractError: It does not; the message says what it does accept.
+        ContractError: RE2 refuses it; the message says which syntax it accepts.
     """
-    _compiled(text)
+    _compile(text)
     return text
 
 
 def matches_pattern(pattern: str, text: str) -> bool | None:
-    """Say whether ``pattern`` matches anywhere in ``text``; None where that may take more than ``MAX_STEPS``.
+    """Check whether ``pattern`` matches anywhere in ``text``; None if that may take more than ``MAX_STEPS``.
 
     Raises:
-        ContractError: The pattern is none that RE2 accepts.
+        ContractError: RE2 refuses the pattern.
     """
-    program, data = _compiled(pattern), _bytes(text)
+    program, data = _compile(pattern), _encode_utf8(text)
     if program.programsize * len(data) > MAX_STEPS:
         return None
     return program.search(data) is not None
 
 
 @lru_cache(_CACHED)
-def _compiled(pattern: str) -> _Program:
+def _compile(pattern: str) -> _Program:
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
     try:
-        return cast("_Program", re2.compile(_bytes(pattern), options))
+        return cast("_Program", re2.compile(_encode_utf8(pattern), options))
     except re2.error as error:
-        raise ContractError(_refusal(pattern, error)) from None
+        raise ContractError(_explain_refusal(pattern, error)) from None
 
 
-def _refusal(pattern: str, error: Exception) -> str:
+def _explain_refusal(pattern: str, error: Exception) -> str:
     cause = error.args[0] if error.args else ""
-    said = cause.decode(errors="replace") if isinstance(cause, bytes) else str(cause)
-    return f"the pattern {quote_text(pattern)} cannot be used ({said[:MAX_SHOWN]}); {_ACCEPTED}"
+    reason = cause.decode(errors="replace") if isinstance(cause, bytes) else str(cause)
+    return f"the pattern {quote_text(pattern)} cannot be used ({reason[:MAX_SHOWN]}); {_ACCEPTED}"
 
 
-def _bytes(text: str) -> bytes:
-    """Encode ``text``; half a surrogate pair, which UTF-8 does not have, becomes U+FFFD."""
+def _encode_utf8(text: str) -> bytes:
+    """Encode ``text``; a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -83,40 +83,40 @@ def _bytes(text: str) -> bytes:
 
 
 def check_schema(schema: SchemaT) -> SchemaT:
-    """Give ``schema`` back if it is a JSON Schema that can be used as it stands.
+    """Return ``schema`` if it is a JSON Schema that can be used.
 
     Its patterns are matched without backtracking, its formats are checked, and a ``$ref`` may only point into
-    the schema itself or at a published draft.
+    the schema itself or to a published draft.
 
     Raises:
         ContractError: It cannot be used; the message says why.
     """
-    _validator(_canonical(schema))
+    _build_validator(_format_schema(schema))
     return schema
 
 
 def find_schema_problem(schema: Mapping[str, object] | bool, value: object) -> str | None:
-    """Say which part of ``schema`` the JSON ``value`` does not fulfil; None if it fulfils all.
+    """Name the first part of ``schema`` that the JSON ``value`` does not match; None if it matches.
 
-    The text names a place in the schema and quotes nothing of ``value``.
+    The text names a place in the schema and quotes nothing of ``value``, which may be sensitive.
 
     Raises:
         ContractError: The schema cannot be used.
     """
-    validator = _validator(_canonical(schema))
+    validator = _build_validator(_format_schema(schema))
     try:
         problem = next(iter(validator.iter_errors(value)), None)
     except ValueError:  # a lone surrogate, or deeper than the validator goes
         return "the value cannot be read as JSON"
-    return None if problem is None else f"{_location(problem)} is not fulfilled"
+    return None if problem is None else f"{_format_location(problem)} is not fulfilled"
 
 
-def _location(problem: jsonschema_rs.ValidationError) -> str:
+def _format_location(problem: jsonschema_rs.ValidationError) -> str:
     path = "/".join(str(part) for part in problem.schema_path)
     return quote_text(f"#/{path}")
 
 
-def _canonical(schema: object) -> str:
+def _format_schema(schema: object) -> str:
     try:
         return json.dumps(schema, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -124,34 +124,36 @@ def _canonical(schema: object) -> str:
 
 
 @lru_cache(_CACHED)
-def _validator(schema: str) -> jsonschema_rs.Validator:
+def _build_validator(schema: str) -> jsonschema_rs.Validator:
     try:
         return jsonschema_rs.validator_for(
             json.loads(schema),
             validate_formats=True,
             pattern_options=jsonschema_rs.RegexOptions(),
-            retriever=_refuse,
+            retriever=_refuse_reference,
         )
     except jsonschema_rs.ValidationError as error:
-        raise ContractError(_schema_refusal(error)) from None
+        raise ContractError(_explain_schema_refusal(error)) from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
-        raise ContractError(f"the JSON Schema cannot be used: {_bounded(str(error))}") from None
+        raise ContractError(f"the JSON Schema cannot be used: {_cut_text(str(error))}") from None
 
 
-def _schema_refusal(error: jsonschema_rs.ValidationError) -> str:
+def _explain_schema_refusal(error: jsonschema_rs.ValidationError) -> str:
     place = quote_text("#/" + "/".join(str(part) for part in error.instance_path))
     hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
-    return f"the JSON Schema cannot be used, at {place}: {_bounded(error.message)}{hint}"
+    return f"the JSON Schema cannot be used, at {place}: {_cut_text(error.message)}{hint}"
 
 
-def _refuse(uri: str) -> NoReturn:
-    raise ContractError(f"a $ref may not leave the schema: {quote_text(uri)}")
+def _refuse_reference(uri: str) -> NoReturn:
+    raise ContractError(
+        f"the $ref {quote_text(uri)} points outside of the schema; include the part that it names"
+    )
 
 
-def _bounded(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= 2 * MAX_SHOWN else f"{text[: 2 * MAX_SHOWN]}…"
 
 
 def quote_text(text: str, limit: int = MAX_SHOWN) -> str:
-    """Quote at most ``limit`` characters of a rule, on one line."""
-    return _quoted(text if len(text) <= limit else f"{text[:limit]}…")
+    """Quote at most ``limit`` characters of a rule on one line."""
+    return _encode(text if len(text) <= limit else f"{text[:limit]}…")

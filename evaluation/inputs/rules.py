@@ -1,4 +1,4 @@
-"""The rules that a contract is made of."""
+"""The input models of a contract's rules: thresholds, content, trajectory, audit, judge, drift."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ MATCH_MODES: Final[tuple[MatchMode, ...]] = (
 
 
 class Threshold(InputModel):
-    """A bound on one metric; a bare number instead is a minimum or a maximum by the metric's direction."""
+    """A bound on one metric. A plain number is a minimum or a maximum, by the metric's better direction."""
 
     min: float | None = None
     max: float | None = None
     severity: Severity | None = None
-    """What a breach is; by default what the metric's group says."""
+    """Severity of a breach. Default: as usual for the group of the metric."""
     owner: str | None = None
-    """Who is told."""
+    """Owner of the alert."""
 
     @model_validator(mode="after")
-    def _bounded(self) -> Self:
+    def _require_bound(self) -> Self:
         if self.min is None and self.max is None:
             raise ValueError("a threshold needs 'min', 'max' or both")
         if self.min is not None and self.max is not None and self.min > self.max:
@@ -45,21 +45,21 @@ class Threshold(InputModel):
 class ArgumentRule(InputModel):
     """How the arguments of an observed call are compared with the expected ones.
 
-    ``superset`` and ``subset`` are said of the observed arguments: a superset has at least what is expected.
-    Both hold at every level of nesting.
+    With ``superset``, the observed arguments contain at least the expected ones; with ``subset``, at most.
+    Both apply at every level of nesting.
     """
 
     match: Literal["exact", "ignore", "named", "subset", "superset", "custom"] = "exact"
     names: list[str] | None = None
-    """For ``named``: the arguments that are compared."""
+    """For ``named``: the arguments to compare."""
     tolerance: Quantity = 0.0
     """The greatest accepted difference between two numbers."""
     ignore_case: bool = False
     function: str | None = None
-    """For ``custom``: the name of a function that the caller registered."""
+    """For ``custom``: the name of a function in ``argument_functions``."""
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
+    def _require_parameters(self) -> Self:
         if self.match == "named" and not self.names:
             raise ValueError("match 'named' needs 'names', the arguments to compare")
         if self.match == "custom" and not self.function:
@@ -68,65 +68,65 @@ class ArgumentRule(InputModel):
 
 
 class ExpectedAction(InputModel):
-    """An action that should be seen; where ``args`` is absent, any arguments fit."""
+    """An expected action; if ``args`` is absent, any arguments match."""
 
     name: str | None = None
     args: dict[str, object] | None = None
     arguments: ArgumentRule | None = None
-    """Goes before the rule of the tool and the rule for all tools."""
+    """Overrides the rule of the tool and the rule for all tools."""
     agent: str | None = None
-    """Who should have acted; absent: anyone."""
+    """The expected agent; absent: any agent."""
     target: str | None = None
     kind: ActionKind | None = None
     optional: bool = False
-    """May be absent."""
+    """Whether the action may be missing."""
     any_of: list[Annotated[ExpectedAction, NameOrObject()]] = Field(default_factory=list)
-    """Alternatives, one of which is enough, in place of ``name``."""
+    """Alternatives in place of ``name``; one of them is enough."""
 
     @model_validator(mode="after")
-    def _one_meaning(self) -> Self:
+    def _require_name(self) -> Self:
         if (self.name is None) == (not self.any_of):
             raise ValueError("an expected action needs either 'name' or 'any_of'")
         return self
 
 
 class TrajectoryRules(InputModel):
-    """What counts in a comparison of actions."""
+    """How actions are compared."""
 
     arguments: ArgumentRule = Field(default_factory=ArgumentRule)
-    """For every tool that ``tools`` does not name."""
+    """The rule for every tool that ``tools`` does not name."""
     tools: dict[str, ArgumentRule] = Field(default_factory=dict)
     ignored_tools: list[str] = Field(default_factory=list)
-    """Calls that are left out of the comparison, such as those that only read."""
+    """Calls that are left out of the comparison, for instance calls that only read."""
     compared_tools: list[str] | None = None
-    """If given, calls of other tools are left out."""
+    """If given, calls of all other tools are left out."""
     forbidden_tools: list[str] = Field(default_factory=list)
     failed_calls: Literal["count", "ignore", "fail"] = "count"
-    """What a call whose result was an error is worth: as much as any other, nothing, or a failure."""
+    """Whether failed calls count like others, are left out, or fail the run."""
     stuck_after: Annotated[int, Field(ge=2)] = 3
-    """How many identical calls in a row make an agent stuck."""
+    """Number of identical calls in a row that count as stuck."""
 
 
 class ContentRule(InputModel):
-    """One thing that a text has to hold (or must not): exactly one of text, pattern, json_schema, number."""
+    """Required or forbidden content: exactly one of text, pattern, json_schema, number."""
 
     text: Annotated[str, Field(pattern=r"\S")] | None = None
-    """Found with any white space, in any Unicode form of the same characters."""
+    """Compared after normalising white space and Unicode forms."""
     ignore_case: bool = True
-    """Of ``text``; a pattern says ``(?i)``."""
+    """Applies to ``text``; in a pattern, write ``(?i)``."""
     pattern: Annotated[str, AfterValidator(check_pattern)] | None = None
     """A regular expression in RE2's syntax."""
     json_schema: Annotated[dict[str, object] | bool, AfterValidator(check_schema)] | None = None
-    """A JSON Schema that the whole text, or a fenced block of it, fulfils as JSON."""
+    """A JSON Schema for the whole text or one of its fenced blocks."""
     number: float | None = None
     tolerance: Quantity = 0.0
     where: Literal["final_output", "assistant_messages"] = "final_output"
     severity: Severity = "critical"
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        given = [self.text, self.pattern, self.json_schema, self.number]
-        if sum(value is not None for value in given) != 1:
+    def _require_one_kind(self) -> Self:
+        kinds = [self.text, self.pattern, self.json_schema, self.number]
+        if sum(kind is not None for kind in kinds) != 1:
             raise ValueError("a content rule needs exactly one of 'text', 'pattern', 'json_schema', 'number'")
         return self
 
@@ -141,7 +141,7 @@ class LengthBounds(InputModel):
 
 
 class AuditRule(InputModel):
-    """A rule on what may be said or done; exactly one of the last six fields says which."""
+    """A requirement on the texts and actions of a run; exactly one of the last six fields defines it."""
 
     id: str
     category: Literal["safety", "privacy", "compliance", "policy", "contract"] = "policy"
@@ -150,16 +150,16 @@ class AuditRule(InputModel):
     recommended_action: str | None = None
     forbidden: ContentRule | None = None
     required: ContentRule | None = None
-    """For instance a disclaimer."""
+    """Required content, for instance a disclaimer."""
     allowed_tools: list[str] | None = None
     forbidden_tools: list[str] | None = None
     allowed_domains: list[str] | None = None
-    """Hosts (and their subdomains) that an address in the output or in a tool's arguments may have."""
+    """The hosts, with their subdomains, that addresses in the output and in arguments may have."""
     max_retention_days: Quantity | None = None
-    """How long after ``metadata.timestamp`` the raw text of a run may be kept."""
+    """Days after ``metadata.timestamp`` for which the raw text of a run may be kept."""
 
     @model_validator(mode="after")
-    def _one_rule(self) -> Self:
+    def _require_one_rule(self) -> Self:
         rules = (self.forbidden, self.required, self.allowed_tools, self.forbidden_tools)
         if sum(rule is not None for rule in (*rules, self.allowed_domains, self.max_retention_days)) != 1:
             raise ValueError(
@@ -173,7 +173,7 @@ Reaction = Severity | Literal["off"]
 
 
 class AuditRules(InputModel):
-    """What is looked for in every run. Credentials are always a finding; personal data is one by choice."""
+    """The audit of a run: its rules, and the severity of credentials and personal data."""
 
     rules: list[AuditRule] = Field(default_factory=list)
     credentials: Reaction = "critical"
@@ -187,36 +187,36 @@ class Criterion(InputModel):
     description: str = ""
     weight: Annotated[float, Field(gt=0)] = 1.0
     anchors: dict[str, str] = Field(default_factory=dict)
-    """What a score means, by score as text: {"1": "vague", "5": "precise"}."""
+    """The meaning of scores, with the score as a text: {"1": "vague", "5": "precise"}."""
 
 
 class Scale(InputModel):
-    """The scores that a judge may give."""
+    """The range of scores of a judge."""
 
     min: float = 1.0
     max: float = 5.0
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _require_range(self) -> Self:
         if self.min >= self.max:
             raise ValueError(f"a scale needs min < max, not {self.min:g} and {self.max:g}")
         return self
 
 
 class Rubric(InputModel):
-    """How a judge scores: criteria, one scale, what passes, and the schema of its answer."""
+    """How a judge scores: criteria, scale, pass score, and the schema of its answer."""
 
     name: str = "rubric"
     instructions: str = ""
     criteria: Annotated[list[Criterion], Field(min_length=1)]
     scale: Scale = Field(default_factory=Scale)
     pass_score: float | None = None
-    """The least overall score that passes, on the scale; by default three quarters up."""
+    """The lowest overall score that passes. Default: three quarters of the scale."""
     json_schema: Annotated[dict[str, object], AfterValidator(check_schema)] | None = None
-    """What the answer has to fulfil beside the fields that every answer has."""
+    """A JSON Schema for the answer, besides the fields that every answer has."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _require_consistency(self) -> Self:
         names = [criterion.name for criterion in self.criteria]
         if len(set(names)) < len(names):
             raise ValueError("each criterion needs a name of its own")
@@ -228,18 +228,18 @@ class Rubric(InputModel):
 
 
 class JudgePolicy(InputModel):
-    """What follows when a judge is needed and gives no usable answer."""
+    """The consequence if a judge is needed and gives no usable answer."""
 
     on_failure: Literal["needs_review", "failed"] = "needs_review"
 
 
 class Tolerance(InputModel):
-    """How much worse than the baseline a metric may be."""
+    """How far a metric may be worse than its baseline."""
 
     relative: Quantity = 0.0
     absolute: Quantity = 0.0
     better: Literal["higher", "lower"] | None = None
-    """Which direction is better; needed for a metric that the package does not know."""
+    """The better direction; needed for a metric that the package does not know."""
     severity: Severity = "warning"
 
 
@@ -248,14 +248,14 @@ class DriftRules(InputModel):
 
     tolerances: dict[str, Tolerance] = Field(default_factory=dict)
     default: Tolerance | None = None
-    """For metrics that ``tolerances`` does not name; absent: 10 % relative."""
+    """For metrics that ``tolerances`` does not name. Default: 10 % relative."""
     method: Literal["zscore", "mad"] = "mad"
-    """Against many runs: standard score, or median and median absolute deviation."""
+    """With several baseline runs: standard score, or median and median absolute deviation."""
     deviations: Annotated[float, Field(gt=0)] = 3.5
     min_runs: Annotated[int, Field(ge=2)] = 5
     sustained: Annotated[int, Field(ge=1)] = 1
-    """How many of the newest runs in a row, this one included, have to breach before it is critical.
+    """Number of newest runs in a row, this run included, that have to breach before it is critical.
 
-    With 1, a breach is what its tolerance says; with more, a breach on its own is a warning at the most.
+    With 1, a breach has the severity of its tolerance; with more, a single breach is at most a warning.
     """
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05

@@ -1,4 +1,4 @@
-"""What an agent did: the record that is evaluated."""
+"""The input models of a recorded run: its output, tool calls, messages and measurements."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ ActionKind = Literal["tool", "action", "handoff", "reasoning"]
 
 
 class ToolCall(InputModel):
-    """One observed action: a tool call by default, or a hand-off, a step of work, a piece of reasoning."""
+    """One observed action: a tool call by default, or a hand-off, a step of work, or reasoning."""
 
     name: str
     args: dict[str, object] | str | None = None
-    """The arguments as an object, or as the JSON text that a model API recorded."""
+    """An object, or the JSON text that a model API recorded."""
     result: object = None
-    """What the tool answered."""
+    """The answer of the tool."""
     error: bool | str | None = None
-    """Whether the answer was an error, or the error's text."""
+    """True, or the text of the error, if the call failed."""
     agent: str | None = None
-    """Who acted."""
+    """The agent that acted."""
     target: str | None = None
-    """Whom a hand-off went to."""
+    """The agent that a hand-off goes to."""
     kind: ActionKind = "tool"
     latency_ms: Quantity | None = None
     id: str | None = None
 
 
 class Measured(InputModel):
-    """The quantities that a run may carry; absent means not measured, never 0."""
+    """The measured quantities of a run; absent means not measured, never 0."""
 
     latency_ms: Quantity | None = None
     call_latencies_ms: list[Quantity] | None = None
-    """Of each model call, in order."""
+    """One value for each model call, in order."""
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     total_tokens: Count | None = None
@@ -45,12 +45,12 @@ class Measured(InputModel):
     resources: dict[str, Quantity] | None = None
     """Custom quantities by name, with the unit in the name."""
     estimated: list[str] | None = None
-    """The names of those quantities that were estimated rather than measured."""
+    """The names of the quantities that are estimated, not measured."""
     model: str | None = None
 
 
 class RunMetadata(Measured):
-    """Quantities, and free labels such as prompt_version, agent_version, environment, timestamp."""
+    """Measured quantities, and free labels such as prompt_version, environment or timestamp."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, object]
@@ -62,27 +62,27 @@ class RunMetadata(Measured):
 
 
 class AgentRun(Measured):
-    """A recorded run: what went in, what came out, and what was done in between.
+    """A recorded run: input, output, and the actions in between.
 
-    It has to hold an output, an action or a message; a record with none of them shows nothing.
+    It needs an output, an action or a message: without any of them, there is nothing to evaluate.
     """
 
     input: str = ""
-    """What the user asked."""
+    """The request of the user."""
     final_output: str | None = None
-    """The last answer; where it is absent, the text of the last assistant message."""
+    """The last answer; if absent, the text of the last message of the assistant."""
     tool_calls: list[Annotated[ToolCall, NameOrObject()]] = Field(default_factory=list)
-    """Names or objects, in the order in which they were made."""
+    """Names or objects, in the order of the calls."""
     messages: list[dict[str, object]] = Field(default_factory=list)
     """The conversation as chat messages (role, content)."""
     plan: list[str] | None = None
-    """The names of the actions that the agent said it would take, in order."""
+    """The names of the actions that the agent announced, in order."""
     metadata: RunMetadata | None = None
 
     @model_validator(mode="after")
-    def _shows_something(self) -> Self:
+    def _require_content(self) -> Self:
         if not self.model_fields_set & {"final_output", "tool_calls", "messages"}:
-            raise ValueError("a run needs 'final_output', 'tool_calls' or 'messages'; this one shows nothing")
+            raise ValueError("a run needs 'final_output', 'tool_calls' or 'messages'; add one of them")
         return self
 
 

@@ -35,7 +35,9 @@ async def test_an_exception_in_a_script_is_raised():
 
 
 def test_a_script_that_has_run_out_says_so():
-    with pytest.raises(AssertionError, match=r"run out; asked about: 'Hello, dear Reader!'"):
+    with pytest.raises(
+        AssertionError, match=r"no answer is left in the script for the request about 'Hello, dear Reader!'"
+    ):
         ScriptedJudge([]).judge(REQUEST)
 
 
