@@ -1,1 +1,1 @@
-"""Public fakes, one module a port: plain objects that answer from a script and note how they were called."""
+"""Fakes, one module per protocol: plain objects that answer from a script and record their calls."""

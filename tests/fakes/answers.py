@@ -1,4 +1,4 @@
-"""What a fake answers with."""
+"""Scripted answers of fakes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class Answers(Generic[T]):
-    """Answers in order, the last one for ever; an exception is raised, a function is asked.
+    """Returns answers in order and repeats the last one. Raises an exception; calls a function.
 
     Args:
-        answers: Values, exceptions, or functions from the call's arguments to either.
-        default: Asked where there are no answers.
+        answers: Values, exceptions, or functions of the call's arguments that return either.
+        default: Called if there are no answers.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Answers(Generic[T]):
         self._lock = threading.Lock()
 
     def next(self, *args: object) -> T:
-        """The next answer."""
+        """Returns the next answer."""
         with self._lock:
             answer = self._answers[min(self._given, len(self._answers) - 1)]
             self._given += 1

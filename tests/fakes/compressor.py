@@ -1,4 +1,4 @@
-"""Fake compressors, in each of the forms that are accepted."""
+"""Fake compressors, one for each accepted form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class FakeCompressor:
     """A compressor with ``invoke``.
 
     Attributes:
-        texts: What it was given to shorten.
+        texts: The texts of all calls.
     """
 
     def __init__(self, *answers):
@@ -25,7 +25,7 @@ class FakeCompressor:
 
 
 class AsyncFakeCompressor(FakeCompressor):
-    """The same as a coroutine method under the plain name."""
+    """A compressor whose ``invoke`` is a coroutine."""
 
     async def invoke(self, text):
         return self._shorten(text)
@@ -43,10 +43,10 @@ class RunCompressor:
 
 
 class TaskCompressor(FakeCompressor):
-    """A compressor that is told the task as well.
+    """A compressor with ``compress``, which also takes the task.
 
     Attributes:
-        tasks: The tasks it was told.
+        tasks: The tasks of all calls.
     """
 
     def __init__(self, *answers):
@@ -58,4 +58,4 @@ class TaskCompressor(FakeCompressor):
         return self._shorten(text)
 
     def invoke(self, text):
-        raise AssertionError("compress is the one to be used")
+        raise AssertionError("compress has to be called")

@@ -11,7 +11,7 @@ from tests.fakes.answers import Answers
 
 @dataclass(frozen=True, slots=True)
 class ExecutorCall:
-    """How the executor was called; ``feedback`` and ``previous_output`` only through correct_step."""
+    """A call of an executor. Only correct_step has ``feedback`` and ``previous_output``."""
 
     step: str
     context: str
@@ -20,15 +20,15 @@ class ExecutorCall:
 
 
 def done(step: str, context: str = "") -> str:
-    """The answer of an executor that is told none."""
+    """The default answer of an executor."""
     return f"{step} done"
 
 
 class FakeExecutor:
-    """A plain executor without a method of its own for corrections.
+    """A plain executor without ``correct_step``.
 
     Attributes:
-        calls: How it was called, in order.
+        calls: All calls in order.
     """
 
     def __init__(self, *answers):
@@ -41,7 +41,7 @@ class FakeExecutor:
 
 
 class CorrectingExecutor(FakeExecutor):
-    """An executor that is told apart why its output was refused."""
+    """An executor with ``correct_step``."""
 
     def correct_step(self, step_description, previous_output, feedback, context=""):
         self.calls.append(ExecutorCall(step_description, context, previous_output, feedback))
@@ -49,7 +49,7 @@ class CorrectingExecutor(FakeExecutor):
 
 
 class AsyncFakeExecutor(FakeExecutor):
-    """An executor with a coroutine method under the plain name."""
+    """An executor whose ``execute_step`` is a coroutine."""
 
     async def execute_step(self, step_description, context=""):
         await asyncio.sleep(0)
@@ -57,10 +57,10 @@ class AsyncFakeExecutor(FakeExecutor):
 
 
 class TwinExecutor(FakeExecutor):
-    """An executor with an asynchronous twin, which is the one to be used."""
+    """An executor with both methods, of which ``aexecute_step`` has to be called."""
 
     def execute_step(self, step_description, context=""):
-        raise AssertionError("the asynchronous twin is the one to be used")
+        raise AssertionError("aexecute_step has to be called")
 
     async def aexecute_step(self, step_description, context=""):
         await asyncio.sleep(0)
@@ -68,7 +68,7 @@ class TwinExecutor(FakeExecutor):
 
 
 class ModelExecutor(FakeExecutor):
-    """A plain executor that asks a LangChain model, a number of times a step."""
+    """A plain executor that calls a LangChain model ``calls_per_step`` times."""
 
     def __init__(self, llm, calls_per_step=1):
         super().__init__()
@@ -82,7 +82,7 @@ class ModelExecutor(FakeExecutor):
 
 
 class AsyncModelExecutor(ModelExecutor):
-    """The same with a coroutine method."""
+    """A ModelExecutor whose ``execute_step`` is a coroutine."""
 
     async def execute_step(self, step_description, context=""):
         self.calls.append(ExecutorCall(step_description, context))
@@ -91,11 +91,11 @@ class AsyncModelExecutor(ModelExecutor):
 
 
 class WaitingExecutor:
-    """A coroutine executor that never ends by itself.
+    """An executor that waits until it is cancelled.
 
     Attributes:
-        started: Set once a step is under way.
-        stopped: Set once it was cancelled.
+        started: Set when a step starts.
+        stopped: Set when the step is cancelled.
     """
 
     def __init__(self):
@@ -112,11 +112,11 @@ class WaitingExecutor:
 
 
 class BlockingExecutor:
-    """A plain executor that blocks its thread until it is released, or for ``seconds``.
+    """A plain executor that blocks its thread until it is released, at most for ``seconds``.
 
     Attributes:
-        started: Set once a step is under way.
-        release: Set it to let the step end.
+        started: Set when a step starts.
+        release: Set it to end the step.
     """
 
     def __init__(self, seconds: float = 12.0):

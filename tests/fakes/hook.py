@@ -9,10 +9,10 @@ from orchestrator import Event
 
 
 class RecordingHook:
-    """Notes the events that it is told.
+    """Records the events.
 
     Args:
-        then: Called with each event after it is noted.
+        then: Called with each event after it is recorded.
     """
 
     def __init__(self, then: Callable[[Event], object] | None = None):
@@ -21,7 +21,7 @@ class RecordingHook:
 
     @property
     def names(self) -> list[str]:
-        """The kinds of the events, in order."""
+        """The class names of the events, in order."""
         return [type(event).__name__ for event in self.events]
 
     def __call__(self, event):
@@ -31,7 +31,7 @@ class RecordingHook:
 
 
 class AsyncRecordingHook(RecordingHook):
-    """The same as a coroutine."""
+    """A RecordingHook that is a coroutine."""
 
     async def __call__(self, event):
         await asyncio.sleep(0)

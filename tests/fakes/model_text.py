@@ -1,4 +1,4 @@
-"""What a model may write, from a few signs to any text; and what the agents make of it."""
+"""Texts that a model may write, as Hypothesis strategies, and the agents that read them."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def plan_of(reply: str) -> list[str]:
-    """The plan that the planner makes of a reply."""
+    """The plan that the planner reads from a reply."""
     return PlanningAgent(ScriptedChatModel([reply])).generate_plan("task")
 
 
 def verdict_of(reply: str) -> dict[str, object]:
-    """The verdict that the judge makes of a reply."""
+    """The verdict that the monitor reads from a reply."""
     return dict(MonitoringAgent(ScriptedChatModel([reply])).evaluate("objective", "output"))
 
 
 def is_well_formed(verdict: dict[str, object]) -> bool:
-    """Whether a verdict has exactly the two keys, and values of their types."""
+    """Checks that a verdict has exactly its two keys, with values of the right types."""
     return (
         set(verdict) == {"success", "feedback"}
         and type(verdict["success"]) is bool

@@ -6,7 +6,7 @@ from tests.fakes.answers import Answers
 
 
 def accept(feedback: str = "good") -> dict[str, object]:
-    """A verdict that validates."""
+    """A verdict that accepts."""
     return {"success": True, "feedback": feedback}
 
 
@@ -16,10 +16,10 @@ def refuse(feedback: str = "not good") -> dict[str, object]:
 
 
 class FakeMonitor:
-    """A plain monitor; without answers it validates everything.
+    """A plain monitor. Without answers, it accepts every result.
 
     Attributes:
-        calls: The objective and the result of each call.
+        calls: Objective and result of each call.
     """
 
     def __init__(self, *answers):
@@ -32,7 +32,7 @@ class FakeMonitor:
 
 
 class AsyncFakeMonitor(FakeMonitor):
-    """The same as a coroutine method under the plain name."""
+    """A monitor whose ``evaluate`` is a coroutine."""
 
     async def evaluate(self, objective, result):
         return super().evaluate(objective, result)

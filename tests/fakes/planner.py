@@ -9,7 +9,7 @@ class FakePlanner:
     """A plain planner: ``FakePlanner(["a", "b"])`` plans two steps.
 
     Attributes:
-        tasks: The tasks it was given.
+        tasks: The tasks of all calls.
     """
 
     def __init__(self, *answers):
@@ -22,12 +22,12 @@ class FakePlanner:
 
 
 class AsyncFakePlanner(FakePlanner):
-    """The same as a coroutine method under the plain name."""
+    """A planner whose ``generate_plan`` is a coroutine."""
 
     async def generate_plan(self, task):
         return super().generate_plan(task)
 
 
 def steps(count: int) -> list[str]:
-    """A plan of so many steps."""
+    """A plan of ``count`` steps."""
     return [f"step {number}" for number in range(1, count + 1)]

@@ -1,4 +1,4 @@
-"""Records of supervised steps, clean unless told otherwise."""
+"""Records of supervised steps, clean by default, and the reading of replies into records."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def a_commitment(**changes: object) -> Commitment:
 
 
 def an_assessment(**changes: object) -> SelfAssessment:
-    """An assessment that says that all went as committed to."""
+    """An assessment of a met commitment."""
     plain: dict[str, object] = {
         "step_index": 2,
         "actual_output": "An old silent pond",
@@ -68,7 +68,7 @@ def an_assessment(**changes: object) -> SelfAssessment:
 
 
 def a_request(**changes: object) -> SuperviseRequest:
-    """A request about a step that did not meet its commitment."""
+    """A request about a step whose commitment was not met."""
     plain: dict[str, object] = {
         "objective": "Write a haiku",
         "output": "An old silent pond",

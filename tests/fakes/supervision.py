@@ -1,4 +1,4 @@
-"""Those who take part in a supervised run: an executor that speaks of its work, a supervisor, a clock."""
+"""Fakes of a supervised run: an executor that commits and assesses, a supervisor, a clock."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from tests.fakes.executor import FakeExecutor
 
 
 def met(**more: object) -> dict[str, object]:
-    """A self-assessment without any complaint."""
+    """A self-assessment of a met commitment."""
     return {"met_commitment": True, **more}
 
 
 def missed(**more: object) -> dict[str, object]:
-    """A self-assessment that owns up."""
+    """A self-assessment of a commitment that was not met."""
     return {"met_commitment": False, **more}
 
 
 class SpeakingExecutor(FakeExecutor):
-    """An executor that commits to each step, and assesses what it did.
+    """An executor that commits to each step and assesses its output.
 
     Args:
-        answers: What it does.
-        said: What it says of what it did, in order; without any, that all went as committed to.
-        committed: What it commits to, in order.
+        answers: Outputs of the steps.
+        said: Self-assessments in order; by default, every commitment is met.
+        committed: Commitments in order.
 
     Attributes:
-        commitments: The steps that it was asked to commit to.
-        assessments: The step, the commitment and the output of each assessment.
+        commitments: The steps of all commitments.
+        assessments: Step, commitment and output of each self-assessment.
     """
 
     def __init__(self, *answers, said=(), committed=()):
@@ -65,16 +65,16 @@ def halt(reason: str = "this is dangerous") -> dict[str, object]:
 
 
 class FakeSupervisor:
-    """A supervisor of the documented two methods.
+    """A supervisor with the two documented methods.
 
     Args:
-        answers: What it decides, in order; without any, that the step continues.
-        reconciled: What it answers to ``reconcile``; None: that a step which is not met, or about which
-            something was found, escalates.
+        answers: Verdicts in order; by default, every step continues.
+        reconciled: Returns the result of ``reconcile``; by default, a step escalates if its commitment is
+            not met or the evaluation has findings.
 
     Attributes:
-        requests: What it was shown when it decided.
-        compared: What it was shown when it compared.
+        requests: Arguments of ``supervise``.
+        compared: Arguments of ``reconcile``.
     """
 
     def __init__(self, *answers, reconciled=None):
@@ -99,7 +99,7 @@ class FakeSupervisor:
 
 
 class FakeClock:
-    """Gives the same time until it is told to go on."""
+    """Returns the same time until ``pass_by`` is called."""
 
     def __init__(self):
         self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -108,5 +108,5 @@ class FakeClock:
         return self.now
 
     def pass_by(self, **duration: float) -> None:
-        """Let time pass, such as ``hours=3``."""
+        """Moves the clock, for example by ``hours=3``."""
         self.now += timedelta(**duration)
