@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agents.contracts import Unreadable
-from agents.parsing.loose_json import find_containers, load_json, repair_json, respell_json
+from agents.parsing.loose_json import find_containers, load_json, load_unambiguous, repair_json
 from agents.parsing.objects import remove_thoughts, unquote_json
 from agents.parsing.surrogates import replace_surrogates
 
@@ -57,8 +57,7 @@ def _iter_json_values(text: str) -> Iterator[object]:
     spans = [text[slice(*span)] for span in find_containers(text) if span]
     plans = [span for span in spans if span[0] == "{" and _PLAN_SIGN.search(span)]
     for span in [*plans, *(span for span in spans if span[0] == "[")]:
-        yield load_json(span)
-        yield load_json(respell_json(span))
+        yield load_unambiguous(span)
     if start := _JSON_START.search(text):
         yield repair_json(text[start.start() :])
 

@@ -1,0 +1,50 @@
+"""The agents of an orchestrator, built from model specifications."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.tools import tool
+
+from agents import ModelSpecError
+from agents.roles import build_roles
+
+
+@pytest.fixture(autouse=True)
+def endpoint_without_key(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://model.test/v1")
+
+
+def model_names(roles):
+    return [agent.llm.model_name for agent in (roles.planner, roles.executor, roles.monitor)]
+
+
+def test_one_specification_is_loaded_once_for_all_roles():
+    roles = build_roles("openai:common")
+    assert roles.planner.llm is roles.executor.llm is roles.monitor.llm
+    assert roles.supervisor_model is None
+
+
+def test_each_role_can_have_its_own_model():
+    roles = build_roles(
+        "nonsense", planner_model="openai:a", executor_model="openai:b", monitor_model="openai:c"
+    )
+    assert model_names(roles) == ["a", "b", "c"]
+
+
+def test_a_supervisor_shares_a_model_that_is_already_loaded():
+    roles = build_roles("openai:common", supervisor_model="openai:common")
+    assert roles.supervisor_model is roles.monitor.llm
+
+
+def test_the_tools_are_the_executors():
+    @tool
+    def look(text: str) -> str:
+        """Look."""
+        return text
+
+    assert [item.name for item in build_roles("openai:common", tools=[look]).executor.tools] == ["look"]
+
+
+def test_a_specification_that_names_no_model_is_refused():
+    with pytest.raises(ModelSpecError, match="nonsense"):
+        build_roles("openai:common", monitor_model="nonsense")
