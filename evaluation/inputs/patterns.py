@@ -145,9 +145,7 @@ def _explain_schema_refusal(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _refuse_reference(uri: str) -> NoReturn:
-    raise ContractError(
-        f"the $ref {quote_text(uri)} points outside of the schema; include the part that it names"
-    )
+    raise ContractError(f"a $ref points outside of the schema; copy in {quote_text(uri)}")
 
 
 def _cut_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Node: hold the run against the requirements that every answer has to meet."""
+"""Node: checks the audit rules, and searches for credentials and personal data."""
 
 from __future__ import annotations
 
@@ -14,44 +14,47 @@ from evaluation.results.findings import AuditFinding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.spans import Category
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 _DEFAULT = AuditRules()
 
 
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
-    given = state["contract"].get("audit")
-    audit: JsonObject = given if isinstance(given, Mapping) else {}
+    audit = as_object(state["contract"].get("audit"))
     rules = audit.get("rules")
     return {
         "audit_findings": [
-            *(rule_findings(rules, _audited(state, plugins)) if isinstance(rules, list) and rules else ()),
-            *_exposed(state, audit, plugins),
+            *(
+                rule_findings(rules, _build_audited_run(state, plugins))
+                if isinstance(rules, list) and rules
+                else ()
+            ),
+            *_find_exposures(state, audit, plugins),
         ]
     }
 
 
-def _audited(state: EvaluationState, plugins: Plugins) -> AuditedRun:
+def _build_audited_run(state: EvaluationState, plugins: Plugins) -> AuditedRun:
     output, run = state["actual_output"], state["agent_run"]
     return AuditedRun(
         output=output if output or run.get("final_output") is not None else None,
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
-        now=_now(plugins.clock),
+        now=_read_clock(plugins.clock),
     )
 
 
-def _now(clock: Callable[[], datetime]) -> datetime | None:
+def _read_clock(clock: Callable[[], datetime]) -> datetime | None:
     try:
         now = clock()
-    except Exception:  # noqa: BLE001 - a clock is the caller's code and may raise anything
+    except Exception:  # noqa: BLE001 - the clock is user code; the rule reports that it failed
         return None
     return now if isinstance(now, datetime) and now.tzinfo is not None else None
 
 
-def _exposed(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> list[AuditFinding]:
+def _find_exposures(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> list[AuditFinding]:
     if not (state.get("may_be_sensitive", True) or plugins.recognizers):
         return []
     reactions = {
@@ -60,11 +63,11 @@ def _exposed(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> lis
     }
     failures: dict[str, str] = {}
     search = build_search(plugins.recognizers, failures)
-    found = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
-    return [*found, *(_failed(name, cause) for name, cause in failures.items())]
+    findings = exposure_findings(state["agent_run"], cast("Mapping[Category, Reaction]", reactions), search)
+    return [*findings, *(_report_failure(name, cause) for name, cause in failures.items())]
 
 
-def _failed(recognizer: str, cause: str) -> AuditFinding:
+def _report_failure(recognizer: str, cause: str) -> AuditFinding:
     return {
         "id": f"recognizer.{recognizer}",
         "category": "privacy",

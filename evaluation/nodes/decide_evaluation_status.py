@@ -1,4 +1,4 @@
-"""Node: one status from all findings."""
+"""Node: derives the status from all alerts."""
 
 from __future__ import annotations
 
@@ -8,5 +8,7 @@ from evaluation.results.status import strictest_status
 
 
 def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
-    """Let the strictest finding decide: no approval outweighs a failure."""
-    return {"evaluation_status": strictest_status((one["kind"], one["severity"]) for one in state["alerts"])}
+    """Take the strictest status that any alert asks for: no approval outweighs a failure."""
+    return {
+        "evaluation_status": strictest_status((alert["kind"], alert["severity"]) for alert in state["alerts"])
+    }

@@ -1,4 +1,4 @@
-"""Node: whether anybody has to be asked what no program could settle."""
+"""Node: decides whether a judge has to be asked."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from evaluation.results.status import NOTHING_ASKED, has_any_demand, has_critica
 
 
 def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Ask for a judge where a rubric or a subjective criterion is given, or where no check is conclusive."""
-    asked = _asked_for(state)
-    if asked is not None:
-        return _decision(needed=True, reason=asked)
-    unsettled = None if has_critical_finding(state) else _unsettled(state)
-    if unsettled is None:
+    """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
+    request = _find_request(state)
+    if request is not None:
+        return _decision(needed=True, reason=request)
+    question = None if has_critical_finding(state) else _find_open_question(state)
+    if question is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")
     if plugins.judge is None:
-        return _decision(needed=False, reason=f"{unsettled}, and no judge is configured")
-    return _decision(needed=True, reason=unsettled)
+        return _decision(needed=False, reason=f"{question}, and no judge is configured")
+    return _decision(needed=True, reason=question)
 
 
 def _decision(*, needed: bool, reason: str) -> EvaluationState:
     return {"judge_decision": {"needed": needed, "called": False, "reason": reason}}
 
 
-def _asked_for(state: EvaluationState) -> str | None:
+def _find_request(state: EvaluationState) -> str | None:
     if state["rubric"] is not None:
         return "a rubric is configured"
     if state["contract"].get("subjective_criteria"):
@@ -32,11 +32,11 @@ def _asked_for(state: EvaluationState) -> str | None:
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
-def _unsettled(state: EvaluationState) -> str | None:
-    """Say what the checks leave open; nothing is open once one of them failed the run."""
-    found = list(metric_outcomes(state))
-    if any(one["passed"] is False and one["severity"] == "critical" for one in found):
+def _find_open_question(state: EvaluationState) -> str | None:
+    """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
+    outcomes = list(metric_outcomes(state))
+    if any(outcome["passed"] is False and outcome["severity"] == "critical" for outcome in outcomes):
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
-    return next((one["reason"] for one in found if one["kind"] == "inconclusive"), None)
+    return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)

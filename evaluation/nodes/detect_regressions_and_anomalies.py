@@ -1,4 +1,4 @@
-"""Node: the run against its baseline, and every finding turned into an alert."""
+"""Node: compares the run with its baseline and raises the alerts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from evaluation.values import JsonObject
 
 
 def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
-    """Compare with the baseline, and raise an alert for every check that did not pass."""
-    signals, compared = _drift(state)
+    """Compare with the baseline, and raise an alert for every outcome that did not pass."""
+    signals, compared = _compare_baseline(state)
     return {"drift_signals": signals, "alerts": alerts_of(state, compared, signals)}
 
 
-def _drift(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
+def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOutcome]]:
     baseline = state["baseline_metrics"]
     if baseline is None:
         return compare_with_baseline({}, None, _DEFAULT, DIRECTIONS)
@@ -46,31 +46,31 @@ _DEFAULT = DriftRules()
 def alerts_of(state: EvaluationState, compared: Sequence[MetricOutcome], signals: JsonObject) -> list[Alert]:
     """List every alert of a run, the most severe first, then in the order of the report."""
     owner = state["contract"].get("owner")
-    to = owner if isinstance(owner, str) else None
-    policy = [policy_alert(finding, to) for finding in state["audit_findings"]]
-    asked = [*metric_outcomes(state), *judge_outcomes(state)]
-    unasked = _unanswered(state, asked, bool(signals.get("compared")))
-    checks = (*_open(state, asked), *unasked, *compared)
-    found = [*policy, *(alert(one, to) for one in checks if one["passed"] is not True)]
-    return sorted(found, key=lambda one: _ORDER[one["severity"]])
+    default_owner = owner if isinstance(owner, str) else None
+    policy = [policy_alert(finding, default_owner) for finding in state["audit_findings"]]
+    outcomes = [*metric_outcomes(state), *judge_outcomes(state)]
+    unanswered = _find_unanswered(state, outcomes, bool(signals.get("compared")))
+    everything = (*_without_settled(state, outcomes), *unanswered, *compared)
+    failed = [alert(outcome, default_owner) for outcome in everything if outcome["passed"] is not True]
+    return sorted([*policy, *failed], key=lambda each: _ORDER[each["severity"]])
 
 
 _ORDER = {"critical": 0, "warning": 1, "info": 2}
 
 
-def _open(state: EvaluationState, asked: Sequence[MetricOutcome]) -> Sequence[MetricOutcome]:
-    """Give the checks of the run; what a judge settled is no longer open."""
+def _without_settled(state: EvaluationState, outcomes: Sequence[MetricOutcome]) -> Sequence[MetricOutcome]:
+    """Leave out the inconclusive outcomes if a judge has decided."""
     settled = (state["judge_result"] or {}).get("passed") is not None
-    return [one for one in asked if one["kind"] != "inconclusive"] if settled else asked
+    return [outcome for outcome in outcomes if outcome["kind"] != "inconclusive"] if settled else outcomes
 
 
-def _unanswered(
-    state: EvaluationState, asked: Sequence[MetricOutcome], compared: bool
+def _find_unanswered(
+    state: EvaluationState, outcomes: Sequence[MetricOutcome], compared: bool
 ) -> Iterator[MetricOutcome]:
-    """Say where no question had an answer: an empty set of checks is no pass."""
+    """Report a run without any answered question, which must not pass."""
     audit = state["contract"].get("audit")
     audited = isinstance(audit, Mapping) and bool(audit.get("rules"))
     if not has_any_demand(state) and state["judge_result"] is None:
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
-    elif not (audited or compared or any(one["passed"] is not None for one in asked)):
+    elif not (audited or compared or any(outcome["passed"] is not None for outcome in outcomes)):
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ANSWERED)

@@ -1,4 +1,4 @@
-"""Node: what the agent did, against what it should have done."""
+"""Node: compares the actions with the expected ones, and scores the collaboration of agents."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from evaluation.results.state import EvaluationState
 
 
 def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Compare the trajectory with the expected one by the configured mode; judge how agents work together."""
-    given = state["contract"].get("trajectory")
-    rules = TrajectoryRules.model_validate(given) if given else DEFAULT_RULES
-    found = _compared(state, rules, plugins)
-    together = _together(state, rules)
+    """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
+    contract_rules = state["contract"].get("trajectory")
+    rules = TrajectoryRules.model_validate(contract_rules) if contract_rules else DEFAULT_RULES
+    scores = _score_trajectory(state, rules, plugins)
+    together = _score_collaboration(state, rules)
     metrics = build_group(
-        {**found.scored, **together.scored},
-        {**found.unscored, **together.unscored},
-        [*_answerable(found.checks, state), *together.checks],
-        found.facts,
+        {**scores.scored, **together.scored},
+        {**scores.unscored, **together.unscored},
+        [*_withdraw_unproved(scores.checks, state), *together.checks],
+        scores.facts,
     )
-    # What agents did together is scored whether or not anything was expected of the trajectory.
-    status = group_status(found.scored, found.unscored)
+    # build_group saw the collaboration too, which has scores even if no trajectory is expected.
+    status = group_status(scores.scored, scores.unscored)
     update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
-    return {**update, "errors": [*state.get("errors", []), *found.errors]} if found.errors else update
+    return {**update, "errors": [*state.get("errors", []), *scores.errors]} if scores.errors else update
 
 
-def _answerable(checks: Sequence[MetricOutcome], state: EvaluationState) -> Iterable[MetricOutcome]:
-    """Let nothing pass by actions that nobody recorded: without a record, none is proved."""
+def _withdraw_unproved(checks: Sequence[MetricOutcome], state: EvaluationState) -> Iterable[MetricOutcome]:
+    """Withdraw each pass if the run records no actions: an unrecorded action proves nothing."""
     if "tool_calls" in state["agent_run"]:
         return checks
-    return [_unproved(one) if one["passed"] else one for one in checks]
+    return [_without_proof(check) if check["passed"] else check for check in checks]
 
 
-def _unproved(one: MetricOutcome) -> MetricOutcome:
+def _without_proof(check: MetricOutcome) -> MetricOutcome:
     reason = "the run does not record its actions (tool_calls)"
-    return {**one, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
+    return {**check, "kind": "missing_data", "passed": None, "severity": "warning", "reason": reason}
 
 
-def _compared(state: EvaluationState, rules: TrajectoryRules, plugins: Plugins) -> TrajectoryScores:
-    given = state["contract"].get("expected_trajectory") is not None
+def _score_trajectory(state: EvaluationState, rules: TrajectoryRules, plugins: Plugins) -> TrajectoryScores:
+    is_expected = state["contract"].get("expected_trajectory") is not None
     thresholds = state["thresholds"]
     return score_trajectory(
         [observed_action(action) for action in state["actual_trajectory"]],
-        [expected_step(item) for item in state["expected_trajectory"]] if given else None,
+        [expected_step(item) for item in state["expected_trajectory"]] if is_expected else None,
         state["trajectory_match_mode"],
         rules,
         plugins.argument_functions,
@@ -62,7 +62,7 @@ def _compared(state: EvaluationState, rules: TrajectoryRules, plugins: Plugins) 
     )
 
 
-def _together(state: EvaluationState, rules: TrajectoryRules) -> Collaboration:
+def _score_collaboration(state: EvaluationState, rules: TrajectoryRules) -> Collaboration:
     plan, thresholds = state["agent_run"].get("plan"), state["thresholds"]
     return score_collaboration(
         state["actual_trajectory"],

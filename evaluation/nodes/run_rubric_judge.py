@@ -1,4 +1,4 @@
-"""Node: ask the judge, and keep what it said as it said it."""
+"""Node: asks the judge and stores its answer unchanged."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from evaluation.values import JsonObject
 
 
 def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Ask the plugins judge; whatever it raises is a failure of the judge, not of the graph."""
-    return _kept(state, plugins, call_judge(plugins.judge, build_request(state)))
+    """Ask the judge; an exception is stored as a failure of the judge."""
+    return _store_answer(state, plugins, call_judge(plugins.judge, build_request(state)))
 
 
 async def arun_rubric_judge(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Ask the plugins judge without blocking the loop."""
-    return _kept(state, plugins, await acall_judge(plugins.judge, build_request(state)))
+    """Ask the judge without blocking the event loop."""
+    return _store_answer(state, plugins, await acall_judge(plugins.judge, build_request(state)))
 
 
-def _kept(state: EvaluationState, plugins: Plugins, answer: str | JudgeFailure) -> EvaluationState:
+def _store_answer(state: EvaluationState, plugins: Plugins, answer: str | JudgeFailure) -> EvaluationState:
     decision = {**state["judge_decision"], "called": plugins.judge is not None}
-    result = {"failure": _plain(answer)} if isinstance(answer, JudgeFailure) else {"answer": answer}
+    result = {"failure": _plain_failure(answer)} if isinstance(answer, JudgeFailure) else {"answer": answer}
     return {"judge_decision": decision, "judge_result": result}
 
 
-def _plain(failure: JudgeFailure) -> JsonObject:
-    """Write a failure as JSON; what a judge's error carries may be anything."""
+def _plain_failure(failure: JudgeFailure) -> JsonObject:
+    """Convert a failure to JSON; an error of a judge may carry any object."""
     return {
         "kind": failure.kind,
         "reason": failure.reason,

@@ -1,4 +1,4 @@
-"""Node: what the run cost, against its limits."""
+"""Node: compares latency, tokens, cost and calls with their limits."""
 
 from __future__ import annotations
 
