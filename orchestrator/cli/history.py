@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from orchestrator.cli.view.consoles import build_progress_console, build_result_
 from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.cli.view.question import format_answer_command
 from orchestrator.cli.view.text import one_line, to_json
-from orchestrator.persistence import RunSummary, Store
+from orchestrator.persistence import Store
 from orchestrator.runs.summary import StoredStatus
 
 
@@ -33,7 +33,7 @@ def list_runs(
     with _open_for_reading(db) as store:
         runs = store.history.runs(status=status, since=since, task=task, limit=limit)
     if json:
-        typer.echo(to_json([_to_json_values(run) for run in runs]).encode())
+        typer.echo(to_json([asdict(run) for run in runs]).encode())
     else:
         build_result_console().print(draw_runs(runs) if runs else Text("no runs"))
 
@@ -43,7 +43,7 @@ def show_run(thread: str, *, db: str | None, json: bool) -> None:
     with _open_for_reading(db) as store:
         run = store.history.show(thread)
     if json:
-        typer.echo(to_json({**_to_json_values(run.summary), "state": run.state}).encode())
+        typer.echo(to_json({**asdict(run.summary), "state": run.state}).encode())
         return
     console = build_result_console()
     console.print(draw_run(run))
@@ -84,11 +84,3 @@ def _open_for_reading(db: str | None) -> Iterator[Store]:
 def _print_progress(sentence: str) -> None:
     # Long enough for every thread name: users copy it from here.
     build_progress_console().print(Text(one_line(sentence, 5000)))
-
-
-def _to_json_values(run: RunSummary) -> Mapping[str, object]:
-    return {
-        **asdict(run),
-        "started": None if run.started is None else run.started.isoformat(),
-        "updated": run.updated.isoformat(),
-    }

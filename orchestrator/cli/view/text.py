@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
@@ -87,8 +88,8 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\
 
 
 def to_json(value: object) -> str:
-    """Format a value as JSON, with everything escaped that a terminal would obey or hide."""
+    """Format plain values and times as JSON; characters that a terminal would obey or hide are escaped."""
     # NaN and infinity are not JSON, and a parser may refuse the whole document.
-    finite = json.loads(json.dumps(value), parse_constant=str)
+    finite = json.loads(json.dumps(value, default=datetime.isoformat), parse_constant=str)
     document = json.dumps(finite, ensure_ascii=False, indent=2)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", document)
