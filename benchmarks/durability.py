@@ -15,20 +15,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import operator
-import random
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Literal
+from typing import Final
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.graph import END, START, StateGraph
-from typing_extensions import TypedDict
-
+from benchmarks.baselines.durable_loop import (
+    CONFIG,
+    TASK,
+    Durability,
+    Run,
+    make_long_agents,
+    prepare_bare,
+    prepare_bare_reports,
+)
 from benchmarks.durability_stores import (
     Open,
     Saver,
@@ -38,25 +41,15 @@ from benchmarks.durability_stores import (
     sqlite_stores,
     start_postgres,
 )
-from benchmarks.instant_agents import (
-    AsyncExecutor,
-    AsyncMonitor,
-    AsyncPlanner,
-    count_validated,
-    extend_context,
-    make_agents,
-)
+from benchmarks.instant_agents import count_validated
 from benchmarks.measuring import print_load
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.state.graph_state import RunInput
 
-Durability = Literal["sync", "async", "exit"]
 SIZES: Final = (10, 100, 1000)
 STORES: Final = ("memory", "sqlite", "postgres")
 DURABILITIES: Final[tuple[Durability, ...]] = ("sync", "async", "exit")
-TASK: Final = "a task"
-CONFIG: Final = RunnableConfig(configurable={"thread_id": "benchmark"}, recursion_limit=100_000)
 
 OURS: Final = "orchestrator"
 CONTRACT: Final = "orchestrator, with a contract"
@@ -69,27 +62,6 @@ TIME_TARGET: Final = 1.3
 BYTES_TARGET: Final = 0.1
 STEP_BYTES_TARGET: Final = 15_000
 GET_STATE_TARGET: Final = 100.0
-
-
-class LongExecutor(AsyncExecutor):
-    """Returns 200 characters that differ for every step: equal ones would compress too well."""
-
-    def execute_step(self, step_description: str, /, context: str = "") -> str:
-        """Return a result."""
-        return random.Random(step_description).randbytes(100).hex()
-
-
-def make_long_agents(steps: int) -> tuple[AsyncPlanner, AsyncExecutor, AsyncMonitor]:
-    plan = [f"do the thing number {index} of the task" for index in range(steps)]
-    return AsyncPlanner(plan), LongExecutor(), AsyncMonitor()
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run, and the reading of its state; each returns how many steps are validated."""
-
-    execute: Callable[[], Awaitable[int]]
-    read_state: Callable[[], Awaitable[int]]
 
 
 def prepare_ours(
@@ -115,77 +87,6 @@ def prepare_with_contract(saver: Saver, steps: int, durability: Durability) -> R
         {"required_content": [{"text": "a"}], "output_length": {"max_words": 500}}
     )
     return prepare_ours(saver, steps, durability, contract)
-
-
-class BareState(TypedDict):
-    """The state of a loop as one writes it by hand: records are added to a list."""
-
-    task: str
-    plan: list[str]
-    current_step_index: int
-    context: str
-    output: str
-    results: Annotated[list[Mapping[str, object]], operator.add]
-
-
-Update = dict[str, Any]
-
-
-def prepare_bare(saver: Saver, steps: int, durability: Durability) -> Run:
-    return _prepare_bare(saver, steps, durability, {})
-
-
-def prepare_bare_reports(saver: Saver, steps: int, durability: Durability) -> Run:
-    return _prepare_bare(saver, steps, durability, _other_fields())
-
-
-def _other_fields() -> Mapping[str, object]:
-    """Return the other fields of an orchestrator's record, so that the loop stores as much."""
-    record = LangGraphOrchestrator(*make_agents(["a step"])).run(TASK)["results"][0]
-    return {name: value for name, value in record.items() if name not in _RECORD}
-
-
-_RECORD: Final = ("step_index", "step", "attempt", "result", "status", "verdict")
-
-
-def _prepare_bare(saver: Saver, steps: int, durability: Durability, more: Mapping[str, object]) -> Run:
-    planner, executor, monitor = make_long_agents(steps)
-
-    async def planner_node(state: BareState) -> Update:
-        return {"plan": await planner.agenerate_plan(state["task"]), "current_step_index": 0}
-
-    async def executor_node(state: BareState) -> Update:
-        step = state["plan"][state["current_step_index"]]
-        return {"output": await executor.aexecute_step(step, context=state["context"])}
-
-    async def monitor_node(state: BareState) -> Update:
-        index, output = state["current_step_index"], state["output"]
-        step = state["plan"][index]
-        verdict = await monitor.aevaluate(step, output)
-        values = (index, step, 1, output, "validated" if verdict["success"] else "failed", verdict)
-        return {
-            "results": [{**dict(zip(_RECORD, values, strict=True)), **more}],
-            "current_step_index": index + 1,
-            "context": extend_context(state["context"], index, step, output),
-        }
-
-    def route_monitor(state: BareState) -> str:
-        return "executor_node" if state["current_step_index"] < len(state["plan"]) else END
-
-    graph = StateGraph(BareState)
-    graph.add_sequence([planner_node, executor_node, monitor_node])
-    graph.add_edge(START, "planner_node")
-    graph.add_conditional_edges("monitor_node", route_monitor, ["executor_node", END])
-    compiled = graph.compile(checkpointer=saver)
-    begin = BareState(task=TASK, plan=[], current_step_index=0, context="", output="", results=[])
-
-    async def execute() -> int:
-        return count_validated((await compiled.ainvoke(begin, CONFIG, durability=durability))["results"])
-
-    async def read_state() -> int:
-        return count_validated((await compiled.aget_state(CONFIG)).values["results"])
-
-    return Run(execute, read_state)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
 
-from benchmarks.evaluation_peers import COUNTERPARTS, PEERS
+from benchmarks.baselines.evaluation_libraries import COUNTERPARTS, PEERS
 from benchmarks.evaluation_runs import (
     SEED,
     Json,

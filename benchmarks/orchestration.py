@@ -23,6 +23,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from benchmarks.baselines.bare_loops import (
+    TASK,
+    make_plan,
+    prepare_bare_async,
+    prepare_bare_evaluating,
+    prepare_bare_sync,
+    prepare_plain_python,
+)
+from benchmarks.baselines.orchestration_libraries import PEERS
 from benchmarks.instant_agents import count_validated, make_agents, make_async_agents
 from benchmarks.measuring import (
     Job,
@@ -41,15 +50,6 @@ from benchmarks.measuring import (
     spread_of,
     warm_up,
 )
-from benchmarks.orchestration_loops import (
-    TASK,
-    make_plan,
-    prepare_bare_async,
-    prepare_bare_evaluating,
-    prepare_bare_sync,
-    prepare_plain_python,
-)
-from benchmarks.orchestration_peers import PEERS
 from orchestrator import LangGraphOrchestrator
 
 SIZES: Final = (10, 100, 1000)

@@ -46,6 +46,7 @@ def select_compared(
     failed = [index for index in action_indexes if actual[index].failed]
     if failed and rules.failed_calls == "ignore":
         action_indexes = sorted(set(action_indexes).difference(failed))
+    forbidden = rules.forbidden_tools
     actions, steps = _pick_items(actual, action_indexes), _pick_items(expected, step_indexes)
     return Selection(
         actions,
@@ -53,7 +54,7 @@ def select_compared(
         steps,
         step_indexes,
         sum([step.optional for step in steps]),
-        tuple([action.name for action in actual if action.name in rules.forbidden_tools]),
+        tuple([action.name for action in actual if action.name in forbidden]),
         tuple([actual[index].name for index in failed]),
         tuple([action.name for action in actions if action.args_error is not None]),
     )

@@ -9,9 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from benchmarks.instant_agents import count_validated, make_agents, make_async_agents
-from benchmarks.measuring import Job, Subject
-from benchmarks.orchestration_loops import (
+from benchmarks.baselines.bare_loops import (
     TASK,
     Record,
     Route,
@@ -20,6 +18,8 @@ from benchmarks.orchestration_loops import (
     make_plan,
     new_record,
 )
+from benchmarks.instant_agents import count_validated, make_agents, make_async_agents
+from benchmarks.measuring import Job, Subject
 
 
 @dataclass
