@@ -6,6 +6,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from langchain_core.runnables import Runnable
 
@@ -46,6 +47,7 @@ Commit = Callable[[str, str, int], Awaitable[Commitment]]
 Assess = Callable[[str, Commitment, str, Sequence[str], int], Awaitable[SelfAssessment]]
 """Takes the step, the commitment, the output, the tools that were called and the step's index."""
 Reconcile = Callable[[Commitment | None, SelfAssessment | None, Sequence[str]], Reconciliation]
+Comparison = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
 
 
@@ -134,44 +136,41 @@ def _choose_assess(executor: object, model: Model | None, clock: Clock) -> Asses
 
 
 def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
+    compare = _choose_comparison(supervisor, policy)
+
+    def reconcile_step(
+        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
+    ) -> Reconciliation:
+        if commitment is None or assessment is None:
+            return reconcile_findings(findings)
+        return compare(commitment, assessment, findings)
+
+    return reconcile_step
+
+
+def _choose_comparison(supervisor: object, policy: SupervisionPolicy) -> Comparison:
     # A supervisor's own bound is more specific than the policy's.
     if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
-        return _build_reconcile(supervisor.max_assumptions)
+        return supervisor.reconcile
     if isinstance(supervisor, ModelSupervisor) or not isinstance(supervisor, Supervisor):
-        return _build_reconcile(policy.max_assumptions)
+        return partial(reconcile, max_assumptions=policy.max_assumptions)
     if inspect.iscoroutinefunction(supervisor.reconcile):
         raise ConfigurationError(
             f"supervisor is a {type(supervisor).__name__} whose reconcile() is a coroutine; "
             "make it a plain method, which asks no model"
         )
-    return _wrap_reconcile(supervisor)
+    return partial(_call_reconcile, supervisor)
 
 
-def _build_reconcile(max_assumptions: int | None) -> Reconcile:
-    def compare(
-        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
-    ) -> Reconciliation:
-        if commitment is None or assessment is None:
-            return reconcile_findings(findings)
-        return reconcile(commitment, assessment, findings, max_assumptions)
-
-    return compare
-
-
-def _wrap_reconcile(supervisor: Supervisor) -> Reconcile:
-    def compare(
-        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
-    ) -> Reconciliation:
-        if commitment is None or assessment is None:
-            return reconcile_findings(findings)
-        try:
-            value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
-            return build_reconciliation(parse_mapping(ReconciliationReply, value))
-        except Exception as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
-            trigger = f"reconciliation_failed:{type(error).__name__}: {format_text(error)[:300]}"
-            return Reconciliation(triggers=[trigger], escalate=True)
-
-    return compare
+def _call_reconcile(
+    supervisor: Supervisor, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str]
+) -> Reconciliation:
+    try:
+        value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
+        return build_reconciliation(parse_mapping(ReconciliationReply, value))
+    except Exception as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
+        trigger = f"reconciliation_failed:{type(error).__name__}: {format_text(error)[:300]}"
+        return Reconciliation(triggers=[trigger], escalate=True)
 
 
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
