@@ -1,1 +1,1 @@
-"""Credentials and personal data in texts and JSON values."""
+"""Finds credentials and personal data in texts and JSON values."""

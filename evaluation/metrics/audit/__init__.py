@@ -1,0 +1,1 @@
+"""Checks a run against audit rules, and for credentials and personal data."""

@@ -71,9 +71,9 @@ def test_an_interval_never_leaves_the_scale():
     ids=["nothing", "one label"],
 )
 def test_kappa_is_not_guessed_where_it_is_not_defined(pairs, why):
-    found = agreement(pairs)
-    assert (found.kappa, found.kappa_interval) == (None, None)
-    assert why in found.reason
+    result = agreement(pairs)
+    assert (result.kappa, result.kappa_interval) == (None, None)
+    assert why in result.reason
 
 
 def test_no_pair_gives_no_accuracy():

@@ -33,7 +33,7 @@ def test_another_seed_draws_again():
 def test_the_interval_holds_the_truth_about_as_often_as_it_says():
     source = random.Random(5)
     intervals = [mean_difference(normal(source, 0.0), normal(source, 1.0)).interval for _ in range(150)]
-    assert 0.88 <= sum(found.low <= 1.0 <= found.high for found in intervals) / 150 <= 0.99
+    assert 0.88 <= sum(result.low <= 1.0 <= result.high for result in intervals) / 150 <= 0.99
 
 
 def test_a_wider_confidence_makes_a_wider_interval():
@@ -42,13 +42,13 @@ def test_a_wider_confidence_makes_a_wider_interval():
 
 
 def test_values_without_spread_differ_by_exactly_what_they_do():
-    found = mean_difference([1.0] * 5, [3.0] * 5)
-    assert (found.interval.low, found.interval.high, found.method) == (2.0, 2.0, "percentile")
+    result = mean_difference([1.0] * 5, [3.0] * 5)
+    assert (result.interval.low, result.interval.high, result.method) == (2.0, 2.0, "percentile")
 
 
 def test_large_samples_are_resampled_less_often_and_say_so():
-    found = mean_difference([0.0, 1.0] * 5000, [0.0, 1.0] * 5000)
-    assert (found.resamples, found.method) == (5000, "percentile")
+    result = mean_difference([0.0, 1.0] * 5000, [0.0, 1.0] * 5000)
+    assert (result.resamples, result.method) == (5000, "percentile")
 
 
 @pytest.mark.parametrize("sides", [([], [1.0, 2.0]), ([1.0, 2.0], [1.0])])

@@ -19,8 +19,8 @@ def test_the_interval_is_wilsons(counts):
 
 
 def test_nothing_tried_has_no_rate():
-    found = proportion(0, 0)
-    assert (found.value, found.interval) == (None, None)
+    result = proportion(0, 0)
+    assert (result.value, result.interval) == (None, None)
 
 
 def test_a_rate_is_the_share_of_successes():

@@ -17,16 +17,16 @@ VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
 @given(VALUES)
 def test_a_standard_score_is_over_mean_and_sample_standard_deviation(values):
-    found = center_and_spread(values, "zscore")
-    assert found.center == pytest.approx(statistics.fmean(values), abs=1e-9)
-    assert found.spread == pytest.approx(statistics.stdev(values), abs=1e-6)
+    result = center_and_spread(values, "zscore")
+    assert result.center == pytest.approx(statistics.fmean(values), abs=1e-9)
+    assert result.spread == pytest.approx(statistics.stdev(values), abs=1e-6)
 
 
 @given(VALUES.filter(lambda values: stats.median_abs_deviation(values) > 0))
 def test_a_modified_score_is_over_median_and_mad(values):
-    found = center_and_spread(values, "mad")
-    assert found.center == pytest.approx(statistics.median(values))
-    assert found.spread == pytest.approx(stats.median_abs_deviation(values) / 0.6745)
+    result = center_and_spread(values, "mad")
+    assert result.center == pytest.approx(statistics.median(values))
+    assert result.spread == pytest.approx(stats.median_abs_deviation(values) / 0.6745)
 
 
 def test_one_far_value_hides_nothing_from_the_median():
@@ -39,8 +39,8 @@ def test_where_most_values_are_equal_the_mean_deviation_gives_the_spread():
 
 @pytest.mark.parametrize("method", ["mad", "zscore"])
 def test_equal_values_have_no_spread(method):
-    found = center_and_spread([4.0] * 5, method)
-    assert (found.center, found.spread) == (4.0, 0.0)
+    result = center_and_spread([4.0] * 5, method)
+    assert (result.center, result.spread) == (4.0, 0.0)
 
 
 def test_one_value_is_no_history():

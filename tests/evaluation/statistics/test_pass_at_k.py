@@ -33,13 +33,13 @@ def test_both_are_what_counting_every_choice_of_k_trials_gives(outcomes, k):
 
 
 def test_a_task_with_too_few_trials_is_reported_and_left_out():
-    found = pass_hat_k({**TASKS, "once": [True]}, 2)
-    assert (found.tasks, found.too_few, found.value) == (3, ("once",), pytest.approx(7 / 18))
+    result = pass_hat_k({**TASKS, "once": [True]}, 2)
+    assert (result.tasks, result.too_few, result.value) == (3, ("once",), pytest.approx(7 / 18))
 
 
 def test_a_trial_without_a_judgement_is_neither_a_success_nor_a_failure():
-    found = pass_hat_k({"t": [True, None, True]}, 2)
-    assert (found.value, found.unjudged_trials) == (1.0, 1)
+    result = pass_hat_k({"t": [True, None, True]}, 2)
+    assert (result.value, result.unjudged_trials) == (1.0, 1)
 
 
 @pytest.mark.parametrize("trials", [{}, {"once": [True]}, {"unknown": [None, None]}])

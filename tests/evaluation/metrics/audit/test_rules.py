@@ -40,20 +40,24 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), metadata=Non
     ],
 )
 def test_content_is_demanded_or_forbidden_and_a_rule_without_meaning_is_a_finding(rule, kinds):
-    assert [one["kind"] for one in findings(rule)] == kinds
+    assert [finding["kind"] for finding in findings(rule)] == kinds
 
 
 def test_a_rule_that_is_no_object_is_a_finding():
-    (one,) = rule_findings(["no rule"], AuditedRun("x", None, [], {}, NOW))
+    (finding,) = rule_findings(["no rule"], AuditedRun("x", None, [], {}, NOW))
 
-    assert (one["id"], one["kind"], one["severity"]) == ("audit.rules[0]", "metric_error", "warning")
+    assert (finding["id"], finding["kind"], finding["severity"]) == (
+        "audit.rules[0]",
+        "metric_error",
+        "warning",
+    )
 
 
 @pytest.mark.parametrize("demand", ["forbidden", "required"])
 def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
-    (one,) = findings({demand: {"text": "x"}}, output=None)
+    (finding,) = findings({demand: {"text": "x"}}, output=None)
 
-    assert (one["kind"], one["severity"], one["where"]) == (
+    assert (finding["kind"], finding["severity"], finding["where"]) == (
         "missing_data",
         "warning",
         "agent_run.final_output",
@@ -61,9 +65,9 @@ def test_a_run_without_an_output_leaves_a_content_rule_open(demand):
 
 
 def test_a_text_that_is_too_long_for_a_pattern_leaves_the_rule_open():
-    (one,) = findings({"forbidden": {"pattern": "(?:[a-z]{1,500}[0-9]){2}"}}, output="x" * 10_000_000)
+    (finding,) = findings({"forbidden": {"pattern": "(?:[a-z]{1,500}[0-9]){2}"}}, output="x" * 10_000_000)
 
-    assert one["kind"] == "metric_error"
+    assert finding["kind"] == "metric_error"
 
 
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
@@ -73,9 +77,9 @@ def test_content_is_looked_for_in_the_messages_of_the_assistant():
         {"role": "assistant", "content": "the secret plan"},
     ]
 
-    (one,) = findings(rule, messages=messages)
+    (finding,) = findings(rule, messages=messages)
 
-    assert one["where"] == "agent_run.messages"
+    assert finding["where"] == "agent_run.messages"
     assert findings(rule, messages=messages[:1]) == []
 
 
@@ -87,9 +91,9 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "recommended_action": "Ask legal.",
     }
 
-    (one,) = findings({**rule, "forbidden": {"text": "transit"}})
+    (finding,) = findings({**rule, "forbidden": {"text": "transit"}})
 
-    assert one == {
+    assert finding == {
         "id": "rule",
         "category": "compliance",
         "kind": "policy",
@@ -98,7 +102,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "reason": 'Rule rule: The output contains the text "transit"; remove it. Ask legal.',
         "where": "agent_run.final_output",
         "evidence": {
-            "sha256": one["evidence"]["sha256"],
+            "sha256": finding["evidence"]["sha256"],
             "type": "string",
             "length": 26,
             "excerpt": "Order 12345 is in transit.",
@@ -112,9 +116,9 @@ def test_a_finding_says_what_its_rule_says_of_it():
     ("severity", "open_severity"), [("info", "info"), ("warning", "warning"), ("critical", "warning")]
 )
 def test_what_cannot_be_judged_is_at_most_a_warning(severity, open_severity):
-    (one,) = findings({"severity": severity, "required": {"text": "x"}}, output=None)
+    (finding,) = findings({"severity": severity, "required": {"text": "x"}}, output=None)
 
-    assert one["severity"] == open_severity
+    assert finding["severity"] == open_severity
 
 
 @pytest.mark.parametrize(
@@ -130,13 +134,13 @@ def test_what_cannot_be_judged_is_at_most_a_warning(severity, open_severity):
 def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(rule, places):
     actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
 
-    assert [one["where"] for one in findings(rule, actions=actions)] == places
+    assert [finding["where"] for finding in findings(rule, actions=actions)] == places
 
 
 def test_a_tool_finding_counts_the_calls():
-    (one,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
+    (finding,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
 
-    assert one["reason"] == "Rule rule: The tool refund was called 2 times; do not call it"
+    assert finding["reason"] == "Rule rule: The tool refund was called 2 times; do not call it"
 
 
 def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments():
@@ -146,9 +150,9 @@ def test_addresses_outside_the_allowed_domains_are_found_in_output_and_arguments
         action(args={"deep": [{"url": "see http://evil.test/x"}], "https://b.test": 1}),
     ]
 
-    found = findings(rule, "at https://example.com or https://other.test", actions)
+    results = findings(rule, "at https://example.com or https://other.test", actions)
 
-    assert [(one["where"], one["reason"]) for one in found] == [
+    assert [(finding["where"], finding["reason"]) for finding in results] == [
         (
             "agent_run.final_output",
             "Rule rule: The output contains addresses outside the allowed domains: other.test; remove them",
@@ -235,9 +239,9 @@ def test_the_authority_without_a_host_names_none():
     ],
 )
 def test_a_text_may_be_kept_for_so_many_days(metadata, kind):
-    found = findings({"max_retention_days": 10.0}, metadata=metadata)
+    results = findings({"max_retention_days": 10.0}, metadata=metadata)
 
-    assert [one["kind"] for one in found] == ([kind] if kind else [])
+    assert [finding["kind"] for finding in results] == ([kind] if kind else [])
 
 
 def test_a_retention_without_end_is_never_exceeded():
@@ -245,9 +249,11 @@ def test_a_retention_without_end_is_never_exceeded():
 
 
 def test_the_reason_names_the_days():
-    (one,) = findings({"max_retention_days": 10}, metadata={"timestamp": "2024-05-01"})
+    (finding,) = findings({"max_retention_days": 10}, metadata={"timestamp": "2024-05-01"})
 
-    assert one["reason"] == "Rule rule: the text of 2024-05-01 is still there; 10 days ended on 2024-05-11"
+    assert (
+        finding["reason"] == "Rule rule: the text of 2024-05-01 is still there; 10 days ended on 2024-05-11"
+    )
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
@@ -271,11 +277,16 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
         "plan": ["e@example.com"],
     }
 
-    found = exposure_findings(run, REACTIONS)
+    results = exposure_findings(run, REACTIONS)
 
     assert [
-        (one["id"], one["where"], one["severity"], re.search(r"\(\d+", one["reason"])[0] + ")")
-        for one in found
+        (
+            finding["id"],
+            finding["where"],
+            finding["severity"],
+            re.search(r"\(\d+", finding["reason"])[0] + ")",
+        )
+        for finding in results
     ] == [
         ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),
         ("credentials.password", "agent_run.tool_calls[2].args", "critical", "(1)"),
@@ -287,10 +298,12 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
 
 
 def test_an_exposure_is_quoted_redacted():
-    (one,) = exposure_findings({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
+    (finding,) = exposure_findings(
+        {"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS
+    )
 
-    assert one["evidence"]["excerpt"] == '{"password":"[password]"}'
-    assert one["category"] == "safety"
+    assert finding["evidence"]["excerpt"] == '{"password":"[password]"}'
+    assert finding["category"] == "safety"
 
 
 @pytest.mark.parametrize(
@@ -305,18 +318,18 @@ def test_an_exposure_is_quoted_redacted():
 def test_what_follows_from_an_exposure_is_configured(credential, personal, severities):
     run = {"final_output": "password=hunter2, a@example.com"}
 
-    found = exposure_findings(run, {"credential": credential, "personal": personal})
+    results = exposure_findings(run, {"credential": credential, "personal": personal})
 
-    assert [one["severity"] for one in found] == severities
+    assert [finding["severity"] for finding in results] == severities
 
 
 def test_beyond_a_number_of_findings_the_rest_is_counted():
     calls = [{"name": "t", "args": {"to": "a@example.com"}} for _ in range(MAX_FINDINGS + 7)]
 
-    found = exposure_findings({"tool_calls": calls}, REACTIONS)
+    results = exposure_findings({"tool_calls": calls}, REACTIONS)
 
-    assert len(found) == MAX_FINDINGS + 1
-    assert found[-1]["reason"] == "7 more findings of personal data are not listed"
+    assert len(results) == MAX_FINDINGS + 1
+    assert results[-1]["reason"] == "7 more findings of personal data are not listed"
 
 
 @pytest.mark.parametrize("run", [{}, {"tool_calls": None, "messages": "x"}, {"final_output": None}])

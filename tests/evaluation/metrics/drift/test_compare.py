@@ -42,8 +42,8 @@ def checks(current, baseline, **rules):
 
 
 def test_without_a_baseline_nothing_is_guessed():
-    told, found = compare({"latency_ms": 1e9}, None, tolerances={"latency_ms": {"relative": 0.1}})
-    assert (told["status"], told["reason"], told["signals"], found) == (
+    summary, outcomes = compare({"latency_ms": 1e9}, None, tolerances={"latency_ms": {"relative": 0.1}})
+    assert (summary["status"], summary["reason"], summary["signals"], outcomes) == (
         "not_applicable",
         "there is no baseline",
         [],
@@ -52,8 +52,8 @@ def test_without_a_baseline_nothing_is_guessed():
 
 
 def test_an_empty_baseline_is_no_pass():
-    told, _ = compare({"latency_ms": 1.0}, {})
-    assert (told["status"], told["passed"], told["compared"]) == ("missing_data", None, 0)
+    summary, _ = compare({"latency_ms": 1.0}, {})
+    assert (summary["status"], summary["passed"], summary["compared"]) == ("missing_data", None, 0)
 
 
 def test_an_empty_baseline_is_a_finding():
@@ -133,8 +133,8 @@ def test_a_signal_says_what_changed_and_which_bound_it_passed():
 
 
 def test_what_got_worse_fails_a_check():
-    (found,) = compare({"latency_ms": 1200.0}, {"latency_ms": 1000.0})[1]
-    assert (found["kind"], found["passed"], found["observed"], found["limit"]) == (
+    (outcome,) = compare({"latency_ms": 1200.0}, {"latency_ms": 1000.0})[1]
+    assert (outcome["kind"], outcome["passed"], outcome["observed"], outcome["limit"]) == (
         "regression",
         False,
         1200.0,
@@ -143,33 +143,35 @@ def test_what_got_worse_fails_a_check():
 
 
 def test_an_improvement_fails_nothing():
-    told, found = compare({"latency_ms": 10.0}, {"latency_ms": 1000.0})
-    assert (found, told["passed"], len(told["signals"])) == ([], True, 1)
+    summary, outcomes = compare({"latency_ms": 10.0}, {"latency_ms": 1000.0})
+    assert (outcomes, summary["passed"], len(summary["signals"])) == ([], True, 1)
 
 
 def test_a_run_as_it_was_passes_with_its_counts():
-    told, found = compare({"latency_ms": 1000.0, "token_f1": 1.0}, {"latency_ms": 1000.0, "token_f1": 1.0})
-    assert (told["status"], told["passed"], told["compared"], found) == ("scored", True, 2, [])
+    summary, outcomes = compare(
+        {"latency_ms": 1000.0, "token_f1": 1.0}, {"latency_ms": 1000.0, "token_f1": 1.0}
+    )
+    assert (summary["status"], summary["passed"], summary["compared"], outcomes) == ("scored", True, 2, [])
 
 
 def test_a_metric_that_the_run_lacks_is_counted_as_missing():
-    told, found = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "token_f1": 1.0})
-    assert told["unscored"] == {
+    summary, outcomes = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "token_f1": 1.0})
+    assert summary["unscored"] == {
         "token_f1": {"status": "missing_data", "reason": "the run has no number for it"}
     }
-    assert (told["counts"]["scored"], told["counts"]["missing_data"], found) == (1, 1, [])
+    assert (summary["counts"]["scored"], summary["counts"]["missing_data"], outcomes) == (1, 1, [])
 
 
 @pytest.mark.parametrize("baseline", [{"token_f1": 1.0}, {"latency_ms": 1.0}], ids=["in the run", "in both"])
 def test_a_tolerance_that_cannot_be_applied_is_a_finding(baseline):
-    found = checks({"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}})
-    assert ("missing_data", "latency_ms", None, "critical") in found
+    outcomes = checks({"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}})
+    assert ("missing_data", "latency_ms", None, "critical") in outcomes
 
 
 def test_a_tolerance_that_was_applied_in_one_way_is_no_finding():
     rules = {"tolerances": {"latency_ms": {"relative": 0.1}}}
-    told, found = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "runs": EARLIER[:2]}, **rules)
-    assert (told["unscored"]["latency_ms"]["status"], found) == ("missing_data", [])
+    summary, outcomes = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, "runs": EARLIER[:2]}, **rules)
+    assert (summary["unscored"]["latency_ms"]["status"], outcomes) == ("missing_data", [])
 
 
 def test_what_only_the_run_has_is_not_asked_about():
@@ -197,8 +199,8 @@ NOW = {"exact_match": 1.0, "latency_ms": 1000.0, "gpu_seconds": 2.0, "trajectory
     "baseline", [REPORT, {"metrics": REPORT, "status": "passed"}], ids=["groups", "report"]
 )
 def test_the_metrics_of_a_report_are_a_baseline(baseline):
-    told, _ = compare(NOW, baseline)
-    assert (told["compared"], told["unscored"], told["passed"]) == (4, {}, True)
+    summary, _ = compare(NOW, baseline)
+    assert (summary["compared"], summary["unscored"], summary["passed"]) == (4, {}, True)
 
 
 def test_a_flag_counts_as_one_or_nought():
@@ -232,9 +234,9 @@ def test_the_limit_is_the_configured_number_of_deviations(method, limit):
     assert only({"latency_ms": 200.0}, {"runs": EARLIER}, method=method)["limit"] == pytest.approx(limit)
 
 
-@pytest.mark.parametrize(("deviations", "found"), [(2.0, 1), (5.0, 0)])
-def test_the_number_of_deviations_is_configurable(deviations, found):
-    assert len(signals({"latency_ms": 111.0}, {"runs": EARLIER}, deviations=deviations)) == found
+@pytest.mark.parametrize(("deviations", "count"), [(2.0, 1), (5.0, 0)])
+def test_the_number_of_deviations_is_configurable(deviations, count):
+    assert len(signals({"latency_ms": 111.0}, {"runs": EARLIER}, deviations=deviations)) == count
 
 
 def test_an_unusually_good_run_is_information():
@@ -248,29 +250,29 @@ def test_one_outlier_in_the_history_hides_no_other():
 
 
 def test_too_few_runs_are_missing_data_with_their_count():
-    told, _ = compare({"latency_ms": 1e9}, {"runs": EARLIER[:4]})
-    assert told["unscored"]["latency_ms"] == {
+    summary, _ = compare({"latency_ms": 1e9}, {"runs": EARLIER[:4]})
+    assert summary["unscored"]["latency_ms"] == {
         "status": "missing_data",
         "reason": "4 of 4 earlier runs have a value; 5 are needed",
     }
 
 
 def test_runs_without_the_metric_do_not_count():
-    told, _ = compare(
+    summary, _ = compare(
         {"latency_ms": 1e9}, {"runs": [*EARLIER[:4], {"latency_ms": "slow"}, {"token_f1": 1.0}]}
     )
-    assert told["unscored"]["latency_ms"]["reason"].startswith("4 of 6 earlier runs")
+    assert summary["unscored"]["latency_ms"]["reason"].startswith("4 of 6 earlier runs")
 
 
-@pytest.mark.parametrize(("now", "found"), [(109.0, 0), (111.0, 1)])
-def test_runs_that_never_vary_are_as_one_run(now, found):
-    assert len(signals({"latency_ms": now}, {"runs": [{"latency_ms": 100.0}] * 6})) == found
+@pytest.mark.parametrize(("now", "count"), [(109.0, 0), (111.0, 1)])
+def test_runs_that_never_vary_are_as_one_run(now, count):
+    assert len(signals({"latency_ms": now}, {"runs": [{"latency_ms": 100.0}] * 6})) == count
 
 
-@pytest.mark.parametrize(("failures", "found"), [(1, 1), (3, 0)])
-def test_a_failure_is_unusual_where_failures_are_rare(failures, found):
+@pytest.mark.parametrize(("failures", "count"), [(1, 1), (3, 0)])
+def test_a_failure_is_unusual_where_failures_are_rare(failures, count):
     runs = [{"exact_match": False}] * failures + [{"exact_match": True}] * (10 - failures)
-    assert len(signals({"exact_match": 0.0}, {"runs": runs})) == found
+    assert len(signals({"exact_match": 0.0}, {"runs": runs})) == count
 
 
 def test_runs_may_be_reports():
@@ -279,8 +281,8 @@ def test_runs_may_be_reports():
 
 
 def test_one_run_and_many_can_be_given_together():
-    found = signals({"latency_ms": 200.0}, {"latency_ms": 100.0, "runs": EARLIER})
-    assert [signal["kind"] for signal in found] == ["regression", "anomaly"]
+    outcomes = signals({"latency_ms": 200.0}, {"latency_ms": 100.0, "runs": EARLIER})
+    assert [signal["kind"] for signal in outcomes] == ["regression", "anomaly"]
 
 
 # sustained
@@ -361,9 +363,9 @@ def test_samples_that_improved_are_information():
 
 
 def test_samples_that_did_not_move_are_recorded_with_effect_and_interval():
-    told, _ = compare({}, samples(FAST, FAST))
-    record = told["samples"]["latency_ms"]
-    assert (told["signals"], told["compared"], record["effect_size"]) == ([], 1, 0.0)
+    summary, _ = compare({}, samples(FAST, FAST))
+    record = summary["samples"]["latency_ms"]
+    assert (summary["signals"], summary["compared"], record["effect_size"]) == ([], 1, 0.0)
     assert record["effect_interval"][0] < 0.0 < record["effect_interval"][1]
     assert (record["baseline_values"], record["current_values"]) == (6, 6)
 
@@ -372,14 +374,14 @@ def test_p_values_are_adjusted_over_the_metrics():
     source = random.Random(0)
     noise = {f"noise_{n}": [source.random() for _ in range(20)] for n in range(60)}
     again = {name: [source.random() for _ in range(20)] for name in noise}
-    told, _ = compare({}, {"samples": noise, "current_samples": again})
-    assert any(record["p_value"] <= 0.05 for record in told["samples"].values())
-    assert told["signals"] == []
+    summary, _ = compare({}, {"samples": noise, "current_samples": again})
+    assert any(record["p_value"] <= 0.05 for record in summary["samples"].values())
+    assert summary["signals"] == []
 
 
 def test_too_few_values_are_missing_data_with_their_counts():
-    told, _ = compare({}, samples(FAST, [1.0, None, None, None, None]))
-    assert told["unscored"]["latency_ms"] == {
+    summary, _ = compare({}, samples(FAST, [1.0, None, None, None, None]))
+    assert summary["unscored"]["latency_ms"] == {
         "status": "missing_data",
         "reason": "6 values in the baseline and 1 now; 5 are needed on each side",
     }
@@ -404,15 +406,15 @@ def test_a_sample_without_its_other_side_is_missing_data(key):
 )
 @pytest.mark.parametrize("side", ["samples", "current_samples"])
 def test_a_sample_that_is_none_is_an_error(sample, why, side):
-    told, _ = compare({}, {**samples(FAST, SLOW), side: {"latency_ms": sample}})
-    assert told["unscored"]["latency_ms"]["status"] == "error"
-    assert why in told["unscored"]["latency_ms"]["reason"]
+    summary, _ = compare({}, {**samples(FAST, SLOW), side: {"latency_ms": sample}})
+    assert summary["unscored"]["latency_ms"]["status"] == "error"
+    assert why in summary["unscored"]["latency_ms"]["reason"]
 
 
 def test_without_scipy_a_sample_is_an_error_that_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    told, _ = compare({}, samples(FAST, SLOW))
-    assert "plan-execute-monitor[statistics]" in told["unscored"]["latency_ms"]["reason"]
+    summary, _ = compare({}, samples(FAST, SLOW))
+    assert "plan-execute-monitor[statistics]" in summary["unscored"]["latency_ms"]["reason"]
 
 
 # hostile baselines
@@ -431,16 +433,16 @@ def test_without_scipy_a_sample_is_an_error_that_names_what_to_install(monkeypat
     ],
 )
 def test_a_value_that_is_no_number_is_an_error_with_its_reason(value, why):
-    told, found = compare({"latency_ms": 1.0}, {"latency_ms": value})
-    assert told["unscored"]["latency_ms"] == {"status": "error", "reason": f"in the baseline it {why}"}
-    assert (told["status"], told["passed"], found[0]["kind"]) == ("error", None, "metric_error")
+    summary, outcomes = compare({"latency_ms": 1.0}, {"latency_ms": value})
+    assert summary["unscored"]["latency_ms"] == {"status": "error", "reason": f"in the baseline it {why}"}
+    assert (summary["status"], summary["passed"], outcomes[0]["kind"]) == ("error", None, "metric_error")
 
 
 def test_a_faulty_value_under_a_tolerance_is_a_finding_of_its_metric():
-    found = checks(
+    outcomes = checks(
         {"latency_ms": 1.0}, {"latency_ms": "x"}, tolerances={"latency_ms": {"severity": "critical"}}
     )
-    assert found == [("metric_error", "latency_ms", None, "critical")]
+    assert outcomes == [("metric_error", "latency_ms", None, "critical")]
 
 
 def test_faulty_values_without_a_tolerance_are_one_finding():
@@ -459,8 +461,8 @@ def test_faulty_values_without_a_tolerance_are_one_finding():
     ],
 )
 def test_a_baseline_of_the_wrong_shape_is_an_error(baseline, why):
-    told, _ = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, **baseline})
-    assert told["unscored"][f"baseline.{next(iter(baseline))}"]["reason"] == f"in the baseline it {why}"
+    summary, _ = compare({"latency_ms": 1.0}, {"latency_ms": 1.0, **baseline})
+    assert summary["unscored"][f"baseline.{next(iter(baseline))}"]["reason"] == f"in the baseline it {why}"
 
 
 NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.just(10**400)
@@ -478,9 +480,9 @@ JSON = st.recursive(
 @given(st.dictionaries(NAMES | st.just("current_samples"), JSON, max_size=5), st.integers(1, 3))
 def test_no_baseline_raises_and_what_is_told_is_json(baseline, sustained):
     current = {"latency_ms": 1.0, "token_f1": 0.5, "custom": 3.0}
-    told, found = compare(current, baseline, sustained=sustained, min_runs=2)
-    json.dumps([told, found], allow_nan=False)
-    assert told["status"] in {"scored", "missing_data", "error"}
+    summary, outcomes = compare(current, baseline, sustained=sustained, min_runs=2)
+    json.dumps([summary, outcomes], allow_nan=False)
+    assert summary["status"] in {"scored", "missing_data", "error"}
 
 
 @given(
