@@ -1,4 +1,4 @@
-"""Encryption at rest, by the extra [encryption]."""
+"""Encrypts stored values. Needs the extra [encryption]."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _NONCE_BYTES: Final = 12
 
 
 class AesGcm:
-    """AES in Galois/Counter Mode (NIST SP 800-38D): nobody without the key can read, or change, a value."""
+    """AES in Galois/Counter Mode (NIST SP 800-38D): without the key, nobody can read or change a value."""
 
     def __init__(self, key: bytes) -> None:
-        """Take a key of 16, 24 or 32 bytes."""
+        """Takes a key of 16, 24 or 32 bytes."""
         self._aes = AESGCM(key)
 
     def encrypt(self, data: bytes) -> bytes:
-        """A nonce of its own, then the text with its tag."""
+        """Encrypts bytes. The result is a new nonce, then the ciphertext with its tag."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._aes.encrypt(nonce, data, None)
 
     def decrypt(self, data: bytes) -> bytes:
-        """What was encrypted.
+        """Decrypts bytes.
 
         Raises:
-            StoreError: With another key, or it was changed since.
+            StoreError: The key is another one, or the bytes were changed.
         """
         try:
             return self._aes.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], None)
-        except (InvalidTag, ValueError) as error:  # the latter: too short to hold a nonce
+        except (InvalidTag, ValueError) as error:  # ValueError: too short for a nonce
             raise StoreError(
                 "the store cannot be decrypted: the key is another one, or what is stored was changed; "
                 "give the key it was made with"

@@ -148,7 +148,7 @@ def open_sqlite(
 
 
 def _check_file_type(file: Path) -> None:
-    """Refuses what is not a regular file; opening a pipe would block."""
+    """Refuses anything but a regular file; opening a pipe would block."""
     try:
         mode = file.stat().st_mode
     except OSError:  # a missing file; other errors are reported when it is opened

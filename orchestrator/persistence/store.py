@@ -1,4 +1,4 @@
-"""URLs of databases, taken apart as PostgreSQL's own library does it; pure functions."""
+"""Opens a store: a SQLite file, or a PostgreSQL database named by a URL."""
 
 from __future__ import annotations
 
@@ -18,46 +18,15 @@ if TYPE_CHECKING:
     from orchestrator.persistence.sqlite import SqliteRunSaver
 
 
-_DATABASE: Final = ("postgresql://", "postgres://")
-_ANY: Final = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-# A password may hold all but @ and /, also what begins a query or a fragment elsewhere.
+_POSTGRES: Final = ("postgresql://", "postgres://")
+_ANY_URL: Final = re.compile(r"\s*[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+# As libpq parses it: a password may contain ? and #, which begin a query or a fragment in other URLs.
 _PARTS: Final = re.compile(
     r"(?P<scheme>[a-z]+://)(?:(?P<user>[^:@/]*)(?::[^@/]*)?(?P<at>@))?(?P<place>[^?]*)\??(?P<options>.*)",
     re.DOTALL,
 )
-_PARAMETERS: Final = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=")
-_SHOWN: Final = ("host=", "port=", "dbname=", "user=")
-
-
-def is_database(where: str) -> bool:
-    """Whether it is the URL of a database that can be a store."""
-    return where.startswith(_DATABASE)
-
-
-def is_url(where: str) -> bool:
-    """Whether it is a URL, of whatever it may be, and so no path."""
-    return _ANY.match(where) is not None
-
-
-def is_parameters(where: str) -> bool:
-    """Whether it is the other form in which a database is named: ``host=... dbname=...``."""
-    return _PARAMETERS.match(where) is not None
-
-
-def without_password(url: str) -> str:
-    """The URL of a database for people to see.
-
-    Raises:
-        ValueError: It cannot be told which part of it is the password.
-    """
-    parts = _PARTS.fullmatch(url)
-    if parts is None or "@" in parts["place"]:
-        raise ValueError("an @ or a / within the password")
-    options = "&".join(part for part in parts["options"].split("&") if part.startswith(_SHOWN))
-    user, at = parts["user"] or "", parts["at"] or ""
-    return f"{parts['scheme']}{user}{at}{parts['place']}{'?' if options else ''}{options}"
-
-
+_CONNECTION_STRING: Final = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=")
+_PUBLIC_OPTIONS: Final = ("host=", "port=", "dbname=", "user=")
 _APPLICATION: Final = "plan-execute-monitor"
 _FILE: Final = "runs.sqlite"
 
@@ -67,8 +36,8 @@ class Store:
     """An open store.
 
     Attributes:
-        where: Its path, or its URL without a password.
-        saver: Keeps runs in it: ``LangGraphOrchestrator(..., checkpointer=store.saver)``.
+        where: The path, or the URL without its password.
+        saver: The LangGraph saver: ``LangGraphOrchestrator(..., checkpointer=store.saver)``.
     """
 
     where: str
@@ -76,22 +45,23 @@ class Store:
 
     @property
     def history(self) -> History:
-        """The runs in it."""
+        """The runs in the store."""
         return History(self.saver, self.where)
 
     def keep(self, command: Mapping[str, object]) -> None:
-        """Keep JSON values with every checkpoint to come; ``history.command`` gives them back.
+        """Stores JSON values with every checkpoint from now on; ``history.command`` reads them.
 
         Raises:
-            ConfigurationError: They are none, or no database can hold them.
+            ConfigurationError: The values are not JSON, or contain a text that PostgreSQL cannot store.
         """
         check_labels(command)
         self.saver.labels.command = dict(command)
 
 
 def default_path() -> Path:
-    """The file in the user's data folder; nothing is made."""
-    from platformdirs import user_data_path  # noqa: PLC0415 - by need
+    """Returns the path of the default store, in the user's data folder. Creates nothing."""
+    # Imported here: only the command line needs a default path.
+    from platformdirs import user_data_path  # noqa: PLC0415
 
     return user_data_path(_APPLICATION, appauthor=False) / _FILE
 
@@ -100,33 +70,34 @@ def default_path() -> Path:
 def open_store(
     where: str | Path | None = None, *, encryption_key: str | None = None, make: bool = True
 ) -> Iterator[Store]:
-    """Open a store of runs; closed when the block is left.
+    """Opens a store of runs for the block.
 
     Args:
-        where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``), whose
-            ``connect_timeout`` says for how many seconds the database is waited for (else 10); None for the
-            file in the user's data folder.
-        encryption_key: 16, 24 or 32 bytes in UTF-8, by which what is stored is encrypted with AES in GCM
-            (extra ``[encryption]``); None for what the environment says in ``PEM_ENCRYPTION_KEY``, if
-            anything. Names of threads, counters and times stay readable.
-        make: Whether a store is made where there is none.
+        where: The path of a SQLite file, or a ``postgresql://`` URL (extra ``[postgres]``). The option
+            ``connect_timeout`` of the URL is the time to wait for the database in seconds, by default 10.
+            Default: a file in the user's data folder.
+        encryption_key: A key of 16, 24 or 32 bytes in UTF-8. Stored values are encrypted with AES-GCM (extra
+            ``[encryption]``); thread ids, counters and times are not. Default: the environment variable
+            ``PEM_ENCRYPTION_KEY``; without it, nothing is encrypted.
+        make: Whether a missing store is created.
 
     Yields:
-        The store. It may be used by several orchestrators, threads and event loops at once, and by other
-        processes beside this one.
+        The store. Several orchestrators, threads, event loops and processes may use it at once.
 
     Raises:
-        StoreError: There is none, it cannot be opened, or it holds something else; it is as it was.
-        ConfigurationError: The key cannot be one, or the extra is not installed.
+        StoreError: There is no store, it cannot be opened, or it holds something else. It was not changed.
+        ConfigurationError: The key has another length, or the extra is not installed.
     """
     serde = build_serializer(encryption_key)
-    if isinstance(where, str) and is_parameters(where):  # which a file of that name would show
+    # libpq's other form, "host=... password=...": as a path, it would show the password in messages.
+    if isinstance(where, str) and _CONNECTION_STRING.match(where):
         raise StoreError("the store is neither a path nor a URL; give postgresql://USER@HOST/NAME, or a path")
-    if isinstance(where, str) and is_url(where):
-        with _postgres(where, serde, make=make) as store:
+    if isinstance(where, str) and _ANY_URL.match(where):
+        with _open_postgres(where, serde, make=make) as store:
             yield store
         return
-    from orchestrator.persistence.sqlite import open_sqlite  # noqa: PLC0415 - by need
+    # Imported here: a store in PostgreSQL does not need SQLite.
+    from orchestrator.persistence.sqlite import open_sqlite  # noqa: PLC0415
 
     file = default_path() if where is None else Path(where)
     with open_sqlite(file, serde, make=make, private=where is None) as saver:
@@ -134,8 +105,8 @@ def open_store(
 
 
 @contextmanager
-def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Store]:
-    name = _shown(url)
+def _open_postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Store]:
+    name = _hide_password(url)
     try:
         from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -147,14 +118,16 @@ def _postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Stor
         yield Store(name, saver)
 
 
-def _shown(url: str) -> str:
-    """A URL without its password; what cannot be read may be all password."""
-    if not is_database(url):
+def _hide_password(url: str) -> str:
+    """Returns the URL without its password. Error messages never quote the URL."""
+    if not url.startswith(_POSTGRES):
         raise StoreError("the store is a URL of another kind; give postgresql://USER@HOST/NAME, or a path")
-    try:
-        return without_password(url)
-    except ValueError:
+    parts = _PARTS.fullmatch(url)
+    if parts is None or "@" in parts["place"]:
         raise StoreError(
             "the URL of the store cannot be read; give postgresql://USER:PASSWORD@HOST/NAME, "
             "with %40 for each @ in the password and %2F for each /"
-        ) from None
+        )
+    options = "&".join(part for part in parts["options"].split("&") if part.startswith(_PUBLIC_OPTIONS))
+    user, at = parts["user"] or "", parts["at"] or ""
+    return f"{parts['scheme']}{user}{at}{parts['place']}{'?' if options else ''}{options}"

@@ -39,7 +39,7 @@ def check_filters(status: object, since: object, task: object, limit: object) ->
     """Checks the filters of a list of runs.
 
     Raises:
-        ConfigurationError: A filter is not accepted; the message says what is.
+        ConfigurationError: A filter is not accepted.
     """
     if status is not None and status not in STATUSES:
         raise ConfigurationError(f"status is {status!r:.40}; give one of {', '.join(STATUSES)}, or None")
@@ -187,7 +187,7 @@ class History:
             return read_command(metadata)
 
     def delete(self, thread_id: str) -> None:
-        """Deletes a run, whatever its status, and even if it is broken. A run under way is refused.
+        """Deletes a run of any status, even a broken one. A run under way is refused.
 
         Raises:
             StoreError: There is no such run, it is being run, or the store cannot be written.

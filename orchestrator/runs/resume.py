@@ -109,7 +109,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
 def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:
     """Builds the state of a run from stored values.
 
-    Before there is a plan, the values are those of an earlier run on the thread, and only the task counts.
+    Before there is a plan, all values but the task belong to an earlier run on the thread.
 
     Raises:
         BrokenRunError: The values are not the state of a run.

@@ -43,7 +43,7 @@ class RunSummary:
         started: Start time in UTC; None if it was not stored.
         updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
         question: The question for a person.
-        usage: What was spent; None before there is a plan.
+        usage: The usage of the run; None before there is a plan.
     """
 
     thread_id: str

@@ -14,7 +14,8 @@ from orchestrator.state.records import AnswerWord, Commitment, SupervisionMode, 
 T = TypeVar("T")
 if TYPE_CHECKING:
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-else:  # whoever checks a stored run looks only at what is read of it: reports are large
+else:
+    # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
     Json = object
 
 BRANCH: Final = "branch_node"
@@ -41,10 +42,10 @@ FailureKind = Literal[
 
 
 class Usage(TypedDict):
-    """What was spent, as LangChain's callbacks reported it.
+    """Model calls with their tokens, costs and time, as LangChain's callbacks reported them.
 
-    Tokens are None, and ``token_source`` is "missing", where a model call reported none: a sum
-    without it would be too small. ``cost_usd`` is None without a price for every model called.
+    If a model call reported no tokens, the tokens are None and ``token_source`` is "missing", because a sum
+    would be too small. ``cost_usd`` is None unless there is a price for every model called.
     """
 
     model_calls: int
@@ -58,7 +59,7 @@ class Usage(TypedDict):
 
 
 class ToolCallRecord(TypedDict):
-    """One tool call that was carried out, in the order of their starts."""
+    """One tool call of an execution. Calls are in the order of their starts."""
 
     name: str
     args: Json
@@ -68,17 +69,17 @@ class ToolCallRecord(TypedDict):
 
 
 class VerdictRecord(TypedDict):
-    """The monitor's word on an execution."""
+    """The verdict of the monitor on an execution."""
 
     success: bool
     feedback: str
 
 
 class StepRecord(TypedDict):
-    """One execution of one step; settled by the monitor, and by whoever supervises.
+    """One execution of one step. The monitor and the supervision complete it.
 
-    ``status`` is "warning" for the best of several failed executions that was kept all the same.
-    ``judge_usage`` is that of the judging and of the supervision. ``replan`` counts the re-plans before it.
+    ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
+    ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     """
 
     step_index: int
@@ -101,7 +102,7 @@ class StepRecord(TypedDict):
 
 
 class Retries(TypedDict):
-    """What was done again, by its kind: calls of a server, executions of a step, plans."""
+    """Numbers of retries: of calls to a server, of executions of a step, of plans."""
 
     transport: int
     semantic: int
@@ -109,17 +110,17 @@ class Retries(TypedDict):
 
 
 class JudgeCalls(TypedDict):
-    """In how many evaluations a judge was asked, and in how many the deterministic checks sufficed."""
+    """Numbers of evaluations that called a judge, and that deterministic checks decided alone."""
 
     made: int
     saved: int
 
 
 class Question(TypedDict):
-    """What a person is asked about an execution; ``deadline`` is UTC, as ``asked_at``.
+    """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
 
-    ``accepts`` are the answers that are taken. After the deadline the answer is ``on_deadline``, whoever
-    resumes the run. ``problem`` says why the answer before was refused.
+    ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
+    deadline. ``problem`` says why the answer before was refused.
     """
 
     id: str
@@ -150,10 +151,10 @@ class Failure(TypedDict):
 
 
 class Declared(TypedDict):
-    """What was settled with the plan, and is stored once.
+    """The declarations that come with a plan. They are stored once for each plan.
 
-    ``run_id`` tells this run from others on its thread. By step: what each needs (None: the one before
-    it), the planner's contracts, and the modes of supervision where a function gives them.
+    ``run_id`` distinguishes the runs on a thread. For each step: the steps it needs (None: the step before),
+    the planner's contract, and the supervision mode if a function gives one.
     """
 
     run_id: str
@@ -163,10 +164,10 @@ class Declared(TypedDict):
 
 
 class Underway(TypedDict):
-    """What lies between two nodes.
+    """Values that one node hands to a later one.
 
-    The commitment to the execution to come with what it cost, an answer that is not applied yet, why the
-    rest is planned again, and of which step alone this is the state (in a parallel branch).
+    ``commitment`` is for the next execution, and ``committing`` is its usage. ``answer`` is not applied yet.
+    ``replan`` is the reason for a re-plan. ``branch`` is the index of the step in the state of a branch.
     """
 
     commitment: Commitment | None
@@ -177,7 +178,7 @@ class Underway(TypedDict):
 
 
 class BranchEnd(TypedDict):
-    """How one of several parallel steps ended."""
+    """The outcome of one parallel step."""
 
     step_index: int
     results: list[StepRecord]
@@ -192,79 +193,85 @@ class BranchEnd(TypedDict):
 
 
 def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
-    """Reducer of ``results``: put an execution in its place, or settle the one of that step and attempt.
+    """Reducer of ``results``: inserts records, and replaces records of the same step and attempt.
 
-    The records are in the order of the plan, those of a step in the order of its executions.
+    The records are in the order of the plan; the records of a step are in the order of its executions.
     """
-    settled = list(current)
+    merged = list(current)
     for record in new:
-        at = _place(settled, record)
-        if at > 0 and _key(settled[at - 1]) == _key(record):
-            settled[at - 1] = record
+        position = _find_position(merged, record)
+        if position > 0 and _sort_key(merged[position - 1]) == _sort_key(record):
+            merged[position - 1] = record
         else:
-            settled.insert(at, record)
-    return settled
+            merged.insert(position, record)
+    return merged
 
 
-def _key(record: StepRecord) -> tuple[int, int]:
+def _sort_key(record: StepRecord) -> tuple[int, int]:
     return record["step_index"], record["attempt"]
 
 
-def _place(records: Sequence[StepRecord], wanted: StepRecord) -> int:
-    """After the last record that is not later."""
-    at = len(records)
-    while at and _key(records[at - 1]) > _key(wanted):
-        at -= 1
-    return at
+def _find_position(records: Sequence[StepRecord], record: StepRecord) -> int:
+    """Returns the position after the last record that is not later."""
+    position = len(records)
+    # From the end: nearly every record belongs there.
+    while position and _sort_key(records[position - 1]) > _sort_key(record):
+        position -= 1
+    return position
 
 
 def merge_record_lists(
     current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]
 ) -> list[StepRecord]:
-    """``settle_records`` for several updates in their order."""
+    """``merge_records`` for several updates in their order."""
     return merge_records(current, [record for write in writes for record in write])
 
 
 def append_entries(context: str, entries: Sequence[str]) -> str:
-    """Reducer of ``context``: what is written is added at the end."""
+    """Reducer of ``context``: adds the entries at the end."""
     return "\n\n".join(part for part in (context, *entries) if part)
 
 
 def append_items(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
-    """Reducer of ``warnings``: what is written is added at the end."""
+    """Reducer of ``warnings``: adds the items at the end."""
     return [*items, *(item for write in writes for item in write)]
 
 
 def replace_value(_: T, writes: Sequence[T]) -> T:
-    """Reducer of what is replaced as a whole."""
+    """Reducer of fields that are replaced: the latest value."""
     return writes[-1]
 
 
-_RARELY: Final = 1_000_000
-"""Updates between two whole copies in a store. What grows with the run is stored as what was added to it:
-a store that keeps every value with every checkpoint would grow with the square of the steps."""
+_MAX_DELTA: Final = 1_000_000
+"""Updates between two full copies of a field in a store.
+
+Fields that grow with the run are stored as their updates. With a full copy in every checkpoint, a store would
+grow with the square of the steps. LangGraph stores a full copy every 5,000 supersteps in any case.
+"""
 
 
 class OrchestratorState(TypedDict):
-    """What every node receives and ``run`` returns.
+    """The state that every node receives and ``run`` returns.
 
-    ``attempts`` counts the failed executions of the current step; ``current_step_index`` moves on
-    when a step is validated, and equals ``len(plan)`` after success. ``question`` waits for an answer
-    while ``status`` is "executing". ``replaced`` are the steps that a re-plan gave up.
+    ``attempts`` counts the failed executions of the current step. ``current_step_index`` grows when a step is
+    validated, and equals ``len(plan)`` after success. ``question`` waits for an answer while ``status`` is
+    "executing". ``replaced`` lists the steps that a re-plan removed.
     """
 
     task: str
-    plan: Annotated[list[str], DeltaChannel(replace_value, list, snapshot_frequency=_RARELY)]
-    declared: Annotated[Declared, DeltaChannel(replace_value, dict, snapshot_frequency=_RARELY)]
+    plan: Annotated[list[str], DeltaChannel(replace_value, list, snapshot_frequency=_MAX_DELTA)]
+    declared: Annotated[Declared, DeltaChannel(replace_value, dict, snapshot_frequency=_MAX_DELTA)]
     replaced: list[int]
     current_step_index: int
-    context: Annotated[str, DeltaChannel(append_entries, str, snapshot_frequency=_RARELY)]
-    results: Annotated[list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_RARELY)]
+    context: Annotated[str, DeltaChannel(append_entries, str, snapshot_frequency=_MAX_DELTA)]
+    results: Annotated[
+        list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)
+    ]
     attempts: int
     max_retries: int
     retries: Retries
     judge_calls: JudgeCalls
-    warnings: Annotated[list[str], DeltaChannel(append_items, list, snapshot_frequency=_RARELY)]
+    warnings: Annotated[list[str], DeltaChannel(append_items, list, snapshot_frequency=_MAX_DELTA)]
     question: Question | None
     underway: Underway
     branches: Annotated[list[BranchEnd], add]
@@ -280,18 +287,18 @@ ADDED_TO: Final[tuple[Literal["plan", "declared", "context", "results", "warning
     "results",
     "warnings",
 )
-"""The fields that are stored as what was added to them; no single checkpoint has them."""
+"""The fields that are stored as their updates. A single checkpoint does not contain them."""
 
 
 class RunInput(TypedDict):
-    """What a run begins with."""
+    """The input of the graph."""
 
     task: str
     status: NotRequired[RunStatus]
 
 
 class StateUpdate(TypedDict, total=False):
-    """What a node returns: the fields that it changes; of context, results and warnings what is new."""
+    """The fields that a node changes; for context, results and warnings, only the new items."""
 
     task: str
     plan: list[str]
@@ -327,7 +334,7 @@ NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None
 
 
 def blank_state(task: str, max_retries: int) -> OrchestratorState:
-    """The state before anything is done."""
+    """Builds the state of a run that has not begun."""
     return OrchestratorState(
         task=task,
         plan=[],

@@ -36,7 +36,7 @@ def format_repr(value: object, limit: int) -> str:
 
 
 def format_one_line(error: Exception) -> str:
-    """Formats an error as one line of bounded length; databases quote what is stored."""
+    """Formats an error as one line of bounded length; messages of databases have several lines."""
     return " ".join(format_text(error).split())[:_MAX_LINE] or type(error).__name__
 
 

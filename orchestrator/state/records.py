@@ -1,4 +1,4 @@
-"""What the phases of a supervised step leave behind: plain JSON values, so that any store can hold them."""
+"""The records of supervision in the state: plain JSON values, so that any store can hold them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 SupervisionMode = Literal["none", "llm", "human"]
-"""Who decides on a step that is not clean: nobody is asked, a model, or a person on every step."""
+"""Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
 
 CommitKind = Literal["first", "retry", "reorient"]
-"""What the commitment was made for: a first execution, one after a refusal, one after a correction."""
+"""The execution that a commitment is for: the first, one after a refusal, or one after a correction."""
 
 Confidence = Literal["high", "medium", "low"]
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
@@ -18,10 +18,10 @@ AnswerWord = Literal["approve", "correct", "deny"]
 
 
 class Commitment(TypedDict):
-    """What the executor said, before it began, that it would do.
+    """The executor's statement before an execution: what it is going to do.
 
-    ``readable`` is False where its reply could not be read; the texts are then empty, and what could
-    not be read stands in ``interpretation``. ``time`` is ISO 8601 in UTC.
+    ``readable`` is False if the reply could not be parsed. Then ``interpretation`` holds the reply, and the
+    other texts are empty. ``time`` is ISO 8601 in UTC.
     """
 
     step_index: int
@@ -39,11 +39,11 @@ class Commitment(TypedDict):
 
 
 class SelfAssessment(TypedDict):
-    """What the executor said, once it was done, about what it did.
+    """The executor's statement after an execution: what it did.
 
-    ``actual_output`` is an excerpt of the output, and ``tools_used`` the names of the tools that were
-    called; both come from the record of the execution, never from the model. An assessment that
-    could not be read (``readable`` False) counts as a commitment that was not met.
+    ``actual_output`` is an excerpt of the output, and ``tools_used`` names the tools that were called; both
+    come from the record of the execution, never from the model. If the reply could not be parsed
+    (``readable`` is False), the commitment counts as not met.
     """
 
     step_index: int
@@ -58,16 +58,16 @@ class SelfAssessment(TypedDict):
 
 
 class Reconciliation(TypedDict):
-    """What is not as it was committed to: without triggers the step is clean and nothing escalates."""
+    """The differences between commitment and execution. A step without triggers is clean."""
 
     triggers: list[str]
     escalate: bool
 
 
 class SupervisorVerdict(TypedDict):
-    """What the supervisor decided.
+    """The decision of the supervisor.
 
-    ``correction`` belongs to "reorient", ``question`` to "ask_human"; ``reason`` may stand with each.
+    ``correction`` belongs to "reorient", ``question`` to "ask_human", and ``reason`` to any verdict.
     """
 
     verdict: VerdictWord
@@ -77,7 +77,7 @@ class SupervisorVerdict(TypedDict):
 
 
 class HumanAnswer(TypedDict):
-    """What a person answered. ``text`` is the correction of "correct" and the reason of "deny"."""
+    """The answer of a person. ``text`` is the correction of "correct", or the reason of "deny"."""
 
     answer: AnswerWord
     text: str
@@ -86,7 +86,7 @@ class HumanAnswer(TypedDict):
 
 
 class SupervisionRecord(TypedDict):
-    """The supervision of one execution, as it stands in the execution's record."""
+    """The supervision of one execution, as a part of its record."""
 
     mode: SupervisionMode
     commitment: Commitment | None
@@ -97,9 +97,9 @@ class SupervisionRecord(TypedDict):
 
 
 class SuperviseRequest(TypedDict):
-    """All that a supervisor sees of a step that is not clean.
+    """Everything that a supervisor sees of a step that is not clean.
 
-    ``output`` is whole; ``findings`` are those of the evaluation, in words.
+    ``output`` is complete; ``findings`` are the findings of the evaluation, in words.
     """
 
     objective: str

@@ -74,7 +74,7 @@ def validate_state(thread_id: str, values: Mapping[str, object]) -> Orchestrator
 
 @contextmanager
 def convert_read_errors(thread_id: str) -> Iterator[None]:
-    """Reports a thread as broken if code in the block fails on what is stored.
+    """Reports a thread as broken if code in the block fails on stored values.
 
     LangGraph and the reducers rely on the form of what they read, and a store can hold anything.
 
