@@ -1,4 +1,4 @@
-"""Node: the report, and the one place where evidence is redacted."""
+"""Node: builds the report, and redacts it; no other place does."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STATUS, metric_groups
 from evaluation.results.thresholds import limit_name
-from evaluation.values import JsonObject, as_list
+from evaluation.values import JsonObject, as_list, as_object
 
 _METRICS: Final = frozenset(
     name for metric in METRICS for name in (metric, limit_name(metric), limit_name(metric, "minimum"))
 )
-"""The names that are told of a run whatever it holds."""
+"""Metric names, which are never redacted."""
 _QUOTED: Final = 3
-"""Reasons that a summary quotes."""
+"""Number of reasons in a summary."""
 _NOTHING: Final = "No action needed."
-_LATER: Final = ("errors", "judge_result")
-"""The fields that hold what came from outside after the case was searched."""
-_SOURCES: Final = (
+_ADDED_FIELDS: Final = ("errors", "judge_result")
+"""Fields with data from outside that was added after the search of the case."""
+_OUTSIDE_FIELDS: Final = (
     "input",
     "case_id",
     "agent_run",
@@ -34,41 +34,41 @@ _SOURCES: Final = (
     "thresholds",
     "rubric",
     "baseline_metrics",
-    *_LATER,
+    *_ADDED_FIELDS,
 )
-"""The fields that hold what came from outside."""
+"""Fields with data from outside."""
 
 Quote = Callable[[object], object]
 
 
 def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Put the report together; whatever it quotes is redacted here, and nowhere else."""
-    harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
-    quote: Quote = _raw if plugins.include_raw else _harmless if harmless else build_excerpt
-    told = _told(state, quote)
-    sources = [*_sources(state, _LATER if harmless else _SOURCES)]
+    """Build the report and redact all that it quotes."""
+    is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
+    quote: Quote = _quote_raw if plugins.include_raw else _quote_harmless if is_harmless else build_excerpt
+    update = _build_update(state, quote)
+    sources = [*_outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS)]
     if plugins.include_raw or not sources:
-        return told
+        return update
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
-    return redactor.clean(_withholding(state, quote) if redactor.withholds else told)
+    return redactor.clean(_explain_withholding(state, quote) if redactor.withholds else update)
 
 
-def _withholding(state: EvaluationState, quote: Quote) -> EvaluationState:
-    """Say among the errors why hardly anything of a run is told."""
-    saying: EvaluationState = {**state, "errors": [*state["errors"], UNSEARCHED]}
-    return _told(saying, quote)
+def _explain_withholding(state: EvaluationState, quote: Quote) -> EvaluationState:
+    """Add the error that says why the report withholds nearly everything."""
+    explained: EvaluationState = {**state, "errors": [*state["errors"], UNSEARCHED]}
+    return _build_update(explained, quote)
 
 
-def _told(state: EvaluationState, quote: Quote) -> EvaluationState:
+def _build_update(state: EvaluationState, quote: Quote) -> EvaluationState:
     return {
         "alerts": state["alerts"],
         "errors": state["errors"],
-        "evaluation_report": report_of(state, quote),
+        "evaluation_report": build_report(state, quote),
     }
 
 
-def _sources(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
-    """Yield what came from outside; a run field by field, so that only what needs it is searched."""
+def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
+    """Yield the data from outside; the run field by field, so that a search can skip harmless fields."""
     for name in names:
         value = state.get(name)
         if name == "agent_run" and isinstance(value, Mapping):
@@ -77,45 +77,45 @@ def _sources(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
             yield value
 
 
-_harmless: Quote = partial(build_excerpt, search=find_nothing)
+_quote_harmless: Quote = partial(build_excerpt, search=find_nothing)
 
 
-def report_of(state: EvaluationState, quote: Quote) -> JsonObject:
-    """Lay the findings of a state out as a report; ``quote`` says how evidence is shown."""
+def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
+    """Build the report of a state; ``quote`` formats evidence."""
     return {
         "schema_version": SCHEMA_VERSION,
         "status": state["evaluation_status"],
-        "summary": _summary(state),
+        "summary": _summarize(state),
         "input": state["input"],
         "case_id": state["case_id"],
-        "metrics": {name: _shown(values, quote) for name, values in metric_groups(state).items()},
+        "metrics": {name: _quote_mismatches(values, quote) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
-        "judge": _judge(state),
+        "judge": _build_judge_report(state),
         "drift_signals": {key: value for key, value in state["drift_signals"].items() if key != "checks"},
         "alerts": state["alerts"],
         "failures": _failures(state),
-        "evidence": _evidence(state, quote),
+        "evidence": _build_evidence(state, quote),
         "errors": state["errors"],
         "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
     }
 
 
-def _shown(values: JsonObject, quote: Quote) -> JsonObject:
-    """Show a metric group; arguments that differed are quoted as evidence is."""
+def _quote_mismatches(values: JsonObject, quote: Quote) -> JsonObject:
+    """Return a metric group with its differing arguments quoted as evidence."""
     if not values:
         return build_group({}, {}, [])
-    found = values.get("argument_mismatches")
-    if not isinstance(found, list) or not found:
+    mismatches = as_list(values.get("argument_mismatches"))
+    if not mismatches:
         return values
-    return {**values, "argument_mismatches": [_mismatch(one, quote) for one in found]}
+    return {**values, "argument_mismatches": [_quote_mismatch(mismatch, quote) for mismatch in mismatches]}
 
 
-def _mismatch(one: object, quote: Quote) -> JsonObject:
-    shown = dict(one) if isinstance(one, Mapping) else {}
-    return {**shown, **{side: quote(shown.get(side)) for side in ("expected", "actual")}}
+def _quote_mismatch(mismatch: object, quote: Quote) -> JsonObject:
+    fields = as_object(mismatch)
+    return {**fields, **{side: quote(fields.get(side)) for side in ("expected", "actual")}}
 
 
-def _judge(state: EvaluationState) -> JsonObject:
+def _build_judge_report(state: EvaluationState) -> JsonObject:
     decision, result = state["judge_decision"], state["judge_result"]
     return {
         "needed": decision.get("needed", False),
@@ -127,36 +127,35 @@ def _judge(state: EvaluationState) -> JsonObject:
 
 
 def _failures(state: EvaluationState) -> list[str]:
-    """List the reasons of all alerts that keep a run from passing."""
-    return [one["reason"] for one in state["alerts"] if STATUS[one["kind"]][one["severity"]] != "passed"]
+    """List the reasons of all alerts that keep the run from passing."""
+    return [
+        alert["reason"] for alert in state["alerts"] if STATUS[alert["kind"]][alert["severity"]] != "passed"
+    ]
 
 
-def _summary(state: EvaluationState) -> str:
+def _summarize(state: EvaluationState) -> str:
     failures = _failures(state)
     status = state["evaluation_status"]
     if not failures:
-        return f"{status}: {_counted(state)}"
+        return f"{status}: {_count_checks(state)}"
     more = len(failures) - _QUOTED
-    rest = f"; and {more} more" if more > 0 else ""
-    return f"{status}: {'; '.join(failures[:_QUOTED])}{rest}"
+    rest = f" And {more} more." if more > 0 else ""
+    return f"{status}: {' '.join(failures[:_QUOTED])}{rest}"
 
 
-def _counted(state: EvaluationState) -> str:
-    checks = [one for values in metric_groups(state).values() for one in as_list(values.get("checks"))]
+def _count_checks(state: EvaluationState) -> str:
+    checks = [check for values in metric_groups(state).values() for check in as_list(values.get("checks"))]
     judged = ", the judge approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} checks, none failed{judged}"
 
 
-def _evidence(state: EvaluationState, quote: Quote) -> list[object]:
+def _build_evidence(state: EvaluationState, quote: Quote) -> list[object]:
     if "final_output" not in state["agent_run"]:
         return []
-    shown = quote(state["actual_output"])
-    return [
-        {"of": "final_output", **shown}
-        if isinstance(shown, Mapping)
-        else {"of": "final_output", "raw": shown}
-    ]
+    quoted = quote(state["actual_output"])
+    fields = quoted if isinstance(quoted, Mapping) else {"raw": quoted}
+    return [{"of": "final_output", **fields}]
 
 
-def _raw(value: object) -> object:
+def _quote_raw(value: object) -> object:
     return value

@@ -1,4 +1,4 @@
-"""Node: check what was handed in, and lay it out for the nodes that follow."""
+"""Node: validates the case and fills the state for the other nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
 
 
 def blank_state() -> EvaluationState:
-    """Give every field its empty value, so that all are there whatever happens."""
+    """Return every field with an empty value, so that all are present in any final state."""
     return {
         "input": "",
         "case_id": None,
@@ -54,12 +54,12 @@ def blank_state() -> EvaluationState:
 
 def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
-    taken = read_case(state)
-    return _invalid(taken) if isinstance(taken, RefusedCase) else _laid_out(taken)
+    case_read = read_case(state)
+    return _reject(case_read) if isinstance(case_read, RefusedCase) else _fill_state(case_read)
 
 
-def _invalid(refused: RefusedCase) -> EvaluationState:
-    checks = [
+def _reject(refused: RefusedCase) -> EvaluationState:
+    outcomes = [
         build_outcome("invalid_input", "input", False, "critical", problem) for problem in refused.problems
     ]
     return {
@@ -67,69 +67,71 @@ def _invalid(refused: RefusedCase) -> EvaluationState:
         "case_id": refused.case_id,
         "evaluation_status": "invalid",
         "errors": list(refused.problems),
-        "alerts": [alert(found) for found in checks],
+        "alerts": [alert(outcome) for outcome in outcomes],
     }
 
 
-def _laid_out(taken: AcceptedCase) -> EvaluationState:
-    case, plain = taken.case, taken.plain
+def _fill_state(case_read: AcceptedCase) -> EvaluationState:
+    case, plain = case_read.case, case_read.plain
     return {
         **blank_state(),
         "input": case.input,
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
-        "actual_output": output_of(case.agent_run),
+        "actual_output": find_output(case.agent_run),
         "reference_output": case.reference_output,
-        "actual_trajectory": [_action(call) for call in case.agent_run.tool_calls],
-        "expected_trajectory": [_expected(action) for action in as_list(plain.get("expected_trajectory"))],
+        "actual_trajectory": [_normalize_call(call) for call in case.agent_run.tool_calls],
+        "expected_trajectory": [
+            _normalize_expected(action) for action in as_list(plain.get("expected_trajectory"))
+        ],
         "trajectory_match_mode": case.trajectory_match_mode,
         "run_metadata": merge_metadata(plain),
-        "thresholds": {name: _bound(name, given) for name, given in case.thresholds.items()},
+        "thresholds": {name: _normalize_bound(name, bound) for name, bound in case.thresholds.items()},
         "rubric": as_object(plain["rubric"]) if case.rubric else None,
         "baseline_metrics": as_object(plain["baseline_metrics"])
         if case.baseline_metrics is not None
         else None,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
-        "may_be_sensitive": may_contain_sensitive(taken.text),
+        "may_be_sensitive": may_contain_sensitive(case_read.text),
     }
 
 
-def output_of(run: AgentRun) -> str:
-    """Give the final output; where none is recorded, the text of the assistant's last message.
+def find_output(run: AgentRun) -> str:
+    """Return the final output, or the text of the assistant's last message if no output is recorded.
 
-    A run whose last message called a tool was cut off before it answered: it has no output.
+    A run whose last message calls a tool was cut off before it answered: it has no output.
     """
     if run.final_output is not None:
         return run.final_output
-    said = [message.get("content") for message in run.messages if message.get("role") == "assistant"]
-    return "".join(content_texts(said[-1])) if said else ""
+    contents = [message.get("content") for message in run.messages if message.get("role") == "assistant"]
+    return "".join(content_texts(contents[-1])) if contents else ""
 
 
-def _action(call: ToolCall) -> Action:
-    args, wrong = _arguments(call.args)
+def _normalize_call(call: ToolCall) -> Action:
+    args, problem = _parse_arguments(call.args)
     return {
         "kind": call.kind,
         "name": call.name,
         "args": args,
-        "args_error": wrong,
+        "args_error": problem,
         "result": call.result,
-        "error": _error(call.error),
+        "error": _error_text(call.error),
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,
     }
 
 
-def _error(given: bool | str | None) -> str | None:
-    return "error" if given is True else given or None
+def _error_text(error: bool | str | None) -> str | None:
+    return "error" if error is True else error or None
 
 
-def _arguments(given: object) -> tuple[JsonObject | None, str | None]:
-    """Read recorded arguments; text that is no JSON object is told, not raised."""
-    if not isinstance(given, str):
-        return given if isinstance(given, dict) else None, None
+def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
+    """Parse recorded arguments; returns them, or the reason why the text is no JSON object."""
+    if not isinstance(recorded, str):
+        return recorded if isinstance(recorded, dict) else None, None
     try:
-        value = json.loads(given, parse_constant=_no_number)
+        value = json.loads(recorded, parse_constant=_reject_constant)
     except RecursionError:
         return None, "the arguments are nested too deep"
     except ValueError as error:
@@ -137,16 +139,16 @@ def _arguments(given: object) -> tuple[JsonObject | None, str | None]:
     return (value, None) if isinstance(value, dict) else (None, "the arguments are no JSON object")
 
 
-def _no_number(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _expected(action: object) -> JsonObject:
+def _normalize_expected(action: object) -> JsonObject:
     return action if isinstance(action, dict) else {"name": action}
 
 
-def _bound(metric: str, given: Threshold | float | bool) -> JsonObject:
-    """Write a threshold out; a bare number is a minimum or a maximum by the metric's direction."""
-    if isinstance(given, Threshold):
-        return {name: value for name, value in given if value is not None}
-    return {"min" if metric_direction(metric) == "higher" else "max": float(given)}
+def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject:
+    """Write a threshold as min and max; a plain number is one of them by the metric's better direction."""
+    if isinstance(bound, Threshold):
+        return {name: value for name, value in bound if value is not None}
+    return {"min" if metric_direction(metric) == "higher" else "max": float(bound)}

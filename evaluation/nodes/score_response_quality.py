@@ -1,4 +1,4 @@
-"""Node: how good the response is, by what can be computed of its text."""
+"""Node: scores the text of the response and checks it against the contract."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from evaluation.values import JsonObject, as_list
 _NO_REFERENCE: Final = "no reference output is given"
 _NO_KEYWORDS: Final = "no keywords and no reference output are given"
 _NO_RULES: Final = "no content rule is given"
-_NOTHING: Final = "nothing is asked of the response"
+_NO_DEMAND: Final = "the contract asks nothing of the response"
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What was said, and what is asked of it."""
+    """The texts of the agent, and the demands on them."""
 
     output: str | None
-    said: AgentTexts
+    texts: AgentTexts
     reference: str | None
     keywords: list[str]
     required: list[JsonObject]
@@ -52,28 +52,28 @@ class _Case:
     thresholds: dict[str, JsonObject]
 
     @property
-    def asks(self) -> bool:
-        """Whether anything is asked of the response."""
-        given = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds)
-        return self.reference is not None or any(given)
+    def has_demand(self) -> bool:
+        """Whether the contract asks anything of the response."""
+        demands = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds)
+        return self.reference is not None or any(demands)
 
 
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Compute the deterministic metrics of the response, and check what the contract demands of them."""
-    case = _case(state)
-    if not case.asks:
-        unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NOTHING))
+    """Compute the deterministic metrics of the response, and check the demands of the contract."""
+    case = _read_case(state)
+    if not case.has_demand:
+        unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group({}, unscored, [])}
-    required = content_checks("required_content", case.required, case.said)
-    forbidden = content_checks("forbidden_content", case.forbidden, case.said)
+    required = content_checks("required_content", case.required, case.texts)
+    forbidden = content_checks("forbidden_content", case.forbidden, case.texts)
     scores: dict[str, Score] = {
-        **_text_scores(case, plugins.embedder),
+        **_score_text(case, plugins.embedder),
         "required_content": content_score(required) if required else not_applicable(_NO_RULES),
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
     missing = _missing_keywords(case, scores)
-    checks = [*_checks(case, scores, missing or ()), *required, *forbidden]
-    return {"response_metrics": _grouped(scores, checks, _facts(case, missing))}
+    checks = [*_check_demands(case, scores, missing or ()), *required, *forbidden]
+    return {"response_metrics": _group_scores(scores, checks, _collect_facts(case, missing))}
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -83,14 +83,14 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
     return await to_thread(score_response_quality, state, plugins)
 
 
-def _case(state: EvaluationState) -> _Case:
+def _read_case(state: EvaluationState) -> _Case:
     run, contract = state["agent_run"], state["contract"]
     output = state["actual_output"]
     final = output if output or run.get("final_output") is not None else None
     lengths = contract.get("output_length")
     return _Case(
         output=final,
-        said=AgentTexts(final, run.get("messages")),
+        texts=AgentTexts(final, run.get("messages")),
         reference=state["reference_output"],
         keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
         required=[rule for rule in as_list(contract.get("required_content")) if isinstance(rule, dict)],
@@ -100,36 +100,36 @@ def _case(state: EvaluationState) -> _Case:
     )
 
 
-def _text_scores(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
+def _score_text(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
     if case.output is None:
         missing = missing_data("the run has no final output")
-        return {**_unasked(), **dict.fromkeys(_asked(case, embedder), missing)}
+        return {**_score_without_reference(), **dict.fromkeys(_metrics_of_output(case, embedder), missing)}
     words = split_words(case.output)
-    scores = _against_reference(case.output, case.reference, words, embedder)
+    scores = _compare_with_reference(case.output, case.reference, words, embedder)
     if case.keywords:
         scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
     return {**scores, "characters": len(case.output), "words": len(words)}
 
 
-def _unasked() -> dict[str, Score]:
+def _score_without_reference() -> dict[str, Score]:
     return {
         **dict.fromkeys((*REFERENCE_METRICS, "semantic_similarity"), not_applicable(_NO_REFERENCE)),
         "keyword_coverage": not_applicable(_NO_KEYWORDS),
     }
 
 
-def _against_reference(
+def _compare_with_reference(
     output: str, reference: str | None, words: list[str], embedder: Embedder | None
 ) -> dict[str, Score]:
     if reference is None:
-        return _unasked()
+        return _score_without_reference()
     scores = score_against_reference(output, reference, words)
     scores["semantic_similarity"] = semantic_similarity(embedder, output, reference)
     return scores
 
 
-def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
-    """Name the metrics that need an output."""
+def _metrics_of_output(case: _Case, embedder: Embedder | None) -> Iterator[str]:
+    """List the metrics that need an output."""
     yield from LENGTHS
     if case.reference is not None:
         yield from REFERENCE_METRICS
@@ -139,7 +139,7 @@ def _asked(case: _Case, embedder: Embedder | None) -> Iterator[str]:
         yield "keyword_coverage"
 
 
-def _checks(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> Iterator[MetricOutcome]:
+def _check_demands(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> Iterator[MetricOutcome]:
     yield from threshold_checks(case.thresholds, scores, missing)
     if case.keywords:
         yield from keyword_checks(case.thresholds, scores["keyword_coverage"], missing)
@@ -156,14 +156,14 @@ def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None
     return find_missing_keywords(case.output, split_words(case.output), case.keywords)
 
 
-def _facts(case: _Case, missing: list[str] | None) -> JsonObject:
+def _collect_facts(case: _Case, missing: list[str] | None) -> JsonObject:
     """Collect the bounds and the missing keywords, which the report shows beside the values."""
     lengths = {} if case.lengths is None else length_bounds(case.lengths)
     facts = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
     return facts if missing is None else {**facts, "missing_keywords": missing}
 
 
-def _grouped(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:
+def _group_scores(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:
     scored = {name: score for name, score in scores.items() if not isinstance(score, dict)}
     unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
     return build_group(scored, unscored, checks, facts)
