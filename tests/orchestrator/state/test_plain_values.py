@@ -1,9 +1,8 @@
-"""What agents and tools hand over, however odd, is stored as it is returned and never costs the run."""
+"""Values that agents and tools return are stored as plain JSON, and never end a run."""
 
 from __future__ import annotations
 
 import json
-from collections import UserDict, UserList
 from enum import Enum
 
 import pytest
@@ -15,12 +14,11 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from agents.errors import AgentError
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 from orchestrator.state.plain_values import plain_json, plain_text
 from tests.fakes.compressor import FakeCompressor
-from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
 
@@ -31,13 +29,6 @@ CONFIG = {"configurable": {"thread_id": "thread"}}
 
 class Colour(str, Enum):  # noqa: UP042 - its str() is not its value, unlike that of a StrEnum
     RED = "red"
-
-
-class Lying(str):
-    """Says something else of itself than it holds."""
-
-    def __str__(self):
-        return "another"
 
 
 class Mute:
@@ -52,34 +43,6 @@ class Mute:
 class MuteError(Exception):
     def __str__(self):
         raise RuntimeError("no text")
-
-
-class MuteAgentError(AgentError):
-    def __str__(self):
-        return Mute().__str__()
-
-
-class BrokenMapping(UserDict):
-    def get(self, key, default=None):
-        raise RuntimeError("no access")
-
-
-class BrokenList(UserList):
-    def __len__(self):
-        raise RuntimeError("no length")
-
-
-class HollowList(UserList):
-    """Holds less than its length says."""
-
-    def __iter__(self):
-        return iter(())
-
-
-class BrokenClass:
-    @property
-    def __class__(self):
-        raise RuntimeError("no class")
 
 
 def build(planner=None, executor=None, monitor=None, compressor=None):
@@ -100,7 +63,7 @@ def texts(value):
     return [value] if isinstance(value, str) else []
 
 
-ODD = [(LONE, MENDED), (TextAccessor("text"), "text"), (Colour.RED, "red"), (Lying("held"), "held")]
+ODD = [(LONE, MENDED), (TextAccessor("text"), "text"), (Colour.RED, "red")]
 
 
 @pytest.mark.parametrize(("given_text", "kept"), ODD)
@@ -163,57 +126,15 @@ def test_plain_text_can_always_be_stored(text):
     assert plain_text(text).encode().decode("utf-8") == plain_text(text)
 
 
-@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
-@pytest.mark.parametrize("error", [MuteError(), MuteAgentError()])
-def test_an_error_whose_text_cannot_be_made_is_named_by_its_type(executor, error):
-    state = run(executor=executor("first", error))
+def test_an_error_whose_text_cannot_be_made_is_named_by_its_type():
+    state = run(executor=FakeExecutor("first", MuteError()))
 
     assert (state["status"], state["failure"]["kind"], len(state["results"])) == (
         "failed",
         "executor_error",
         2,
     )
-    assert type(error).__name__ in state["failure"]["message"]
-
-
-def test_an_answer_of_the_monitor_that_cannot_be_shown_is_no_verdict():
-    state = run(monitor=FakeMonitor(lambda *_: Mute()))
-
-    assert state["failure"]["kind"] == "needs_review"
-    assert "<Mute whose text cannot be made>" in state["failure"]["message"]
-
-
-def test_a_verdict_that_cannot_be_read_is_none():
-    state = run(monitor=FakeMonitor(lambda *_: BrokenMapping()))
-
-    assert [record["status"] for record in state["results"]] == ["needs_review"]
-
-
-def test_a_step_that_cannot_be_shown_makes_the_plan_invalid():
-    state = run(planner=FakePlanner(["one", Mute()]))
-
-    assert state["failure"]["kind"] == "plan_invalid"
-    assert "step 2 of the plan is <Mute" in state["failure"]["message"]
-
-
-def test_a_plan_that_holds_less_than_its_length_says_is_empty():
-    state = run(planner=FakePlanner(HollowList(["one"])))
-
-    assert state["failure"]["kind"] == "plan_invalid"
-    assert "the plan is empty" in state["failure"]["message"]
-
-
-def test_a_plan_that_cannot_be_read_is_invalid():
-    state = run(planner=FakePlanner(BrokenList(["one"])))
-
-    assert state["failure"]["kind"] == "plan_invalid"
-    assert "RuntimeError: no length" in state["failure"]["message"]
-
-
-def test_an_answer_that_lies_about_its_class_is_no_text():
-    state = run(executor=FakeExecutor(lambda *_: BrokenClass()))
-
-    assert (state["failure"]["kind"], state["results"][0]["result"]) == ("executor_error", "")
+    assert "MuteError" in state["failure"]["message"]
 
 
 def test_a_tool_whose_answer_cannot_be_shown_is_recorded_by_its_type():
@@ -229,22 +150,6 @@ def test_a_tool_whose_answer_cannot_be_shown_is_recorded_by_its_type():
     [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
 
     assert (call["result"], call["error"]) == ("<Mute whose text cannot be made>", None)
-
-
-def test_a_tool_whose_error_cannot_be_shown_is_recorded_by_its_type():
-    @tool
-    def look(at: str) -> str:
-        """Look."""
-        raise MuteError
-
-    def execute(step, context):
-        with pytest.raises(MuteError):
-            look.invoke({"at": step})
-        return "out"
-
-    [call, _] = [record["tool_calls"][0] for record in run(executor=FakeExecutor(execute))["results"]]
-
-    assert (call["result"], call["error"]) == (None, "MuteError: <MuteError whose text cannot be made>")
 
 
 @pytest.mark.parametrize("levels", [100, 190, 260, 900])
