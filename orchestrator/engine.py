@@ -43,7 +43,7 @@ class LangGraphOrchestrator:
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
         max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
-        contract: What every step has to fulfil, or a function of a step's text and index that returns it.
+        contract: Contract of every step, or a function of a step's text and index that returns it.
             Default: the contracts that the planner declared. Without any, the monitor alone judges whether
             the objective is met.
         judge: Scores what no program can, in place of the monitor.
@@ -99,6 +99,7 @@ class LangGraphOrchestrator:
             supervision=supervision,
             supervision_policy=SupervisionPolicy() if supervision_policy is None else supervision_policy,
             max_parallel_steps=max_parallel_steps,
+            # Only a checkpointer keeps the question while a person thinks about it.
             human=checkpointer is not None,
             clock=clock,
         )

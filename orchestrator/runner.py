@@ -62,20 +62,23 @@ class Runner:
 
     def cancel(self, thread_id: str | None, reason: str) -> None:
         """Cancels the run of a thread, or every run if no thread is named."""
+        # A copy, because runs in other threads begin and end meanwhile.
         running = dict(self._running)
         for run in running.values() if thread_id is None else filter(None, [running.get(thread_id)]):
             run.cancel(reason)
 
     async def _run_launch(self, launch: Launch, *, live: bool) -> AsyncGenerator[Event, None]:
         """Yields the events after the hooks received them; without ``live``, the first and the last only."""
+        # Without a checkpointer, an agent's own interrupt could never be answered.
         resumable = self.launcher.graph.checkpointer is not None
         run = self.launcher.settings.new_context(launch.thread_id, interruptible=resumable)
+        # setdefault is atomic, so two threads cannot both start a run.
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ConfigurationError(
-                f"thread {run.thread_id!r:.80} is being run already; wait for its end, or give another"
+                f"thread {run.thread_id!r:.80} is already running; wait for its end, or give another"
             )
         try:
-            async with lock_thread(self.saver, run.thread_id, wait=launch.patient):
+            async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
                 run.restore_branches(start.branches)
                 run.began = start.began or self.launcher.settings.now().isoformat()

@@ -106,6 +106,7 @@ class Settings(SettingsModel):
     @property
     def recursion_limit(self) -> int:
         """Maximum number of nodes that a run can visit, with two to spare so that LangGraph never ends it."""
+        # LangGraph's default would end a long run as an error although nothing is wrong with it.
         plans = 1 + self.retry_policy.max_replans
         nodes = NODES_PER_EXECUTION if self.supervision == "none" else NODES_WHEN_SUPERVISED
         return 2 + plans * (1 + nodes * self.max_plan_steps * self.executions_per_step)
@@ -113,6 +114,7 @@ class Settings(SettingsModel):
     @property
     def executions_per_step(self) -> int:
         """Maximum number of executions of one step: the first, retries and corrections."""
+        # Corrections have their own bounds, so they come on top of the retries.
         policy = self.supervision_policy
         corrected = 0 if self.supervision == "none" else policy.max_reorient_attempts
         answered = policy.max_corrections if self.can_ask_human else 0
@@ -227,5 +229,5 @@ def _check_method(role: str, agent: object, method: str, *args: str, **kwargs: s
         call = ", ".join((*args, *(f"{name}=..." for name in kwargs)))
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
-            f"{error}; give it parameters for that"
+            f"{error}; give it these parameters"
         ) from None

@@ -36,7 +36,7 @@ def build_orchestrator(
         executor_model: Model of the executor. Default: ``model``.
         monitor_model: Model of the monitor. Default: ``model``.
         supervisor_model: Model of the supervisor. Default: the monitor's.
-        contract: What every step has to fulfil, as ``LangGraphOrchestrator`` takes it.
+        contract: Contract of every step, or a function that returns it; see ``LangGraphOrchestrator``.
         judge: Scores what no program can, in place of the monitor.
         checkpointer: Any LangGraph saver.
         hooks: Functions that are called with every event.

@@ -162,7 +162,7 @@ def _add_refusal(context: str, refused: StepRecord) -> str:
     parts = [
         context,
         fence_text("your last output", refused["result"], mark),
-        fence_text("why it was refused; mend that", reason, mark),
+        fence_text("why it was refused; correct that", reason, mark),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -52,12 +52,12 @@ class Launch:
         thread_id: The thread it runs on.
         prepare: Reads the start from the store. Called only after the thread is locked, because another
             process may have changed the thread before.
-        patient: Wait for a moment if a process that died still holds the lock.
+        wait_for_lock: Wait for a moment if a process that died still holds the lock.
     """
 
     thread_id: str
     prepare: Callable[[], Awaitable[Start]]
-    patient: bool = True
+    wait_for_lock: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Launcher:
             return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
-        return Launch(thread_id, prepare, patient=answer is None)
+        return Launch(thread_id, prepare, wait_for_lock=answer is None)
 
     def launch_fork(self, thread_id: str, step: int, new_thread_id: str | None) -> Launch:
         """Checks the arguments of a forked run.

@@ -144,7 +144,7 @@ def test_an_agent_that_cannot_be_called_as_its_role_is_refused(argument, given, 
         build(**{argument: given})
 
     assert str(raised.value).startswith(f"{argument} is a {type(given).__name__} whose {sentence}")
-    assert str(raised.value).endswith("; give it parameters for that")
+    assert str(raised.value).endswith("; give it these parameters")
 
 
 def with_database(method):

@@ -210,7 +210,7 @@ async def test_a_thread_that_is_running_is_not_run_a_second_time():
     first = asyncio.ensure_future(orchestrator.arun("x", "thread"))
     await asyncio.sleep(0.2)
 
-    with pytest.raises(ConfigurationError, match="thread 'thread' is being run already"):
+    with pytest.raises(ConfigurationError, match="thread 'thread' is already running"):
         await orchestrator.arun("y", "thread")
     orchestrator.cancel("thread")
     assert (await first)["failure"]["kind"] == "cancelled"

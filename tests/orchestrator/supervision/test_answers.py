@@ -167,7 +167,7 @@ def test_two_answers_at_once_are_one_too_many():
     first = threading.Thread(target=orchestrator.resume, args=("thread", APPROVE))
     first.start()
     assert begun.wait(20)
-    with pytest.raises(ConfigurationError, match="is being run already"):
+    with pytest.raises(ConfigurationError, match="is already running"):
         orchestrator.resume("thread", DENY)
     release.set()
     first.join(20)
