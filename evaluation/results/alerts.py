@@ -1,4 +1,4 @@
-"""From a failed check to an alert: who is told what, and what to do."""
+"""Builds alerts from outcomes and audit findings: what is wrong, what to change, and who owns it."""
 
 from __future__ import annotations
 

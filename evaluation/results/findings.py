@@ -1,4 +1,4 @@
-"""What a node found out: checks, and the one shape in which they travel through the state."""
+"""The outcomes of checks and the audit findings, and the form in which the state holds them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = ("scored", "not_applicable"
 
 
 class MetricOutcome(TypedDict):
-    """One question with its answer; ``passed`` is None where it could not be answered."""
+    """The answer to one question of the contract; ``passed`` is None if it could not be answered."""
 
     kind: FindingKind
     metric: str
@@ -45,7 +45,7 @@ class MetricOutcome(TypedDict):
 
 
 class AuditFinding(TypedDict):
-    """A breach of a requirement that holds for every answer."""
+    """A breach of an audit rule, or an exposed credential or personal data."""
 
     id: str
     category: str
@@ -60,7 +60,7 @@ class AuditFinding(TypedDict):
 
 
 class Unscored(TypedDict):
-    """Why a metric has no value."""
+    """The reason why a metric has no value."""
 
     status: OutcomeStatus
     reason: str
@@ -76,7 +76,7 @@ def build_outcome(  # noqa: PLR0917
     limit: object = None,
     owner: str | None = None,
 ) -> MetricOutcome:
-    """Make a check; ``reason`` is a sentence that says what was compared."""
+    """Build an outcome; ``reason`` is a sentence on what is wrong and what to change."""
     return {
         "kind": kind,
         "metric": metric,
@@ -90,17 +90,17 @@ def build_outcome(  # noqa: PLR0917
 
 
 def not_applicable(reason: str) -> Unscored:
-    """Nothing was asked of this metric."""
+    """Build the reason of a metric that nothing asks for."""
     return {"status": "not_applicable", "reason": reason}
 
 
 def missing_data(reason: str) -> Unscored:
-    """Something was asked, and the run does not say."""
+    """Build the reason of a metric whose data the run does not record."""
     return {"status": "missing_data", "reason": reason}
 
 
 def unscored_error(reason: str) -> Unscored:
-    """The metric could not be computed."""
+    """Build the reason of a metric that cannot be computed."""
     return {"status": "error", "reason": reason}
 
 
@@ -110,49 +110,48 @@ def build_group(
     checks: Sequence[MetricOutcome],
     facts: JsonObject = MappingProxyType({}),
 ) -> JsonObject:
-    """Make one metric group of the state.
+    """Build one metric group of the state.
 
     Args:
         scored: The values of metrics by name.
-        unscored: Why other metrics have none.
-        checks: What was asked of the group.
-        facts: What stands beside the metrics and is none: names, positions, limits.
+        unscored: The reasons of the metrics without a value.
+        checks: The outcomes of the group.
+        facts: Further data, such as names, positions and limits.
 
     Returns:
-        Metrics and facts by name, beside ``status`` (the group's outcome), ``passed`` (True, False, or None
-        where no check could be answered), ``counts`` (metrics by outcome), ``unscored`` (outcome and reason
-        by metric) and ``checks``.
+        Metrics and facts by name, with ``status`` (of the group), ``passed`` (None if no check could be
+        answered), ``counts`` (metrics by status), ``unscored`` (status and reason by metric) and ``checks``.
     """
     return {
         **scored,
         **facts,
         "status": group_status(scored, unscored),
-        "passed": _passed(checks),
-        "counts": _counts(scored, unscored),
+        "passed": _all_passed(checks),
+        "counts": _count_statuses(scored, unscored),
         "unscored": dict(unscored),
         "checks": list(checks),
     }
 
 
 def group_status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> OutcomeStatus:
-    """Say how a set of metrics ended: scored where any was, else the gravest reason why none was."""
+    """Return "scored" if any metric has a value, else the gravest reason why none has."""
     if scored:
         return "scored"
-    found = {reason["status"] for reason in unscored.values()}
-    return next((status for status in ("error", "missing_data") if status in found), "not_applicable")
+    statuses = {reason["status"] for reason in unscored.values()}
+    return next((status for status in ("error", "missing_data") if status in statuses), "not_applicable")
 
 
 _NONE: Final[Mapping[OutcomeStatus, int]] = dict.fromkeys(OUTCOME_STATUSES, 0)
 
 
-def _passed(checks: Sequence[MetricOutcome]) -> bool | None:
-    answers = {found["passed"] for found in checks}
+def _all_passed(checks: Sequence[MetricOutcome]) -> bool | None:
+    answers = {check["passed"] for check in checks}
     if False in answers:
         return False
     return None if None in answers or not answers else True
 
 
-def _counts(scored: JsonObject, unscored: Mapping[str, Unscored]) -> dict[OutcomeStatus, int]:
+def _count_statuses(scored: JsonObject, unscored: Mapping[str, Unscored]) -> dict[OutcomeStatus, int]:
     counts: dict[OutcomeStatus, int] = {**_NONE, "scored": len(scored)}
     for reason in unscored.values():
         counts[reason["status"]] += 1

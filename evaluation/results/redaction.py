@@ -1,4 +1,4 @@
-"""Redaction: what was found to be sensitive in a run does not stand in anything that is told about it."""
+"""Removes credentials and personal data from reports."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from evaluation.values import JsonObject
 
 _DIGITS_OF_HASH: Final = 16
 _MARGIN: Final = 4096
-"""Characters beyond an excerpt that are searched too, so that a value which it cuts is recognised."""
+"""Characters beyond an excerpt that are searched too, to recognise a value that the excerpt cuts."""
 _SMALLEST_NUMBER: Final = 10**8
-"""No one is known by a number of fewer digits; a measured value may well have them."""
+"""Shorter whole numbers are never redacted: they are measured values, and identify nobody."""
 _OWN_WORDS: Final = "\n".join((
     "agent_run agent_run.final_output",
     *EvaluationState.__annotations__,
@@ -41,12 +41,12 @@ _OWN_WORDS: Final = "\n".join((
     *MATCH_MODES,
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
-"""What a report says of itself: a run whose password is "failed" must not make it unreadable."""
+"""The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""
 _NONE: Final = Literals.from_values((), "")
 UNSEARCHED: Final = (
     "the run was not searched to its end for sensitive data, and the report withholds what it could quote: "
     f"there are more than {MAX_VALUES} such values, {MAX_CANDIDATES} places that look like one, or "
-    f"{MAX_SCALARS} scalars"
+    f"{MAX_SCALARS} scalars."
 )
 WITHHELD_ACTION: Final = "Evaluate the run in smaller parts, or have a person look through it."
 _WITHHELD: Final = "[withheld]"
@@ -64,13 +64,13 @@ _PLAIN_WORDS: Final = frozenset({
     "", *_OWN_WORDS.split(), *_NAMES.split(), *get_args(JudgeFailureKind), *ACTIONS.values(),
     UNSEARCHED, WITHHELD_ACTION,
 })  # fmt: skip
-"""All that is told of a run that was not searched to its end, beside the names that the reader knows."""
+"""The texts that stay in a report if the search of its run was stopped, besides known metric names."""
 T = TypeVar("T")
-_Telling: TypeAlias = Callable[[str], str]
+_CleanText: TypeAlias = Callable[[str], str]
 
 
 def redact(text: str, search: Search = find_sensitive) -> str:
-    """Put ``[kind]`` in place of every credential and every piece of personal data in ``text``."""
+    """Replace every credential and all personal data in ``text`` by ``[kind]``."""
     pieces, end = [], 0
     for span in search(text):
         pieces += [text[end : span.start], f"[{span.kind}]"]
@@ -79,33 +79,33 @@ def redact(text: str, search: Search = find_sensitive) -> str:
 
 
 def find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
-    """Find nothing: the search in a text that is known to hold nothing sensitive."""
+    """Find nothing: the search for a text that is known to be harmless."""
     return ()
 
 
 def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
-    """Quote a JSON value so that it can be recognised and does not tell what it should not.
+    """Quote a JSON value: enough to recognise it, without sensitive data.
 
     Returns:
-        ``sha256``: the first 16 hexadecimal digits of the hash of the text, or of the JSON text of what is no
-        text (whoever can guess a value can confirm it by its hash); ``type``: string, object, array, number,
-        boolean or null; ``length``: of that text, in bytes of UTF-8; ``excerpt``: the beginning, redacted, of
-        at most ``limit`` characters.
+        ``sha256``: the first 16 hexadecimal digits of the hash of the text, or of the JSON text of another
+        value (a reader who guesses a value can confirm it by its hash); ``type``: string, object, array,
+        number, boolean or null; ``length``: of that text, in bytes of UTF-8; ``excerpt``: the redacted
+        beginning, at most ``limit`` characters.
     """
     text = value if isinstance(value, str) else encode_json(value).decode("utf-8", "replace")
     data = text.encode("utf-8", "surrogatepass")
-    shown = redact(text[: limit + _MARGIN], search)
+    excerpt = redact(text[: limit + _MARGIN], search)
     return {
         "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
-        "type": _type_of(value),
+        "type": _json_type(value),
         "length": len(data),
-        "excerpt": shown
-        if len(shown) <= limit and len(text) <= limit + _MARGIN
-        else f"{shown[: limit - 1]}…",
+        "excerpt": excerpt
+        if len(excerpt) <= limit and len(text) <= limit + _MARGIN
+        else f"{excerpt[: limit - 1]}…",
     }
 
 
-def _type_of(value: object) -> str:
+def _json_type(value: object) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if isinstance(value, str):
@@ -115,84 +115,83 @@ def _type_of(value: object) -> str:
     return "object" if isinstance(value, Mapping) else "array"
 
 
-def _holds_any(report: object) -> bool:
+def _contains_sensitive(report: object) -> bool:
     return next(find_in_json(report), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Takes out of a report what its run held of credentials and personal data, wherever it stands by now.
+    """Removes the credentials and personal data of one run from its report.
 
-    A value that only its surroundings give away (``password=...``) is taken out where it stands alone too.
-    Made once for a run, of everything that the report can quote: a judge's reply and error texts as well.
+    Built once for a run, from all data that the report can quote, including the reply of a judge.
+    Built once for a run, from all data that the report can quote, a judge's reply included.
     """
 
     literals: Literals
     needed: bool
-    """Whether anything was found."""
+    """Whether the run contains anything sensitive."""
     search: Search = find_sensitive
-    told: frozenset[str] | None = None
-    """Of values that were not searched to their end: the only texts that a report may hold."""
+    permitted: frozenset[str] | None = None
+    """If the search was stopped: the only texts that the report may contain."""
 
     @property
     def withholds(self) -> bool:
-        """Whether there was too much to be searched, so that nothing is told but known words."""
-        return self.told is not None
+        """Whether the search was stopped at a limit, so that the report contains only known words."""
+        return self.permitted is not None
 
     @classmethod
     def of(
         cls, values: Iterable[object], recognizers: Sequence[Recognizer] = (), known: Iterable[str] = ()
     ) -> Self:
-        """Collect what is sensitive in JSON values.
+        """Collect the sensitive data in JSON values.
 
-        A recogniser that fails is left out here; the audit reports it. Of values that hold too much of it
-        (see ``find_in_json``) nothing is told but the package's own words and those that are ``known``.
+        A recogniser that fails is left out here; the audit reports it. If the search stops at a limit (see
+        ``find_in_json``), the report keeps only the package's own words and the ``known`` ones.
         """
         search = build_search(recognizers, {})
-        found = [one for _, one in find_at_places((("", value) for value in values), search)]
-        if any(one.category == "unsearched" for one in found):
+        matches = [match for _, match in find_at_places((("", value) for value in values), search)]
+        if any(match.category == "unsearched" for match in matches):
             return cls(_NONE, True, search, _PLAIN_WORDS | {*known})
-        return cls(Literals.from_values(found, _OWN_WORDS) if found else _NONE, bool(found), search)
+        return cls(Literals.from_values(matches, _OWN_WORDS) if matches else _NONE, bool(matches), search)
 
     def clean(self, report: T) -> T:
-        """Give a JSON value without what is sensitive, in strings, in names and in whole numbers.
+        """Return a JSON value without sensitive data in strings, names and whole numbers.
 
-        Where nothing sensitive was collected, it is given back as it is. Names that become the same are told
-        apart by a number.
+        It is returned unchanged if the run contains nothing sensitive. Names that become equal get a number.
         """
         if not self.needed:
             return report
         if self.withholds:
-            return cast("T", self._cleaned(report, self.clean_text))
-        held = (
+            return cast("T", self._clean_value(report, self.clean_text))
+        contains_any = (
             self.literals.may_occur_in(encode_json(report))
             or self.search is not find_sensitive
-            or _holds_any(report)
+            or _contains_sensitive(report)
         )
-        return cast("T", self._cleaned(report, cache(self.clean_text))) if held else report
+        return cast("T", self._clean_value(report, cache(self.clean_text))) if contains_any else report
 
     def clean_text(self, text: str) -> str:
-        """Give a text without what is sensitive, as for a log or an exception."""
-        if self.told is not None:
-            return text if text in self.told else _WITHHELD
+        """Return a text without sensitive data, for a log or an exception."""
+        if self.permitted is not None:
+            return text if text in self.permitted else _WITHHELD
         return redact(self.literals.redact(text), self.search) if self.needed else text
 
-    def _cleaned(self, value: object, told: _Telling) -> object:
+    def _clean_value(self, value: object, clean: _CleanText) -> object:
         if isinstance(value, str):
-            return told(value)
+            return clean(value)
         if isinstance(value, Mapping):
-            return self._cleaned_fields(value, told)
+            return self._clean_fields(value, clean)
         if isinstance(value, list | tuple):
-            return [self._cleaned(one, told) for one in value]
+            return [self._clean_value(item, clean) for item in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
             kind = self.literals.kind_of(str(abs(value)))
             return _WITHHELD if self.withholds else f"[{kind}]" if kind else value
         return value
 
-    def _cleaned_fields(self, fields: Mapping[str, object], told: _Telling) -> dict[str, object]:
+    def _clean_fields(self, fields: Mapping[str, object], clean: _CleanText) -> dict[str, object]:
         cleaned: dict[str, object] = {}
         for name, value in fields.items():
-            shown = told(name)
-            shown = shown if shown not in cleaned else f"{shown} {len(cleaned) + 1}"
-            cleaned[shown] = self._cleaned(value, told)
+            clean_name = clean(name)
+            unique = clean_name if clean_name not in cleaned else f"{clean_name} {len(cleaned) + 1}"
+            cleaned[unique] = self._clean_value(value, clean)
         return cleaned

@@ -1,4 +1,4 @@
-"""What comes out: one report, in the document's shape."""
+"""The models of an evaluation report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA_VERSION: Final = 1
 
 
 class ReportModel(BaseModel):
-    """Data that leaves: exact fields, never changed afterwards."""
+    """Base of the report models: exact fields, immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -28,15 +28,15 @@ class Metrics(ReportModel):
 
 
 class JudgeReport(ReportModel):
-    """Whether a judge was needed and called, why, what it said and what it cost."""
+    """Whether a judge was needed and called, why, its answer and its cost."""
 
     needed: bool
     called: bool
     reason: str
     usage: dict[str, object]
-    """What the call cost, as the judge reported it; empty where it did not."""
+    """The cost of the call as the judge reports it; empty if it does not."""
     result: dict[str, object] | None
-    """The checked answer, or the kind of the judge's failure."""
+    """The validated answer, or the kind of the judge's failure."""
 
 
 class EvaluationReport(ReportModel):
@@ -54,14 +54,14 @@ class EvaluationReport(ReportModel):
     alerts: list[Alert]
     """The most severe first."""
     failures: list[str]
-    """The reasons of what kept the run from passing."""
+    """The reasons of the alerts that keep the run from passing."""
     evidence: list[dict[str, object]]
-    """What was judged: by hash, with a bounded and redacted excerpt."""
+    """The judged texts: a hash and a short redacted excerpt of each."""
     errors: list[str]
     recommended_action: str
 
     def __getitem__(self, name: str) -> object:
-        """Give a field as plain JSON values.
+        """Return a field as plain JSON values.
 
         Raises:
             KeyError: The report has no such field.

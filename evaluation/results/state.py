@@ -1,4 +1,4 @@
-"""The state of one evaluation: the document's fields, as plain JSON values."""
+"""The state of the evaluation graph; all values are plain JSON."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "inval
 
 
 class Action(TypedDict):
-    """One observed action, with every key there."""
+    """One observed action; every key is present."""
 
     kind: str
     name: str
     args: JsonObject | None
     args_error: str | None
-    """Why the recorded argument text is no JSON object; ``args`` is None then."""
+    """Why the recorded text of the arguments is no JSON object; ``args`` is None then."""
     result: object
     error: str | None
-    """The text of an error; None where the call succeeded."""
+    """The text of an error; None if the call succeeded."""
     agent: str | None
     target: str | None
     latency_ms: float | None
 
 
 class EvaluationState(TypedDict, total=False):
-    """Every field that a node reads or writes; after the last node, all are present."""
+    """Every field that a node reads or writes; all are present after the last node."""
 
     input: str
     case_id: str | None
@@ -48,7 +48,7 @@ class EvaluationState(TypedDict, total=False):
     contract: JsonObject
     """The rest of the contract: content, trajectory, audit, drift and judge rules."""
     may_be_sensitive: bool
-    """Whether the case may hold a credential or personal data; False is certain for the built-in search."""
+    """Whether the case may contain a credential or personal data; False: certainly not."""
     response_metrics: JsonObject
     operational_metrics: JsonObject
     trajectory_metrics: JsonObject

@@ -1,4 +1,4 @@
-"""From findings to one status: a table, and the stricter wins."""
+"""Derives the status of a run from its findings: a table, and the strictest status wins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.values import JsonObject
 
 
 def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
-    """Give the metric groups by name, in the order of the report."""
+    """Return the metric groups by name, in the order of the report."""
     return {
         "response": state["response_metrics"],
         "operational": state["operational_metrics"],
@@ -21,23 +21,23 @@ def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
 
 
 def metric_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
-    """Yield every check of the three metric groups."""
+    """Yield every outcome of the three metric groups."""
     for group in metric_groups(state).values():
-        yield from _checks(group)
+        yield from _outcomes_of(group)
 
 
 def judge_outcomes(state: EvaluationState) -> Iterator[MetricOutcome]:
-    """Yield what the judge settled, or failed to."""
-    return iter(_checks(state["judge_result"] or {}))
+    """Yield the outcomes of the judge's answer or failure."""
+    return iter(_outcomes_of(state["judge_result"] or {}))
 
 
-def _checks(group: JsonObject) -> Iterable[MetricOutcome]:
+def _outcomes_of(group: JsonObject) -> Iterable[MetricOutcome]:
     return cast("Iterable[MetricOutcome]", group.get("checks") or ())
 
 
-NOTHING_ASKED: Final = "nothing was asked of this run"
-NOTHING_ANSWERED: Final = "nothing that was asked of this run could be answered"
-_ASKING: Final = (
+NOTHING_ASKED: Final = "the contract contains no check"
+NOTHING_ANSWERED: Final = "no check of the contract could be answered"
+_DEMANDS: Final = (
     "reference_output",
     "keywords",
     "required_content",
@@ -50,23 +50,23 @@ _ASKING: Final = (
 
 
 def has_any_demand(state: EvaluationState) -> bool:
-    """Say whether the contract asks anything: a run of which nothing was asked has not passed."""
+    """Return whether the contract contains any check. A run with nothing to check cannot pass."""
     contract = state["contract"]
     rules = (contract.get("trajectory"), contract.get("audit"))
     return (
         "expected_trajectory" in contract
         or bool(state["baseline_metrics"])
-        or any(contract.get(name) not in (None, [], {}) for name in _ASKING)
-        or any(isinstance(rule, Mapping) and _demands(rule) for rule in rules)
+        or any(contract.get(name) not in (None, [], {}) for name in _DEMANDS)
+        or any(isinstance(rule, Mapping) and _has_rules(rule) for rule in rules)
     )
 
 
-def _demands(rules: JsonObject) -> bool:
+def _has_rules(rules: JsonObject) -> bool:
     return bool(rules.get("rules") or rules.get("forbidden_tools") or rules.get("failed_calls") == "fail")
 
 
 def has_critical_finding(state: EvaluationState) -> bool:
-    """Say whether an audit finding fails the run whatever else is found."""
+    """Return whether an audit finding fails the run regardless of all else."""
     return any(finding["severity"] == "critical" for finding in state["audit_findings"])
 
 
@@ -90,10 +90,10 @@ STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
     "missing_data": {"info": "warning", "warning": "needs_review", "critical": "failed"},
     "inconclusive": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
 }
-"""What a finding makes of a run. Only what was measured and is marked as information lets a run pass."""
+"""The status by kind and severity. Only a measured finding of severity info lets a run pass."""
 
 
 def strictest_status(findings: Iterable[tuple[FindingKind, Severity]]) -> EvaluationStatus:
-    """Give the strictest status that any finding asks for; ``passed`` where there is none."""
-    asked = (STATUS[kind][severity] for kind, severity in findings)
-    return max(asked, key=STRICTNESS.index, default="passed")
+    """Return the strictest status of any finding; ``passed`` if there is none."""
+    statuses = (STATUS[kind][severity] for kind, severity in findings)
+    return max(statuses, key=STRICTNESS.index, default="passed")

@@ -1,4 +1,4 @@
-"""A value against its bound: one definition for every metric group."""
+"""Compares a value with its threshold, in the same way for every metric group."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def compare_with_bound(
     verb = "is, as required," if passed else "must be"
     reason = f"{metric} is {format_number(value)}; it {verb} {describe_bound(bound)}"
     return build_outcome(
-        kind, metric, passed, _severity(bound, severity), reason, value, limit, _owner(bound)
+        kind, metric, passed, _read_severity(bound, severity), reason, value, limit, _read_owner(bound)
     )
 
 
 def unanswered_bound(
     metric: str, bound: JsonObject, reason: str, severity: Severity = "warning"
 ) -> MetricOutcome:
-    """Say that a threshold cannot be judged, since the run lacks its value: a finding of its own."""
+    """Build the outcome of a threshold whose value the run lacks."""
     limit = bound.get("max", bound.get("min"))
     text = f"{metric} has a threshold and no value: {reason}"
     return build_outcome(
-        "missing_data", metric, None, _severity(bound, severity), text, None, limit, _owner(bound)
+        "missing_data", metric, None, _read_severity(bound, severity), text, None, limit, _read_owner(bound)
     )
 
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
-    """Name the bounds of metrics, to stand beside their values."""
+    """Return the bounds by the names under which the report shows them."""
     most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
     least = {
         limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
@@ -52,7 +52,7 @@ def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
 
 
 def limit_name(metric: str, side: str = "limit") -> str:
-    """Name the limit of a metric, the unit last: latency_ms gives latency_limit_ms."""
+    """Name the limit of a metric, with the unit last: latency_ms gives latency_limit_ms."""
     for unit in _UNITS:
         if metric.endswith(unit):
             return f"{metric.removesuffix(unit)}_{side}{unit}"
@@ -76,11 +76,11 @@ def _read_number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _severity(bound: JsonObject, default: Severity) -> Severity:
+def _read_severity(bound: JsonObject, default: Severity) -> Severity:
     severity = bound.get("severity")
     return severity if severity in {"info", "warning", "critical"} else default
 
 
-def _owner(bound: JsonObject) -> str | None:
+def _read_owner(bound: JsonObject) -> str | None:
     owner = bound.get("owner")
     return owner if isinstance(owner, str) else None

@@ -44,7 +44,7 @@ def test_a_run_of_which_nothing_was_asked_needs_review(silent):
     report = evaluate({"agent_run": RUN, **silent})
 
     assert report.status == "needs_review"
-    assert "nothing was asked of this run" in report.summary
+    assert "the contract contains no check" in report.summary
 
 
 @pytest.mark.parametrize("silent", SILENT.values(), ids=SILENT)

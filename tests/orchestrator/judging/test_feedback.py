@@ -228,7 +228,7 @@ def test_arguments_that_are_no_object_are_told():
         (FailingJudge(), {"rubric": CLARITY}, "- judge: provider_failure: this judge always fails."),
         (None, {"thresholds": {"cost_usd": 1}}, "- cost_usd has a threshold and no value: the run"),
         (None, {"reference_output": "Else"}, "- rouge_1: 0 is below the default minimum 0.8, as a"),
-        (None, {}, "- nothing was asked of this run."),
+        (None, {}, "- the contract contains no check."),
     ],
 )  # fmt: skip
 def test_where_nothing_failed_it_is_told_what_could_not_be_decided(judge, contract, told):
@@ -336,7 +336,7 @@ def test_any_feedback_is_bounded_and_has_one_line_a_complaint(output, wanted, wo
             ['critical: The output contains the text ","; remove it.'],
         ),
         ({"keyword": ["x"]}, ["critical: keyword: is no known field; did you mean 'keywords'?"]),
-        ({}, ["warning: nothing was asked of this run."]),
+        ({}, ["warning: the contract contains no check."]),
     ],
 )
 def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(contract, found):
