@@ -84,7 +84,7 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     assert mark not in draft + feedback
     assert context == (
         f"{mark} your last output\n{draft}\n{mark} end of your last output\n\n"
-        f"{mark} why it was refused; correct that\n{feedback}\n{mark} end of why it was refused; mend that"
+        f"{mark} why it was refused; correct that\n{feedback}\n{mark} end of why it was refused; correct that"
     )
 
 
