@@ -95,7 +95,7 @@ def _find_assigned(subject: EncodedText) -> Iterator[Span]:
 def _find_stated(subject: EncodedText) -> Iterator[Span]:
     """Find passwords and secrets in sentences: ``The password is hunter2.``."""
     for start, end in subject.find_spans(_STATED):
-        # "The password is incorrect" tells no password.
+        # "The password is incorrect" does not tell a password.
         if not _is_plain_word(subject.decode(start, end).rstrip(".,;:!?)")):
             yield from _password_span(subject, start, end)
 
@@ -155,7 +155,7 @@ def _is_assigned_value(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_value(value: bytes) -> bool:
-    """Return whether a value is no placeholder, no type and no expression that reads it from elsewhere."""
+    """Return whether a value is not a placeholder, a type or an expression that reads it from elsewhere."""
     first_word = value[:_LONGEST].partition(b" ")[0]
     return _PLACEHOLDER.match_end(value[:_LONGEST], 0) < 0 and b"(" not in first_word[-2:]
 
@@ -210,7 +210,7 @@ def is_credential(kind: str, value: str) -> bool:
 
 _PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{_KEY_NAMES})[\w.\-]{{0,12}}","value":)'
 """Matches a name and a value in two fields: {"name": "API_KEY", "value": "..."}."""
-# Names such as "total_tokens" are common, and numbers and objects behind them are no credentials.
+# Names such as "total_tokens" are common, and numbers and objects behind them are not credentials.
 _ASSIGNED_TRIGGER: Final = (
     rf"{_PAIR}|(?i:{_LOGIN_NAMES}|(?:{_KEY_NAMES}){_NAME_END}[\"'\\\]`*]{{0,4}}"
     r"(?:\s|\\?[nrt]){0,4}(?:\x26quot;)?[:=]>?\s{0,4}(?:[0-9.]{0,40}[^0-9.,}\s{]|\{(?s:.*)value))"

@@ -162,7 +162,7 @@ def _quote_bytes(head: bytes) -> str:
 
 
 def _stands_alone(data: bytes, start: int, end: int) -> bool:
-    """Return whether a short value, a word or a number is no part of a longer one."""
+    """Return whether a short value, a word or a number is not a part of a longer one."""
     value, before, after = data[start:end], data[start - 1 : start] if start else b"", data[end : end + 1]
     if len(value) < _ANYWHERE or value.isalpha():
         return not (_is_in_word(before) or _is_in_word(after))

@@ -1,6 +1,6 @@
 r"""Finds national identity numbers and dates of birth.
 
-python-stdnum checks the numbers. A valid checksum alone is no evidence: one in ten order numbers has one.
+python-stdnum checks the numbers. A valid checksum alone is not enough: one in ten order numbers has one.
 So a number counts only in a distinctive written form (``123-45-6789``) or behind a word that names it
 (``"ssn": "123456789"``).
 """

@@ -104,7 +104,7 @@ def _identify_token(token: bytes) -> tuple[str, int]:
 
 
 def _looks_generated(token: bytes) -> bool:
-    """Return whether a token is no name in words such as ``sk-learn-pipeline-with-many-steps``."""
+    """Return whether a token is not a name in words such as ``sk-learn-pipeline-with-many-steps``."""
     return token.lower() != token or any(chr(byte).isdigit() for byte in token[3:])
 
 

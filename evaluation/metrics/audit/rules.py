@@ -122,10 +122,10 @@ def _check_retention(days: float, run: AuditedRun) -> Iterator[_Breach]:
     if run.now is None:
         yield _Breach("the clock gives no time with a zone", "clock", None, "metric_error")
     elif start is None:
-        reason = "metadata.timestamp is no ISO 8601 time, so the age of the run is not known"
+        reason = "metadata.timestamp is not an ISO 8601 time, so the age of the run is not known"
         yield _Breach(reason, where, timestamp, "missing_data")
     elif label is not None and until is None:
-        yield _Breach("metadata.retain_until is no ISO 8601 time", where, timestamp, "missing_data")
+        yield _Breach("metadata.retain_until is not an ISO 8601 time", where, timestamp, "missing_data")
     else:
         end = _add_days(start, days)
         if until is not None and end < until:

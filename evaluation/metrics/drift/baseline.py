@@ -95,7 +95,7 @@ def _judge_entries(source: JsonObject, is_metric: IsMetric) -> Iterator[tuple[st
 _LISTS: Final = ("runs", "recent")
 _OBJECTS: Final = ("samples", "current_samples")
 _KEYS: Final = frozenset((*_LISTS, *_OBJECTS))
-"""The names in a baseline that are no metrics."""
+"""The names in a baseline that are not metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def read_baseline(source: JsonObject, is_metric: IsMetric) -> Baseline:
 
 def _read_runs(value: object, is_metric: IsMetric) -> list[Measurements]:
     entries = value if isinstance(value, list) else []
-    # An entry that is no object still counts as a run, as one without values.
+    # An entry that is not an object still counts as a run, as one without values.
     return [read_measurements(_as_object(entry) or {}, is_metric) for entry in entries]
 
 
@@ -148,8 +148,8 @@ def _find_faults(source: JsonObject) -> Iterator[tuple[str, str]]:
 
 def _describe_fault(name: str, value: object) -> str | None:
     if name in _OBJECTS:
-        return None if isinstance(value, Mapping) else "is no object"
+        return None if isinstance(value, Mapping) else "is not an object"
     if not isinstance(value, list):
-        return "is no list"
+        return "is not a list"
     strays = sum(not isinstance(entry, Mapping) for entry in value)
-    return f"has {strays} entries that are no objects" if strays else None
+    return f"has {strays} entries that are not objects" if strays else None

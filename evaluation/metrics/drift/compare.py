@@ -53,7 +53,7 @@ def compare_with_baseline(
         directions: The better direction of each metric. A tolerance's own ``better`` takes precedence.
 
     Returns:
-        The signals and their counts, and the outcomes that did not pass: one for each signal that is no
+        The signals and their counts, and the outcomes that did not pass: one for each signal that is not an
         improvement, and those that could not be answered.
     """
     if baseline is None:

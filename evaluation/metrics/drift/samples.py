@@ -98,7 +98,7 @@ def _read_sample(values: object) -> list[float] | str:
     if values is None:
         return []
     if not isinstance(values, list):
-        return "is no list of numbers"
+        return "is not a list of numbers"
     numbers: list[float] = []
     for number in (read_number(value) for value in values if value is not None):
         if isinstance(number, str):

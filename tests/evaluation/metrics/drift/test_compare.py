@@ -399,7 +399,7 @@ def test_a_sample_without_its_other_side_is_missing_data(key):
 @pytest.mark.parametrize(
     ("sample", "why"),
     [
-        ("fast", "is no list of numbers"),
+        ("fast", "is not a list of numbers"),
         ([1.0, "x"], "is text, not a number"),
         ([math.inf], "not a finite number"),
     ],
@@ -454,10 +454,10 @@ def test_faulty_values_without_a_tolerance_are_one_finding():
 @pytest.mark.parametrize(
     ("baseline", "why"),
     [
-        ({"runs": "x"}, "is no list"),
-        ({"recent": {}}, "is no list"),
-        ({"samples": []}, "is no object"),
-        ({"runs": [1, {}, "x"]}, "has 2 entries that are no objects"),
+        ({"runs": "x"}, "is not a list"),
+        ({"recent": {}}, "is not a list"),
+        ({"samples": []}, "is not an object"),
+        ({"runs": [1, {}, "x"]}, "has 2 entries that are not objects"),
     ],
 )
 def test_a_baseline_of_the_wrong_shape_is_an_error(baseline, why):
