@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence.serializer import StrictSerializer, build_serializer
-from orchestrator.runs.history import History, check_labels
+from orchestrator.runs.arguments import check_labels
+from orchestrator.runs.history import History
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
