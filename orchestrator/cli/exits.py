@@ -29,7 +29,7 @@ _OPTIONS: Final = {
 _PHRASES: Final = {
     "run()": "`orchestrator run`",
     '{"answer": "approve"}': "--approve",
-    '{"answer": "correct", "text": "what to do otherwise"}': "--correct TEXT",
+    '{"answer": "correct", "text": "what to do instead"}': "--correct TEXT",
     '{"answer": "deny", "text": "why"}': "--deny REASON",
     "give another path": "give another with --db",
     "give the path of the run's store": "give the run's store with --db",

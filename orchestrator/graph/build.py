@@ -138,7 +138,7 @@ def compile_graph(
     """
     if settings.retry_policy.needs_review == "human" and not settings.can_ask_human:
         raise ConfigurationError(
-            "needs_review is 'human', and there is no checkpointer to keep the question; "
+            "needs_review is 'human', but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
     phases = choose_phases(

@@ -46,7 +46,9 @@ class _PhaseAgent(BaseAgent):
         # A server may ignore the schema, or cut the reply at its token limit: nothing is taken for granted.
         reply = parse_reply(model, text, shown)
         if isinstance(reply, Unreadable):
-            _log.warning("the reply to %s cannot be read (%s): %.200r", self.agent_name, reply.reason, text)
+            _log.warning(
+                "%s: the reply of the model cannot be read (%s): %.200r", self.agent_name, reply.reason, text
+            )
         return reply
 
 

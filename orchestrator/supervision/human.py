@@ -87,7 +87,7 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     word, text, person, question_id = _read_fields(raw)
     if question_id not in (None, question["id"]):
         answered, waiting = format_repr(question_id, 80), question["id"]
-        return f"the answer is to question {answered}, and {waiting!r} is the one that waits"
+        return f"the answer is for question {answered}, but question {waiting!r} is waiting"
     if word not in question["accepts"]:
         return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
     if word != "approve" and not (text and text.strip()):
@@ -118,7 +118,7 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
 def _describe_accepted(question: Question) -> str:
     forms = {
         "approve": '{"answer": "approve"}',
-        "correct": '{"answer": "correct", "text": "what to do otherwise"}',
+        "correct": '{"answer": "correct", "text": "what to do instead"}',
         "deny": '{"answer": "deny", "text": "why"}',
     }
     return f"give one of {', '.join(forms[word] for word in question['accepts'])}"

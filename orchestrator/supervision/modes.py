@@ -86,12 +86,12 @@ class Modes:
             )
         if mode == "human" and not self.human:
             raise ConfigurationError(
-                f"{place} is 'human', and there is no checkpointer to keep the question; "
+                f"{place} is 'human', but there is no checkpointer to store the question; "
                 "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
             )
         if mode == "llm" and not self.model:
             raise ConfigurationError(
-                f"{place} is 'llm', and there is no model for it; give agents that have an llm, "
+                f"{place} is 'llm', but no agent has a model; give agents that have an llm, "
                 "or an executor with commit_step() and assess_step(), and a supervisor"
             )
         return mode

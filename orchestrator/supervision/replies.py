@@ -139,5 +139,5 @@ def _doubt_assessment(reply: Unreadable) -> AssessmentReply:
 def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
     raw = shorten_text(" ".join(replace_surrogates(reply.raw).split()), RAW_LIMIT)
     reason = f"{UNREADABLE_REPLY}: {reply.reason}"
-    question = f"How is this step to go on? It is for you to say, since {reason}. It reads: {raw}".rstrip()
+    question = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
     return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)

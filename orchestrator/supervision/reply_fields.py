@@ -17,8 +17,8 @@ TEXT_LIMIT: Final = 1_000
 ENTRY_LIMIT: Final = 100
 """Maximum number of entries of one list. One more entry counts the rest."""
 
-TOO_DEEP: Final = "(nested too deeply to be shown, and not read)"
-"""Replaces a value that is nested too deeply to be encoded. It counts as doubtful."""
+TOO_DEEP: Final = "(not read: nested too deeply)"
+"""Replaces a value that is nested too deeply to be encoded. The word "not" makes it doubtful."""
 
 _EMPTY_TEXT: Final = re.compile(
     r"""[\s.*_–—-]*+
@@ -66,7 +66,7 @@ def format_value(value: object) -> str:
 def _read_entries(value: object) -> list[str]:
     # null also stands for a list that an object names twice, of which decoders keep only the last.
     if value is None:
-        raise PydanticCustomError("no_list", "one of its lists has no value")
+        raise PydanticCustomError("no_list", "one of its lists is null")
     items = value if isinstance(value, list) else [value]
     texts = [text for item in items if (text := format_value(item))]
     if len(texts) <= ENTRY_LIMIT:

@@ -108,7 +108,7 @@ def _require_interpretation(value: object) -> str:
 def _refuse_cut_list(texts: list[str]) -> list[str]:
     # A list that was cut has a wrong count, and the count is compared with max_assumptions.
     if len(texts) > ENTRY_LIMIT:
-        raise PydanticCustomError("too_many", "its assumptions cannot be read")
+        raise PydanticCustomError("too_many", f"it has more than {ENTRY_LIMIT} assumptions")
     return texts
 
 
@@ -155,7 +155,9 @@ class AssessmentReply(Reply):
     def _merge_names(cls, statement: Statement) -> Statement:
         values = {read_boolean(statement[name]) for name in ("met", "met_commitment") if name in statement}
         if len(values) != 1 or None in values:
-            raise PydanticCustomError("not_met", "no single boolean says whether the commitment was met")
+            raise PydanticCustomError(
+                "not_met", "it does not say with one boolean whether the commitment was met"
+            )
         return {**statement, "met": values.pop()}
 
     def is_approval(self) -> bool:
@@ -165,7 +167,7 @@ class AssessmentReply(Reply):
 
 def _require_boolean(value: object) -> bool:
     if (boolean := read_boolean(value)) is None:
-        raise PydanticCustomError("no_boolean", "it has no boolean that says whether to escalate")
+        raise PydanticCustomError("no_boolean", "it does not say with a boolean whether to escalate")
     return boolean
 
 
@@ -185,7 +187,7 @@ def _require_verdict_word(value: object) -> VerdictWord:
     # An unknown word is refused, not mapped to the nearest one: it could be a refusal.
     if (word := read_verdict_word(value)) is None:
         shown = encode_value(value)[:60]
-        raise PydanticCustomError("unknown_verdict", "no known verdict: {shown}", {"shown": shown})
+        raise PydanticCustomError("unknown_verdict", "unknown verdict: {shown}", {"shown": shown})
     return word
 
 

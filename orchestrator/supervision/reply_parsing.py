@@ -42,13 +42,13 @@ def parse_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unr
 
 def _find_problem(replies: Sequence[Reply], objects: ReplyObjects, shown: Sequence[str]) -> str | None:
     if not replies:
-        return "it holds no JSON object with an answer"
+        return "it contains no JSON object with an answer"
     if any(is_quoted(written, shown) for written in objects.written):
-        return "the answer is quoted from what was to be judged"
+        return "the answer is quoted from the text to be judged"
     if any(reply.decision() != replies[0].decision() for reply in replies):
-        return "it holds two answers that contradict each other"
+        return "it contains two answers that contradict each other"
     if replies[0].is_approval() and is_doubtful(objects.rest):
-        return "the text beside the answer contradicts it"
+        return "the text around the answer contradicts it"
     return None
 
 
@@ -60,7 +60,7 @@ def parse_mapping(model: type[R], value: object) -> R | Unreadable:
     except (TypeError, ValueError, RecursionError):
         source = ""
     if not source:
-        return Unreadable(f"a {type(value).__name__}", "it is no mapping of JSON values")
+        return Unreadable(f"a {type(value).__name__}", "it is not a mapping of JSON values")
     statement = load_unambiguous(source)
     result = _validate(model, statement)
     return Unreadable(format_value(statement), result.reason) if isinstance(result, Unreadable) else result

@@ -140,7 +140,9 @@ def test_a_second_answer_that_names_its_question_does_not_answer_the_next():
     orchestrator, state = start_human()
     answer = {**APPROVE, "question": state["question"]["id"]}
     after = orchestrator.resume("thread", answer)
-    with pytest.raises(ResumeError, match=r"the answer is to question '0\.1', and '1\.1' is the one"):
+    with pytest.raises(
+        ResumeError, match=r"the answer is for question '0\.1', but question '1\.1' is waiting"
+    ):
         orchestrator.resume("thread", answer)
 
     assert stored_state(orchestrator) == after

@@ -122,7 +122,7 @@ def test_an_unknown_mode_is_refused_before_anything_runs(mode):
         (lambda step, index: None, "step 1: supervision is None"),
         (lambda step, index: 1 / (1 - index), "step 1: supervision is 1.0"),
         (lambda step, index: {0: "none"}[index], "step 2: supervision raised KeyError"),
-        (lambda step, index: "human", "step 1: supervision is 'human', and there is no checkpointer"),
+        (lambda step, index: "human", "step 1: supervision is 'human', but there is no checkpointer"),
     ],
     ids=["unknown", "none", "number", "raises", "human"],
 )
@@ -135,12 +135,12 @@ def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(
 
 
 def test_mode_human_without_a_checkpointer_is_refused():
-    with pytest.raises(ConfigurationError, match="'human', and there is no checkpointer"):
+    with pytest.raises(ConfigurationError, match="'human', but there is no checkpointer"):
         build_llm(supervision="human")
 
 
 def test_mode_llm_without_a_model_for_it_is_refused():
-    with pytest.raises(ConfigurationError, match="'llm', and there is no model for it"):
+    with pytest.raises(ConfigurationError, match="'llm', but no agent has a model"):
         LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision="llm")
 
 

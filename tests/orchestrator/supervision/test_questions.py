@@ -248,5 +248,5 @@ def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(answer, status
 
 
 def test_needs_review_by_a_person_without_a_checkpointer_is_refused():
-    with pytest.raises(ConfigurationError, match="needs_review is 'human', and there is no checkpointer"):
+    with pytest.raises(ConfigurationError, match="needs_review is 'human', but there is no checkpointer"):
         build_human(supervision="none", checkpointer=None, retry_policy=RetryPolicy(needs_review="human"))
