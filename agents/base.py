@@ -70,6 +70,7 @@ class BaseAgent:
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         call = ModelCall(self.llm, self._messages(user_input), self.transport_retry, schema)
         text = reply_text((yield from ask_model(call)))
+        # With a schema, the reader of the reply removes the thoughts itself: it has to see where they end.
         return text if schema else remove_thoughts(text)
 
     def _messages(self, user_input: str) -> list[BaseMessage]:

@@ -105,12 +105,13 @@ def _read_note(text: str) -> tuple[int, str]:
 
 def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, left_out: int) -> str:
     """Chooses whole blocks by rank until the limit, and joins them in their original order."""
+    # The newest result is never left out: the next step most likely builds on it.
     newest, *older = ranked = _rank_blocks(blocks, task_words)
     total = left_out + len(blocks)
     if len(text := _join_blocks(ranked, total)) <= limit:
         return text
     room = limit - len(_join_blocks([newest], total))
-    if room < 0:
+    if room < 0:  # even the newest result is too long
         return _shorten_block(newest.text, limit, total - 1)
     chosen = [newest]
     for block in older:

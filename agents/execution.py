@@ -115,6 +115,7 @@ class ExecutionAgent(BaseAgent):
             [reply] = yield ModelCall(self._model, messages, self.transport_retry)
             if self._runner is None or not (isinstance(reply, AIMessage) and _calls_tools(reply)):
                 return remove_thoughts(reply_text(reply))
+            # Only here, so that the model may still answer after the last allowed round.
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply)

@@ -82,6 +82,7 @@ def _read_plan_value(value: object) -> list[str] | None:
 
 def _read_items(values: Sequence[object]) -> list[str] | None:
     steps = [step for value in values if (step := _read_step(value)) is not None]
+    # All or none: a plan that lost a step would look complete.
     return [step for step in steps if step] if len(steps) == len(values) else None
 
 

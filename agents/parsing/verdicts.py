@@ -51,6 +51,7 @@ def _agree(text: str, verdicts: list[Verdict], rest: str) -> Verdict | Unreadabl
         return Unreadable(text, "no JSON object with a boolean 'success'")
     if len({verdict["success"] for verdict in verdicts}) > 1:
         return Unreadable(text, "two verdicts that contradict each other")
+    # Only a success is doubted: a failure is the safe reading.
     if verdicts[-1]["success"] and _DOUBT.search(rest):
         return Unreadable(text, "the text beside the verdict contradicts it")
     return verdicts[-1]

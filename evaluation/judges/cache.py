@@ -90,6 +90,7 @@ class CachedJudge:
         except Exception as error:  # noqa: BLE001 - a store is the user's code and may raise anything
             _warn("read", error)
             return None
+        # A file may be damaged or edited, so a stored answer is checked like a new one.
         if text is None or not _is_reliable(text, request):
             return None
         read = read_object(text)
@@ -204,6 +205,7 @@ class FileStore:
         # Each call opens its own connection: one belongs to a single thread of a single process.
         if not self._path.exists():
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            # sqlite3 would create it with the permissions of the umask, often readable for others.
             self._path.touch(mode=0o600)
         with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as database, database:
             database.execute(_TABLE)

@@ -60,6 +60,7 @@ def calibrate(
     """
     pairs: list[tuple[bool, bool | JudgeFailureKind]] = []
     for request, label in labelled:
+        # The same pass score for both: a person's score and the judge's are on one scale.
         lowest = get_pass_score(request.rubric) if pass_score is None else pass_score
         pairs.append((_is_passing(label, lowest), _ask_verdict(judge, request, lowest)))
     answered = [(human, verdict) for human, verdict in pairs if isinstance(verdict, bool)]

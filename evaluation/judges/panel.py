@@ -70,9 +70,11 @@ def decide_panel(count: Count) -> JsonObject:
     if count.rule == "mean":
         return _build_answer(count, _mean([vote.score for vote in count.scores]), count.scores)
     winners = max(count.sides, key=len)
+    # Of all that were asked: a failed judge must not make it easier to approve.
     if 2 * len(winners) <= len(count.ballots):
         approving, refusing = count.sides
         _abstain(count, f"{len(approving)} approve and {len(refusing)} refuse of {len(count.ballots)} asked")
+    # The lower median: with an even number of votes, it is a score that a judge gave.
     return _build_answer(count, median_low([vote.score for vote in winners]), winners)
 
 

@@ -50,6 +50,7 @@ def get_pass_score(rubric: Rubric) -> float:
     """Returns the lowest overall score that passes."""
     if rubric.pass_score is not None:
         return rubric.pass_score
+    # A scale may begin above 0: on 1 to 5 the pass score is 4.
     scale = rubric.scale
     return scale.min + PASS_SHARE * (scale.max - scale.min)
 
@@ -96,6 +97,7 @@ def _extra_criteria(scores: JsonObject, names: list[str]) -> JsonObject:
 
 
 def _is_repaired(read: ObjectRead) -> bool:
+    # RubricJudge returns an object, so it marks a repaired text in the object itself.
     return read.repaired or read.value.get("repaired") is True
 
 
@@ -147,6 +149,7 @@ def _check_scale(name: str, value: object, scale: Scale) -> JudgeFailure | None:
 
 def _check_texts(answer: JsonObject) -> JudgeFailure | None:
     rationale, concerns = answer.get("rationale"), answer.get("concerns")
+    # Punctuation alone, such as ".", gives no reason.
     if not isinstance(rationale, str) or not any(character.isalnum() for character in rationale):
         return JudgeFailure("missing_rationale", "the answer has no 'rationale' that says why")
     if concerns is not None and not _is_text_list(concerns):

@@ -47,4 +47,5 @@ def _read_amounts(name: str, usages: Sequence[JsonObject]) -> list[float]:
 
 
 def _read_amount(value: object) -> float | None:
+    # bool is a subclass of int.
     return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
