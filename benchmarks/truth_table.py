@@ -20,18 +20,18 @@ from tests.evaluation.metrics.trajectory.truth_table import (
     DOCUMENT,
     KITS,
     PEERS,
-    document,
-    peers,
-    rows,
-    verdict,
+    fill_document,
+    read_peers,
+    read_rows,
+    read_verdict,
 )
 
 
 def measure_libraries() -> None:
-    known = peers() if PEERS.exists() else {"versions": {}, "answers": {}}
+    known = read_peers() if PEERS.exists() else {"versions": {}, "answers": {}}
     for kit in KITS:
         try:
-            answers = {str(row.row): ask_library(kit, row) for row in rows()}
+            answers = {str(row.row): ask_library(kit, row) for row in read_rows()}
             known["versions"][kit] = version(kit)
         except (ImportError, PackageNotFoundError) as error:
             print(f"{kit}: unchanged ({error})")
@@ -48,7 +48,7 @@ def format_answers(known: dict) -> str:
     lines = [
         f"{json.dumps(row)}: {json.dumps({kit: answers[kit] for kit in KITS if kit in answers})}"
         for row, answers in sorted(known["answers"].items(), key=lambda item: int(item[0]))
-        if any(row == str(each.row) for each in rows())
+        if any(row == str(each.row) for each in read_rows())
     ]
     body = ",\n".join(lines)
     return f'{{"versions": {json.dumps(known["versions"])},\n"answers": {{\n{body}\n}}}}\n'
@@ -56,12 +56,12 @@ def format_answers(known: dict) -> str:
 
 def print_summary() -> None:
     """Print how often each library gives our verdict, and the rows that differ."""
-    answers = peers()["answers"]
+    answers = read_peers()["answers"]
     for kit in KITS:
         answered = [
-            (row, answers[str(row.row)][kit]) for row in rows() if kit in answers.get(str(row.row), {})
+            (row, answers[str(row.row)][kit]) for row in read_rows() if kit in answers.get(str(row.row), {})
         ]
-        other = [row for row, answer in answered if verdict(answer) is not row.passed]
+        other = [row for row, answer in answered if read_verdict(answer) is not row.passed]
         unexplained = [row.row for row in other if kit not in row.why]
         same = len(answered) - len(other)
         print(f"{kit}: {len(answered)} rows, {same} the same, others {[row.row for row in other]}")
@@ -78,7 +78,7 @@ def main() -> None:
         measure_libraries()
     print_summary()
     if DOCUMENT.exists():
-        DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+        DOCUMENT.write_text(fill_document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

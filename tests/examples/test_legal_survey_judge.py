@@ -10,11 +10,11 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "legal_survey_judge.py"
 
 
 def test_the_good_question_passes_and_the_biased_and_the_vague_one_fail():
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == [
         "good: passed",
         "biased: failed",

@@ -16,15 +16,15 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_the_example_prints_what_the_servers_tools_returned():
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(EXAMPLES / "mcp_tools.py")],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines() == [
         "tools: price_of, with_tax",
         "Moby Dick costs 12.5 euros, 13.38 with tax.",
     ]

@@ -14,7 +14,7 @@ SAMPLE = Path(__file__).with_name("tau_bench_sample.json")
 DATA = Path(os.environ.get("EVALUATION_DATA", ROOT.parent / "shared" / "data"))
 
 
-def printed(file: Path) -> list[str]:
+def run_example(file: Path) -> list[str]:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "tau_bench.py"), str(file)],
         capture_output=True,
@@ -27,7 +27,7 @@ def printed(file: Path) -> list[str]:
 
 
 def test_refused_calls_extra_arguments_and_amounts_in_words_are_judged_as_the_benchmark_does():
-    lines = printed(SAMPLE)
+    lines = run_example(SAMPLE)
 
     assert lines[0] == "4 runs, agreement with the official reward: 100.0%"
     assert "ours      pass^1 0.5000  pass^2 0.1667  pass^3 0.0000  pass^4 0.0000" in lines
@@ -38,7 +38,7 @@ def test_the_published_runs_are_judged_as_the_benchmark_does():
     files = sorted((DATA / "tau-bench").glob("*.json"))
     if not files:
         pytest.skip("needs the public runs of tau-bench in $EVALUATION_DATA/tau-bench")
-    lines = printed(files[0])
+    lines = run_example(files[0])
 
     assert lines[0] == "100 runs, agreement with the official reward: 99.0%"
     assert "official  pass^1 0.3100  pass^2 0.1933  pass^3 0.1700  pass^4 0.1600" in lines

@@ -14,22 +14,22 @@ def handoff(agent, target):
     return action("transfer", agent, target, "handoff")
 
 
-def scored(actions, expected=(), plan=None, bounds=None, stuck_after=3):
+def score_actions(actions, expected=(), plan=None, bounds=None, stuck_after=3):
     return score_collaboration(actions, expected, plan, stuck_after, bounds or {})
 
 
 def test_one_agent_without_names_is_not_applicable():
-    found = scored([action(), action("b")])
+    result = score_actions([action(), action("b")])
 
-    assert {reason["status"] for reason in found.unscored.values()} == {"not_applicable"}
-    assert found.scored == {"stuck_runs": 0}
-    assert found.checks == ()
+    assert {reason["status"] for reason in result.unscored.values()} == {"not_applicable"}
+    assert result.scored == {"stuck_runs": 0}
+    assert result.checks == ()
 
 
 def test_a_hand_off_is_right_when_its_target_acts_next():
-    found = scored([handoff("triage", "billing"), action("refund", "billing")])
+    result = score_actions([handoff("triage", "billing"), action("refund", "billing")])
 
-    assert found.scored["handoff_continuity"] == 1.0
+    assert result.scored["handoff_continuity"] == 1.0
 
 
 def test_a_hand_off_is_wrong_when_somebody_else_acts_next():
@@ -40,26 +40,29 @@ def test_a_hand_off_is_wrong_when_somebody_else_acts_next():
         action("x", "triage"),
     ]
 
-    assert scored(actions).scored["handoff_continuity"] == 0.5
+    assert score_actions(actions).scored["handoff_continuity"] == 0.5
 
 
 def test_a_hand_off_to_nobody_known_is_missing_data():
-    found = scored([handoff("triage", None), action("refund", "billing")])
+    result = score_actions([handoff("triage", None), action("refund", "billing")])
 
-    assert found.unscored["handoff_continuity"]["status"] == "missing_data"
+    assert result.unscored["handoff_continuity"]["status"] == "missing_data"
 
 
 def test_expected_hand_offs_are_counted_as_often_as_they_occur():
-    wanted = [{"kind": "handoff", "name": "t", "agent": "a", "target": "b"}] * 2
+    expected = [{"kind": "handoff", "name": "t", "agent": "a", "target": "b"}] * 2
 
-    assert scored([handoff("a", "b")], wanted).scored["handoff_accuracy"] == 0.5
+    assert score_actions([handoff("a", "b")], expected).scored["handoff_accuracy"] == 0.5
 
 
 def test_the_right_agent_is_the_expected_one():
-    wanted = [{"name": "refund", "agent": "billing"}, {"name": "mail", "agent": "support"}]
+    expected = [{"name": "refund", "agent": "billing"}, {"name": "mail", "agent": "support"}]
 
     assert (
-        scored([action("refund", "billing"), action("mail", "sales")], wanted).scored["agent_accuracy"] == 0.5
+        score_actions([action("refund", "billing"), action("mail", "sales")], expected).scored[
+            "agent_accuracy"
+        ]
+        == 0.5
     )
 
 
@@ -67,25 +70,25 @@ def test_the_right_agent_is_the_expected_one():
     ("done", "share"), [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]
 )
 def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(done, share):
-    assert scored([action(name) for name in done], plan=["a", "b", "c"]).scored[
+    assert score_actions([action(name) for name in done], plan=["a", "b", "c"]).scored[
         "plan_adherence"
     ] == pytest.approx(share)
 
 
 def test_missing_identities_lower_the_confidence_and_are_told():
-    found = scored([action("a", "x"), action("b"), action("c"), action("d", "x")])
+    result = score_actions([action("a", "x"), action("b"), action("c"), action("d", "x")])
 
-    assert found.scored["collaboration_confidence"] == 0.5
-    (check,) = found.checks
+    assert result.scored["collaboration_confidence"] == 0.5
+    (check,) = result.checks
     assert (check["kind"], check["severity"], check["passed"]) == ("missing_data", "info", None)
     assert "50%" in check["reason"]
 
 
 def test_the_same_again_and_again_is_an_anomaly():
-    found = scored([action("search", args={"q": 1})] * 4)
+    result = score_actions([action("search", args={"q": 1})] * 4)
 
-    assert found.scored["stuck_runs"] == 1
-    (check,) = found.checks
+    assert result.scored["stuck_runs"] == 1
+    (check,) = result.checks
     assert (check["kind"], check["severity"]) == ("anomaly", "warning")
     assert "search was called 4 times" in check["reason"]
 
@@ -107,12 +110,12 @@ def test_what_differs_is_not_stuck(actions):
 
 def test_a_threshold_on_collaboration_is_checked():
     actions = [handoff("a", "b"), action("x", "c")]
-    (check,) = scored(actions, bounds={"handoff_continuity": {"min": 1.0}}).checks
+    (check,) = score_actions(actions, bounds={"handoff_continuity": {"min": 1.0}}).checks
 
     assert (check["kind"], check["passed"], check["severity"]) == ("collaboration", False, "critical")
 
 
 def test_a_threshold_on_what_was_not_recorded_is_missing_data():
-    (check,) = scored([], bounds={"stuck_runs": {"max": 0.0}}).checks
+    (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}}).checks
 
     assert (check["kind"], check["passed"]) == ("missing_data", None)

@@ -1,4 +1,4 @@
-"""What a text has to hold, or must not."""
+"""Content that an output must or must not contain."""
 
 import pytest
 
@@ -42,12 +42,12 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "text", "found"), FOUND)
-def test_a_rule_is_met_where_it_is_required_and_broken_where_it_is_forbidden(rule, text, found):
+@pytest.mark.parametrize(("rule", "text", "is_found"), FOUND)
+def test_a_rule_is_met_where_it_is_required_and_broken_where_it_is_forbidden(rule, text, is_found):
     (required,) = content_checks("required_content", [rule], AgentTexts(text))
     (forbidden,) = content_checks("forbidden_content", [rule], AgentTexts(text))
 
-    assert (required["passed"], forbidden["passed"]) == (found, not found)
+    assert (required["passed"], forbidden["passed"]) == (is_found, not is_found)
 
 
 def test_a_check_has_the_severity_of_its_rule():
@@ -79,7 +79,7 @@ def test_a_reason_says_what_to_include_and_quotes_nothing_of_the_output(rule, sh
 
 
 @pytest.mark.parametrize(
-    ("rule", "said", "expected", "observed"),
+    ("rule", "output", "expected", "observed"),
     [
         ({"text": "refund"}, "x", 'text "refund"', "not found"),
         ({"text": "r" * 200}, "x", f'text "{"r" * 200}"', "not found"),
@@ -90,8 +90,8 @@ def test_a_reason_says_what_to_include_and_quotes_nothing_of_the_output(rule, sh
         ({"json_schema": AGE}, '{"age": 5}', "json_schema", "found"),
     ],
 )
-def test_a_check_says_what_was_looked_for_and_what_was_seen(rule, said, expected, observed):
-    (check,) = content_checks("required_content", [rule], AgentTexts(said))
+def test_a_check_says_what_was_looked_for_and_what_was_seen(rule, output, expected, observed):
+    (check,) = content_checks("required_content", [rule], AgentTexts(output))
 
     assert (check["limit"], check["observed"]) == (expected, observed)
 
@@ -134,9 +134,9 @@ def test_an_empty_output_is_judged():
 
 
 def test_a_text_too_long_for_a_rule_is_an_error_of_the_metric_and_not_of_the_agent():
-    said = AgentTexts("1 " * (MAX_NUMBERS + 1))
+    output = AgentTexts("1 " * (MAX_NUMBERS + 1))
 
-    (check,) = content_checks("forbidden_content", [{"number": 5}], said)
+    (check,) = content_checks("forbidden_content", [{"number": 5}], output)
 
     assert (check["kind"], check["passed"], check["severity"]) == ("metric_error", None, "warning")
     assert content_score([check]) == {"status": "error", "reason": check["reason"]}
@@ -162,15 +162,15 @@ def test_what_is_no_conversation_has_no_texts():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "is_found"),
     [("first", True), ("third", True), ("the end", True), ("from the user", False), ("first second", False)],
 )
-def test_a_rule_for_messages_looks_at_each_of_the_assistants_and_at_the_output(text, found):
+def test_a_rule_for_messages_looks_at_each_of_the_assistants_and_at_the_output(text, is_found):
     rule = {"text": text, "where": "assistant_messages"}
 
     (check,) = content_checks("required_content", [rule], AgentTexts("the end", MESSAGES))
 
-    assert check["passed"] is found
+    assert check["passed"] is is_found
 
 
 def test_a_rule_for_messages_is_judged_without_a_final_output():

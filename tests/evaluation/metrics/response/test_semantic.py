@@ -75,14 +75,14 @@ def test_both_texts_are_embedded_in_one_call():
     ],
 )
 def test_a_malformed_answer_is_an_error_with_its_reason(vectors, reason):
-    found = semantic_similarity(Vectors(*vectors), "a", "b")
+    score = semantic_similarity(Vectors(*vectors), "a", "b")
 
-    assert isinstance(found, dict)
-    assert found["status"] == "error"
-    assert reason in found["reason"]
+    assert isinstance(score, dict)
+    assert score["status"] == "error"
+    assert reason in score["reason"]
 
 
 def test_what_an_embedder_raises_is_named_without_its_text():
-    found = semantic_similarity(Failing(), "secret", "b")
+    score = semantic_similarity(Failing(), "secret", "b")
 
-    assert found == {"status": "error", "reason": "the embedder raised RuntimeError"}
+    assert score == {"status": "error", "reason": "the embedder raised RuntimeError"}

@@ -1,4 +1,4 @@
-"""Short names for what the tests compare."""
+"""Short names for actions, steps and matches."""
 
 from types import MappingProxyType
 
@@ -18,13 +18,13 @@ def step(name="a", args=None, *, optional=False, rule=None, **rest):
 
 
 def either(*steps, optional=False):
-    return ExpectedStep(tuple(pattern for one in steps for pattern in one.patterns), optional)
+    return ExpectedStep(tuple(pattern for item in steps for pattern in item.patterns), optional)
 
 
 def match(actual, expected, mode="in_order", functions=NOTHING, **rules):
     return match_trajectory(
-        [seen(one) if isinstance(one, str) else one for one in actual],
-        [step(one) if isinstance(one, str) else one for one in expected],
+        [seen(item) if isinstance(item, str) else item for item in actual],
+        [step(item) if isinstance(item, str) else item for item in expected],
         mode,
         TrajectoryRules.model_validate(rules),
         functions,

@@ -1,4 +1,4 @@
-"""What differs between arguments, under every rule."""
+"""The differences between arguments under every rule."""
 
 import pytest
 from hypothesis import given
@@ -17,42 +17,44 @@ from tests.evaluation.metrics.trajectory.test_equality import values
 objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
-def found(expected, observed, match="exact", **options):
+def find_all(expected, observed, match="exact", **options):
     return list(find_differences(expected, observed, ArgumentRule(match=match, **options)))
 
 
 def paths(expected, observed, match="exact", **options):
-    return [(one.path, one.problem) for one in found(expected, observed, match, **options)]
+    return [
+        (difference.path, difference.problem) for difference in find_all(expected, observed, match, **options)
+    ]
 
 
 @given(objects, objects)
 def test_arguments_differ_nowhere_exactly_if_they_are_equal(expected, observed):
-    assert (found(expected, observed) == []) is are_equal(expected, observed)
+    assert (find_all(expected, observed) == []) is are_equal(expected, observed)
 
 
 @given(objects, objects)
 def test_what_is_a_subset_and_a_superset_is_equal(expected, observed):
-    both = not found(expected, observed, "subset") and not found(expected, observed, "superset")
+    both = not find_all(expected, observed, "subset") and not find_all(expected, observed, "superset")
 
     assert both is are_equal(expected, observed)
 
 
 @given(objects, objects)
 def test_a_subset_read_the_other_way_round_is_a_superset(expected, observed):
-    assert (found(expected, observed, "subset") == []) is (found(observed, expected, "superset") == [])
+    assert (find_all(expected, observed, "subset") == []) is (find_all(observed, expected, "superset") == [])
 
 
 def test_a_difference_says_where_and_what():
-    assert found({"who": {"age": [30]}}, {"who": {"age": [31]}}) == [
+    assert find_all({"who": {"age": [30]}}, {"who": {"age": [31]}}) == [
         Difference("/who/age/0", "different", 30, 31)
     ]
 
 
 def test_a_value_that_is_on_one_side_only_is_shown():
-    assert found({"a": 1}, {}) == [Difference("/a", "missing", 1, None)]
-    assert found({}, {"a": 1}) == [Difference("/a", "unexpected", None, 1)]
-    assert found({"a": [1]}, {"a": [1, 2]}) == [Difference("/a/1", "unexpected", None, 2)]
-    assert found({"a": [1, 2]}, {"a": [1]}) == [Difference("/a/1", "missing", 2, None)]
+    assert find_all({"a": 1}, {}) == [Difference("/a", "missing", 1, None)]
+    assert find_all({}, {"a": 1}) == [Difference("/a", "unexpected", None, 1)]
+    assert find_all({"a": [1]}, {"a": [1, 2]}) == [Difference("/a/1", "unexpected", None, 2)]
+    assert find_all({"a": [1, 2]}, {"a": [1]}) == [Difference("/a/1", "missing", 2, None)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_differences_are_found_by_rule(expected, observed, match, where):
 
 
 def test_what_a_callers_function_compares_has_no_places():
-    assert found({"a": 1}, {"a": 2}, "custom", function="same") == []
+    assert find_all({"a": 1}, {"a": 2}, "custom", function="same") == []
 
 
 @pytest.mark.parametrize(

@@ -36,19 +36,19 @@ def best(some, required):
 def test_nobody_finds_more_pairs(some, optional):
     required, others = by_need(some, optional)
 
-    held = assign_actions(some, required, others, OBSERVED)
+    assigned = assign_actions(some, required, others, OBSERVED)
 
-    served = sum(held[step] >= 0 for step in required)
-    assert (served, sum(place >= 0 for place in held)) == best(some, required)
+    served = sum(assigned[step] >= 0 for step in required)
+    assert (served, sum(place >= 0 for place in assigned)) == best(some, required)
 
 
 @given(masks, needs)
 def test_a_step_holds_what_fits_and_nothing_is_held_twice(some, optional):
-    held = assign_actions(some, *by_need(some, optional), OBSERVED)
+    assigned = assign_actions(some, *by_need(some, optional), OBSERVED)
 
-    taken = [place for place in held if place >= 0]
+    taken = [place for place in assigned if place >= 0]
     assert len(taken) == len(set(taken))
-    assert all(place < 0 or some[step] >> place & 1 for step, place in enumerate(held))
+    assert all(place < 0 or some[step] >> place & 1 for step, place in enumerate(assigned))
 
 
 def test_an_action_at_the_same_place_is_preferred():
@@ -71,9 +71,9 @@ def test_an_early_choice_moves_where_a_later_step_needs_it():
 def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
     size = 5000
 
-    held = assign_actions([(1 << size // 2) - 1] * size, range(size), [], size // 2)
+    assigned = assign_actions([(1 << size // 2) - 1] * size, range(size), [], size // 2)
 
-    assert sum(place >= 0 for place in held) == size // 2
+    assert sum(place >= 0 for place in assigned) == size // 2
 
 
 def test_what_is_free_stays_free_when_others_move():

@@ -14,30 +14,30 @@ values = st.recursive(
 )
 
 
-def slowly_equal(one, other):
+def slowly_equal(value, other):
     """The definition, written down without any shortcut."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(slowly_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(slowly_equal, one, other))
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return one == other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(slowly_equal(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(slowly_equal, value, other))
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    return value == other
 
 
 @given(values, values)
-def test_equality_is_what_it_says(one, other):
-    assert are_equal(one, other) is slowly_equal(one, other)
+def test_equality_is_what_it_says(value, other):
+    assert are_equal(value, other) is slowly_equal(value, other)
 
 
 @given(values, values)
-def test_values_share_a_key_exactly_if_they_are_equal(one, other):
-    assert (hashable_key(one) == hashable_key(other)) is slowly_equal(one, other)
+def test_values_share_a_key_exactly_if_they_are_equal(value, other):
+    assert (hashable_key(value) == hashable_key(other)) is slowly_equal(value, other)
 
 
 @given(values, values)
-def test_what_is_written_alike_is_equal(one, other):
-    assert serialize_arguments(one) != serialize_arguments(other) or slowly_equal(one, other)
+def test_what_is_written_alike_is_equal(value, other):
+    assert serialize_arguments(value) != serialize_arguments(other) or slowly_equal(value, other)
 
 
 @given(values)
@@ -46,11 +46,11 @@ def test_a_value_is_equal_to_itself(value):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(True, 1), (0, False), ([True], [1]), ({"a": {"b": False}}, {"a": {"b": 0.0}})]
+    ("value", "other"), [(True, 1), (0, False), ([True], [1]), ({"a": {"b": False}}, {"a": {"b": 0.0}})]
 )
-def test_a_boolean_is_no_number(one, other):
-    assert not are_equal(one, other)
-    assert hashable_key(one) != hashable_key(other)
+def test_a_boolean_is_no_number(value, other):
+    assert not are_equal(value, other)
+    assert hashable_key(value) != hashable_key(other)
 
 
 def test_an_integer_of_many_digits_is_compared_and_written():

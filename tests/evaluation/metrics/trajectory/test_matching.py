@@ -29,44 +29,46 @@ expected = st.lists(steps, max_size=4)
 arguments = st.sampled_from([{}, {"match": "superset"}, {"match": "subset"}, {"match": "ignore"}])
 
 
-def fits(one, action, rule):
+def fits(item, action, rule):
     """Whether a single step and a single action agree."""
-    return match([action], [one], "exact", arguments=rule).agrees
+    return match([action], [item], "exact", arguments=rule).agrees
 
 
-def explained(actual, wanted, rule):
+def explained(actual, expected_steps, rule):
     """The definition of ``exact``: some choice of optional steps is the trajectory."""
-    for kept in product(*[(True, False) if one.optional else (True,) for one in wanted]):
-        chosen = [one for one, keep in zip(wanted, kept, strict=True) if keep]
+    for included in product(*[(True, False) if item.optional else (True,) for item in expected_steps]):
+        chosen = [item for item, keep in zip(expected_steps, included, strict=True) if keep]
         if len(chosen) == len(actual) and all(
-            fits(one._replace(optional=False), action, rule)
-            for one, action in zip(chosen, actual, strict=True)
+            fits(item._replace(optional=False), action, rule)
+            for item, action in zip(chosen, actual, strict=True)
         ):
             return True
     return False
 
 
 @given(observed, expected, arguments)
-def test_exact_is_one_choice_of_the_optional_steps(actual, wanted, rule):
-    assert match(actual, wanted, "exact", arguments=rule).agrees is explained(actual, wanted, rule)
+def test_exact_is_one_choice_of_the_optional_steps(actual, expected_steps, rule):
+    assert match(actual, expected_steps, "exact", arguments=rule).agrees is explained(
+        actual, expected_steps, rule
+    )
 
 
 @given(observed, expected, arguments)
-def test_in_order_is_a_subsequence_that_is_exact(actual, wanted, rule):
-    required = [one for one in wanted if not one.optional]
+def test_in_order_is_a_subsequence_that_is_exact(actual, expected_steps, rule):
+    required = [item for item in expected_steps if not item.optional]
     chosen = [
-        [action for action, keep in zip(actual, kept, strict=True) if keep]
-        for kept in product((True, False), repeat=len(actual))
+        [action for action, keep in zip(actual, included, strict=True) if keep]
+        for included in product((True, False), repeat=len(actual))
     ]
 
-    found = any(explained(some, required, rule) for some in chosen)
+    result = any(explained(some, required, rule) for some in chosen)
 
-    assert match(actual, wanted, "in_order", arguments=rule).agrees is found
+    assert match(actual, expected_steps, "in_order", arguments=rule).agrees is result
 
 
 @given(observed, expected, arguments)
-def test_modes_imply_each_other(actual, wanted, rule):
-    agrees = {mode: match(actual, wanted, mode, arguments=rule).agrees for mode in MATCH_MODES}
+def test_modes_imply_each_other(actual, expected_steps, rule):
+    agrees = {mode: match(actual, expected_steps, mode, arguments=rule).agrees for mode in MATCH_MODES}
 
     assert agrees["superset"] is agrees["any_order"]
     assert agrees["precision_recall"] is (agrees["any_order"] and agrees["subset"])
@@ -75,66 +77,70 @@ def test_modes_imply_each_other(actual, wanted, rule):
 
 
 @given(observed, expected, arguments, st.randoms())
-def test_order_makes_no_difference_where_it_is_not_asked_for(actual, wanted, rule, random):
-    shuffled, mixed = random.sample(actual, len(actual)), random.sample(wanted, len(wanted))
+def test_order_makes_no_difference_where_it_is_not_asked_for(actual, expected_steps, rule, random):
+    shuffled, mixed = random.sample(actual, len(actual)), random.sample(expected_steps, len(expected_steps))
 
     for mode in ("any_order", "superset", "subset", "precision_recall"):
-        one, other = (match(*both, mode, arguments=rule) for both in ((actual, wanted), (shuffled, mixed)))
-        assert one[:2] == other[:2]
-        assert (one.precision, one.recall, one.f1) == (other.precision, other.recall, other.f1)
+        item, other = (
+            match(*both, mode, arguments=rule) for both in ((actual, expected_steps), (shuffled, mixed))
+        )
+        assert item[:2] == other[:2]
+        assert (item.precision, item.recall, item.f1) == (other.precision, other.recall, other.f1)
 
 
 @given(observed, expected, arguments)
-def test_shares_and_counts_are_those_of_the_lists(actual, wanted, rule):
-    found = match(actual, wanted, "any_order", arguments=rule)
+def test_shares_and_counts_are_those_of_the_lists(actual, expected_steps, rule):
+    result = match(actual, expected_steps, "any_order", arguments=rule)
 
-    assert found.actual_count == len(actual) == found.matched_count + len(found.extra_actions)
-    assert found.expected_count + found.optional_count == len(wanted)
-    required_found = found.matched_count - found.matched_optional_count
-    assert required_found == found.expected_count - len(found.missing_actions)
-    assert found.precision == (found.matched_count / len(actual) if actual else None)
-    assert found.recall == (required_found / found.expected_count if found.expected_count else None)
+    assert result.actual_count == len(actual) == result.matched_count + len(result.extra_actions)
+    assert result.expected_count + result.optional_count == len(expected_steps)
+    required_found = result.matched_count - result.matched_optional_count
+    assert required_found == result.expected_count - len(result.missing_actions)
+    assert result.precision == (result.matched_count / len(actual) if actual else None)
+    assert result.recall == (required_found / result.expected_count if result.expected_count else None)
 
 
 @given(observed, expected, arguments, st.sampled_from(MATCH_MODES))
-def test_shares_lie_between_0_and_1(actual, wanted, rule, mode):
-    found = match(actual, wanted, mode, arguments=rule)
+def test_shares_lie_between_0_and_1(actual, expected_steps, rule, mode):
+    result = match(actual, expected_steps, mode, arguments=rule)
 
-    for share in (found.precision, found.recall, found.f1, found.alignment, found.score):
+    for share in (result.precision, result.recall, result.f1, result.alignment, result.score):
         assert share is None or 0 <= share <= 1
 
 
 @given(observed, expected, arguments)
-def test_what_is_exact_is_aligned(actual, wanted, rule):
-    found = match(actual, wanted, "exact", arguments=rule)
+def test_what_is_exact_is_aligned(actual, expected_steps, rule):
+    result = match(actual, expected_steps, "exact", arguments=rule)
 
-    if found.agrees:
-        assert (found.alignment, found.precision, found.recall) in {
-            (one, other, third) for one in (1, None) for other in (1, None) for third in (1, None)
+    if result.agrees:
+        assert (result.alignment, result.precision, result.recall) in {
+            (item, other, third) for item in (1, None) for other in (1, None) for third in (1, None)
         }
 
 
 @given(observed, expected, arguments, st.sampled_from(["exact", "in_order"]))
-def test_a_trajectory_that_does_not_agree_says_why(actual, wanted, rule, mode):
-    found = match(actual, wanted, mode, arguments=rule)
-    wrong = [*found.missing_actions, *found.order_violations]
+def test_a_trajectory_that_does_not_agree_says_why(actual, expected_steps, rule, mode):
+    result = match(actual, expected_steps, mode, arguments=rule)
+    wrong = [*result.missing_actions, *result.order_violations]
 
     if mode == "exact":
-        wrong += found.extra_actions
-    assert found.agrees is not bool(wrong)
-    assert found.agrees or not found.order_violations or found.reason.find("out of order") > 0
+        wrong += result.extra_actions
+    assert result.agrees is not bool(wrong)
+    assert result.agrees or not result.order_violations or result.reason.find("out of order") > 0
 
 
 @given(observed, expected, arguments, st.sampled_from(MATCH_MODES))
-def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, wanted, rule, mode):
-    before = copy.deepcopy((actual, wanted))
+def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, expected_steps, rule, mode):
+    before = copy.deepcopy((actual, expected_steps))
 
-    assert match(actual, wanted, mode, arguments=rule) == match(*copy.deepcopy(before), mode, arguments=rule)
-    assert (actual, wanted) == before
+    assert match(actual, expected_steps, mode, arguments=rule) == match(
+        *copy.deepcopy(before), mode, arguments=rule
+    )
+    assert (actual, expected_steps) == before
 
 
 @pytest.mark.parametrize(
-    ("wanted", "agrees"),
+    ("expected_steps", "agrees"),
     [
         ({}, True),
         ({"agent": "ann"}, True),
@@ -147,27 +153,27 @@ def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, wanted, r
         ({"target": "bob", "kind": "tool"}, False),
     ],
 )
-def test_who_acted_towards_whom_and_how_has_to_be_as_expected(wanted, agrees):
+def test_who_acted_towards_whom_and_how_has_to_be_as_expected(expected_steps, agrees):
     action = seen("a", agent="ann", target="bob", kind="handoff")
 
-    assert match([action], [step("a", **wanted)], "exact").agrees is agrees
+    assert match([action], [step("a", **expected_steps)], "exact").agrees is agrees
 
 
 def test_f1_is_the_harmonic_mean():
-    found = match(["a", "x"], ["a"], "precision_recall")
+    result = match(["a", "x"], ["a"], "precision_recall")
 
-    assert (found.precision, found.recall) == (0.5, 1.0)
-    assert found.f1 == found.score == pytest.approx(2 / 3)
+    assert (result.precision, result.recall) == (0.5, 1.0)
+    assert result.f1 == result.score == pytest.approx(2 / 3)
 
 
 def test_f1_of_two_zeros_is_zero():
     assert match(["x"], ["a"]).f1 == 0.0
 
 
-@pytest.mark.parametrize(("actual", "wanted"), [([], ["a"]), (["a"], []), ([], [])])
-def test_f1_needs_both_of_its_parts(actual, wanted):
-    assert match(actual, wanted, "precision_recall").f1 is None
-    assert match(actual, wanted, "precision_recall").score is None
+@pytest.mark.parametrize(("actual", "expected_steps"), [([], ["a"]), (["a"], []), ([], [])])
+def test_f1_needs_both_of_its_parts(actual, expected_steps):
+    assert match(actual, expected_steps, "precision_recall").f1 is None
+    assert match(actual, expected_steps, "precision_recall").score is None
 
 
 @pytest.mark.parametrize(("mode", "score"), [("exact", 0.0), ("any_order", 1.0)])
@@ -176,18 +182,18 @@ def test_the_score_of_other_modes_is_all_or_nothing(mode, score):
 
 
 def test_optional_steps_do_not_weigh_on_the_alignment():
-    wanted = ["a", step("b", optional=True), "c"]
+    expected_steps = ["a", step("b", optional=True), "c"]
 
-    assert match(["a", "c"], wanted).alignment == 1.0
-    assert match(["a", "b", "c"], wanted).alignment == 1.0
-    assert match(["a", "b", "x", "c"], wanted).alignment == pytest.approx(2 / 3)
+    assert match(["a", "c"], expected_steps).alignment == 1.0
+    assert match(["a", "b", "c"], expected_steps).alignment == 1.0
+    assert match(["a", "b", "x", "c"], expected_steps).alignment == pytest.approx(2 / 3)
 
 
 def test_an_optional_step_that_was_done_is_counted():
-    found = match(["a", "b"], ["a", step("b", optional=True), step("c", optional=True)], "exact")
+    result = match(["a", "b"], ["a", step("b", optional=True), step("c", optional=True)], "exact")
 
-    assert (found.expected_count, found.optional_count) == (1, 2)
-    assert (found.matched_count, found.matched_optional_count, found.recall) == (2, 1, 1.0)
+    assert (result.expected_count, result.optional_count) == (1, 2)
+    assert (result.matched_count, result.matched_optional_count, result.recall) == (2, 1, 1.0)
 
 
 def test_a_missing_step_with_alternatives_names_them_all_once():
@@ -201,9 +207,9 @@ def test_order_violations_are_named_only_where_order_is_asked_for_and_wrong():
 
 
 def test_an_optional_step_out_of_order_is_no_violation_where_extras_are_allowed():
-    wanted = [step("b", optional=True), "a", "c"]
+    expected_steps = [step("b", optional=True), "a", "c"]
 
-    assert match(["c", "a", "b"], wanted, "in_order").order_violations == ("a",)
+    assert match(["c", "a", "b"], expected_steps, "in_order").order_violations == ("a",)
 
 
 def test_an_optional_step_out_of_order_is_a_violation_where_the_order_is_exact():
@@ -211,14 +217,14 @@ def test_an_optional_step_out_of_order_is_a_violation_where_the_order_is_exact()
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
+    ("expected_steps", "given_count"), [([], 0), (["a", "b"], 2), ([step("a", optional=True)], 1)]
 )
-def test_single_tool_needs_one_required_step(wanted, given_count):
-    found = match(["a"], wanted, "single_tool")
+def test_single_tool_needs_one_required_step(expected_steps, given_count):
+    result = match(["a"], expected_steps, "single_tool")
 
-    assert found.agrees is found.passed is found.score is found.precision is None
-    assert found.matched_count == found.matched_optional_count == found.common_count == 0
-    assert found.error == (
+    assert result.agrees is result.passed is result.score is result.precision is None
+    assert result.matched_count == result.matched_optional_count == result.common_count == 0
+    assert result.error == (
         f"mode single_tool needs exactly one expected action, which is not optional; {given_count} were given"
     )
 
@@ -230,7 +236,7 @@ def test_agreement_is_told_in_one_sentence():
 
 
 @pytest.mark.parametrize(
-    ("actual", "wanted", "mode", "problems"),
+    ("actual", "expected_steps", "mode", "problems"),
     [
         (["x"], ["a"], "exact", "missing a; extra x"),
         (["x"], ["a"], "in_order", "missing a"),
@@ -247,8 +253,8 @@ def test_agreement_is_told_in_one_sentence():
         ([], ["a" * 60], "in_order", f"missing {'a' * 60}"),
     ],
 )
-def test_disagreement_is_told_in_one_sentence(actual, wanted, mode, problems):
-    assert match(actual, wanted, mode).reason == (
+def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, problems):
+    assert match(actual, expected_steps, mode).reason == (
         f"The actions do not agree with the expected ones in mode {mode}: {problems}."
     )
 
@@ -263,59 +269,63 @@ def test_arguments_are_copied_for_a_callers_function():
         seen_args["list"].clear()
         return True
 
-    action, wanted = seen("a", {"list": [1]}), step("a", {"x": {"y": 1}})
+    action, expected_steps = seen("a", {"list": [1]}), step("a", {"x": {"y": 1}})
 
-    assert match([action], [wanted], arguments={"match": "custom", "function": "f"}, functions={"f": greedy})
+    assert match(
+        [action], [expected_steps], arguments={"match": "custom", "function": "f"}, functions={"f": greedy}
+    )
     assert action.args == {"list": [1]}
-    assert wanted.patterns[0].args == {"x": {"y": 1}}
+    assert expected_steps.patterns[0].args == {"x": {"y": 1}}
 
 
 def test_a_callers_function_sees_the_arguments_as_they_are():
-    wanted, actual = {"x": {"y": [1, {"z": None}]}}, {"x": {"y": [2, {"z": True}], "w": "text"}}
+    expected_steps, actual = {"x": {"y": [1, {"z": None}]}}, {"x": {"y": [2, {"z": True}], "w": "text"}}
     custom = {"match": "custom", "function": "same"}
 
-    def same(one, other):
-        return (one, other) == (wanted, actual) and one["x"]["y"] is not wanted["x"]["y"]
+    def same(item, other):
+        return (item, other) == (expected_steps, actual) and item["x"]["y"] is not expected_steps["x"]["y"]
 
-    assert match([seen("a", actual)], [step("a", wanted)], arguments=custom, functions={"same": same}).agrees
+    assert match(
+        [seen("a", actual)], [step("a", expected_steps)], arguments=custom, functions={"same": same}
+    ).agrees
 
 
 def test_a_callers_function_gets_no_arguments_where_none_were_recorded():
     custom = {"match": "custom", "function": "f"}
 
-    found = match(
-        ["a"], [step("a", {"x": 1})], arguments=custom, functions={"f": lambda one, other: other == {}}
+    result = match(
+        ["a"], [step("a", {"x": 1})], arguments=custom, functions={"f": lambda item, other: other == {}}
     )
 
-    assert found.agrees
+    assert result.agrees
 
 
 def test_a_callers_function_that_raises_leaves_the_comparison_undecided():
-    def broken(wanted, actual):
+    def broken(expected_steps, actual):
         raise RuntimeError("secret")
 
-    found = match(
+    result = match(
         [seen("a", {"x": 1})],
         [step("a", {"x": 1})],
         arguments={"match": "custom", "function": "broken"},
         functions={"broken": broken},
     )
 
-    assert (found.agrees, found.precision) == (None, None)
-    assert found.error == "the argument function 'broken' raised RuntimeError"
-    assert found.reason == f"The trajectory could not be compared: {found.error}."
+    assert (result.agrees, result.precision) == (None, None)
+    assert result.error == "the argument function 'broken' raised RuntimeError"
+    assert result.reason == f"The trajectory could not be compared: {result.error}."
 
 
 def test_unreadable_arguments_are_not_handed_to_a_callers_function():
-    found = match(
+    result = match(
         [seen("a", args_error="no JSON")],
         [step("a", {"x": 1})],
         arguments={"match": "custom", "function": "f"},
-        functions={"f": lambda one, other: True},
+        functions={"f": lambda item, other: True},
     )
 
-    assert found.agrees is False
-    assert found.unreadable_arguments == ("a",)
+    assert result.agrees is False
+    assert result.unreadable_arguments == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -329,9 +339,12 @@ def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common
     different = [seen("a", {"x": 2})]
 
     def agrees(own, tools, common):
-        wanted = step("a", {"x": 1}, rule=own and {"match": own})
+        expected_steps = step("a", {"x": 1}, rule=own and {"match": own})
         return match(
-            different, [wanted], arguments={"match": common}, tools={"a": {"match": tools}} if tools else {}
+            different,
+            [expected_steps],
+            arguments={"match": common},
+            tools={"a": {"match": tools}} if tools else {},
         ).agrees
 
     assert agrees("ignore", "exact", "exact")
@@ -417,28 +430,28 @@ def many(count, args_of):
 
 
 def test_ten_thousand_equal_calls_are_matched_with_as_many_steps():
-    found = match(many(10_000, lambda _: {"x": 1}), [step("a", {"x": 1})] * 9_999, "any_order")
+    result = match(many(10_000, lambda _: {"x": 1}), [step("a", {"x": 1})] * 9_999, "any_order")
 
-    assert (found.matched_count, found.extra_actions) == (9_999, ("a",))
+    assert (result.matched_count, result.extra_actions) == (9_999, ("a",))
 
 
 def test_ten_thousand_different_calls_are_matched_with_as_many_steps():
     actual = many(10_000, lambda index: {"x": index})
-    wanted = [step("a", {"x": index}) for index in reversed(range(10_000))]
+    expected_steps = [step("a", {"x": index}) for index in reversed(range(10_000))]
 
-    found = match(actual, wanted, "any_order")
+    result = match(actual, expected_steps, "any_order")
 
-    assert found.agrees
-    assert found.common_count == 1
+    assert result.agrees
+    assert result.common_count == 1
 
 
 def test_ten_thousand_calls_that_fit_nothing_are_diagnosed_within_bounds():
     actual = many(10_000, lambda index: {"x": index})
 
-    found = match(actual, [step("a", {"x": -1})] * 10_000, "in_order")
+    result = match(actual, [step("a", {"x": -1})] * 10_000, "in_order")
 
-    assert (len(found.missing_actions), len(found.argument_mismatches)) == (10_000, 100)
-    assert found.mismatches_truncated
+    assert (len(result.missing_actions), len(result.argument_mismatches)) == (10_000, 100)
+    assert result.mismatches_truncated
 
 
 def test_grouping_many_calls_finds_the_same_as_comparing_each():
@@ -452,40 +465,40 @@ def test_grouping_many_calls_finds_the_same_as_comparing_each():
         )
         for index in range(70)
     ]
-    wanted = [
+    expected_steps = [
         step("a", shapes[index % 5], agent="ann" if index % 3 else None, rule={"match": rule})
         for index in range(10)
         for rule in ("exact", "superset", "subset", "ignore")
     ]
     comparer = ActionComparer(TrajectoryRules(), {})
 
-    masks = find_candidates(wanted, actual, comparer)
+    masks = find_candidates(expected_steps, actual, comparer)
 
     slowly = [
-        sum(1 << place for place, action in enumerate(actual) if comparer.fits_step(one, action))
-        for one in wanted
+        sum(1 << place for place, action in enumerate(actual) if comparer.fits_step(item, action))
+        for item in expected_steps
     ]
     assert masks == slowly
 
 
 @pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
 def test_an_alternative_counts_beside_one_that_was_done_many_times(names):
-    wanted = [either(*map(step, names)), *[step("b")] * 40]
+    expected_steps = [either(*map(step, names)), *[step("b")] * 40]
 
-    assert match([*["b"] * 40, "a"], wanted, "any_order").agrees
+    assert match([*["b"] * 40, "a"], expected_steps, "any_order").agrees
 
 
 def test_too_many_comparisons_by_rules_leave_it_undecided():
-    wanted = [step("a", {"x": index}, rule={"match": "superset"}) for index in range(40)]
+    expected_steps = [step("a", {"x": index}, rule={"match": "superset"}) for index in range(40)]
     comparer = ActionComparer(TrajectoryRules(), {}, max_comparisons=1000)
 
     problem = "^too many different actions have to be compared with too many steps$"
     with pytest.raises(UndecidedError, match=problem):
-        find_candidates(wanted, many(40, lambda index: {"x": index}), comparer)
+        find_candidates(expected_steps, many(40, lambda index: {"x": index}), comparer)
 
 
 def test_equal_steps_are_compared_once_with_many_calls():
-    wanted = [step("a", {"x": 1}, rule={"match": "superset"}) for _ in range(1000)]
+    expected_steps = [step("a", {"x": 1}, rule={"match": "superset"}) for _ in range(1000)]
     comparer = ActionComparer(TrajectoryRules(), {}, max_comparisons=40)
 
-    assert len(set(find_candidates(wanted, many(40, lambda index: {"x": index}), comparer))) == 1
+    assert len(set(find_candidates(expected_steps, many(40, lambda index: {"x": index}), comparer))) == 1

@@ -1,4 +1,4 @@
-"""The metric group of a trajectory: values, reasons where there are none, checks."""
+"""The metric group of a trajectory: values, reasons for missing values, checks."""
 
 import pytest
 
@@ -10,10 +10,12 @@ NO_F1 = "precision or recall has no value"
 METRICS = {"score", "precision", "recall", "f1", "alignment"}
 
 
-def scores(actual, wanted, mode="in_order", bounds=None, functions=NOTHING, **rules):
+def scores(actual, expected, mode="in_order", bounds=None, functions=NOTHING, **rules):
     return score_trajectory(
-        [seen(one) if isinstance(one, str) else one for one in actual],
-        None if wanted is None else [step(one) if isinstance(one, str) else one for one in wanted],
+        [seen(check) if isinstance(check, str) else check for check in actual],
+        None
+        if expected is None
+        else [step(check) if isinstance(check, str) else check for check in expected],
         mode,
         TrajectoryRules.model_validate(rules),
         functions,
@@ -21,8 +23,8 @@ def scores(actual, wanted, mode="in_order", bounds=None, functions=NOTHING, **ru
     )
 
 
-def brief(found):
-    return [(one["kind"], one["metric"], one["passed"], one["severity"]) for one in found.checks]
+def brief(result):
+    return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in result.checks]
 
 
 def test_more_is_better_in_every_metric():
@@ -31,16 +33,16 @@ def test_more_is_better_in_every_metric():
 
 
 def test_everything_that_was_found_is_there():
-    found = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
+    result = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
 
-    assert found.scored == {
+    assert result.scored == {
         "score": 0.0,
         "precision": pytest.approx(1 / 3),
         "recall": 0.5,
         "f1": pytest.approx(0.4),
         "alignment": pytest.approx(1 / 3),
     }
-    assert found.facts == {
+    assert result.facts == {
         "match_mode": "in_order",
         "missing_actions": ["a"],
         "extra_actions": ["x", "a"],
@@ -65,14 +67,14 @@ def test_everything_that_was_found_is_there():
         "actual_count": 3,
         "matched_count": 1,
     }
-    assert found.unscored == {}
-    assert found.errors == ()
+    assert result.unscored == {}
+    assert result.errors == ()
 
 
 def test_a_name_of_more_than_two_hundred_characters_is_cut():
-    found = scores(["a" * 200, "b" * 201], [])
+    result = scores(["a" * 200, "b" * 201], [])
 
-    assert found.facts["extra_actions"] == ["a" * 200, "b" * 200 + "…"]
+    assert result.facts["extra_actions"] == ["a" * 200, "b" * 200 + "…"]
 
 
 def test_the_verdict_of_the_mode_is_a_critical_check():
@@ -90,7 +92,7 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
 
 
 @pytest.mark.parametrize(
-    ("actual", "wanted", "mode", "reasons"),
+    ("actual", "expected", "mode", "reasons"),
     [
         ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
         (["a"], [], "in_order", {"recall": "no required action is expected", "f1": NO_F1}),
@@ -113,126 +115,126 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
         ),
     ],
 )
-def test_a_share_of_nothing_is_unscored_with_a_reason(actual, wanted, mode, reasons):
-    found = scores(actual, wanted, mode)
+def test_a_share_of_nothing_is_unscored_with_a_reason(actual, expected, mode, reasons):
+    result = scores(actual, expected, mode)
 
-    assert found.unscored == {
+    assert result.unscored == {
         name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
     }
-    assert found.scored.keys() == METRICS - reasons.keys()
+    assert result.scored.keys() == METRICS - reasons.keys()
 
 
 def test_a_threshold_makes_a_check():
-    found = scores(
+    result = scores(
         ["a"], ["a", "b"], bounds={"trajectory_recall": {"min": 0.8, "severity": "warning", "owner": "ann"}}
     )
 
-    check = found.checks[-1]
-    assert brief(found)[-1] == ("trajectory", "trajectory_recall", False, "warning")
+    check = result.checks[-1]
+    assert brief(result)[-1] == ("trajectory", "trajectory_recall", False, "warning")
     assert (check["observed"], check["limit"], check["owner"]) == (0.5, 0.8, "ann")
 
 
 @pytest.mark.parametrize("metric", TRAJECTORY_METRICS)
 def test_every_metric_can_have_a_threshold_which_is_critical_by_itself(metric):
-    found = scores(["a"], ["a"], bounds={metric: {"min": 0.5}})
+    result = scores(["a"], ["a"], bounds={metric: {"min": 0.5}})
 
-    assert brief(found)[-1] == ("trajectory", metric, True, "critical")
+    assert brief(result)[-1] == ("trajectory", metric, True, "critical")
 
 
 def test_a_threshold_on_a_share_of_nothing_is_missing_data():
-    found = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
+    result = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
 
-    assert brief(found)[-1][:3] == ("missing_data", "trajectory_precision", None)
-    assert found.unscored["precision"]["status"] == "missing_data"
-    assert found.unscored["f1"]["status"] == "not_applicable"
+    assert brief(result)[-1][:3] == ("missing_data", "trajectory_precision", None)
+    assert result.unscored["precision"]["status"] == "missing_data"
+    assert result.unscored["f1"]["status"] == "not_applicable"
 
 
 @pytest.mark.parametrize("metric", ["trajectory_precision", "trajectory_recall", "trajectory_f1"])
 def test_thresholds_stand_for_the_verdict_of_precision_and_recall(metric):
-    found = scores(["a", "x", "y"], ["a", "b"], "precision_recall", bounds={metric: {"min": 0.3}})
+    result = scores(["a", "x", "y"], ["a", "b"], "precision_recall", bounds={metric: {"min": 0.3}})
 
-    assert [one["metric"] for one in found.checks] == [metric]
-    assert found.checks[0]["passed"]
+    assert [check["metric"] for check in result.checks] == [metric]
+    assert result.checks[0]["passed"]
 
 
 @pytest.mark.parametrize("metric", ["trajectory_alignment", "trajectory_score"])
 def test_other_thresholds_do_not_stand_for_it(metric):
-    found = scores(["a", "x"], ["a"], "precision_recall", bounds={metric: {"min": 0.3}})
+    result = scores(["a", "x"], ["a"], "precision_recall", bounds={metric: {"min": 0.3}})
 
-    assert [one["metric"] for one in found.checks] == ["trajectory", metric]
+    assert [check["metric"] for check in result.checks] == ["trajectory", metric]
 
 
 def test_a_threshold_does_not_stand_for_the_verdict_of_another_mode():
-    found = scores(["a"], ["a"], "in_order", bounds={"trajectory_recall": {"min": 0.3}})
+    result = scores(["a"], ["a"], "in_order", bounds={"trajectory_recall": {"min": 0.3}})
 
-    assert [one["metric"] for one in found.checks] == ["trajectory", "trajectory_recall"]
+    assert [check["metric"] for check in result.checks] == ["trajectory", "trajectory_recall"]
 
 
 # Nothing expected
 
 
 def test_without_an_expectation_nothing_applies():
-    found = scores(["a"], None)
+    result = scores(["a"], None)
 
-    assert (found.scored, found.facts, found.checks, found.errors) == ({}, {}, (), ())
-    assert found.unscored == {
+    assert (result.scored, result.facts, result.checks, result.errors) == ({}, {}, (), ())
+    assert result.unscored == {
         name: {"status": "not_applicable", "reason": "no expected trajectory was given"} for name in METRICS
     }
 
 
 def test_a_threshold_without_an_expectation_is_missing_data():
-    found = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
+    result = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
 
-    assert brief(found) == [("missing_data", "trajectory_recall", None, "warning")]
-    assert "no expected trajectory was given" in found.checks[0]["reason"]
-    assert found.unscored["recall"]["status"] == "missing_data"
-    assert found.unscored["precision"]["status"] == "not_applicable"
+    assert brief(result) == [("missing_data", "trajectory_recall", None, "warning")]
+    assert "no expected trajectory was given" in result.checks[0]["reason"]
+    assert result.unscored["recall"]["status"] == "missing_data"
+    assert result.unscored["precision"]["status"] == "not_applicable"
 
 
 def test_forbidden_actions_need_no_expectation():
-    found = scores(["drop", "a"], None, forbidden_tools=["drop"])
+    result = scores(["drop", "a"], None, forbidden_tools=["drop"])
 
-    assert found.facts == {"forbidden_actions": ["drop"]}
-    assert brief(found) == [("trajectory", "forbidden_actions", False, "critical")]
-    assert found.checks[0]["reason"] == "Forbidden tools were called: drop; do not call them"
+    assert result.facts == {"forbidden_actions": ["drop"]}
+    assert brief(result) == [("trajectory", "forbidden_actions", False, "critical")]
+    assert result.checks[0]["reason"] == "Forbidden tools were called: drop; do not call them"
 
 
 def test_failed_calls_that_are_failures_need_no_expectation():
-    found = scores([seen("a", failed=True)], None, failed_calls="fail")
+    result = scores([seen("a", failed=True)], None, failed_calls="fail")
 
-    assert found.facts == {"failed_calls": ["a"]}
-    assert brief(found) == [("trajectory", "failed_calls", False, "critical")]
+    assert result.facts == {"failed_calls": ["a"]}
+    assert brief(result) == [("trajectory", "failed_calls", False, "critical")]
 
 
 def test_unreadable_arguments_need_no_expectation():
-    found = scores([seen("a", args_error="no JSON")], None)
+    result = scores([seen("a", args_error="no JSON")], None)
 
-    assert found.facts == {"unreadable_arguments": ["a"]}
-    assert brief(found) == [("trajectory", "unreadable_arguments", False, "warning")]
+    assert result.facts == {"unreadable_arguments": ["a"]}
+    assert brief(result) == [("trajectory", "unreadable_arguments", False, "warning")]
 
 
 # Rules
 
 
 def test_rules_that_hold_are_checks_that_pass():
-    found = scores(["a"], ["a"], forbidden_tools=["drop"], failed_calls="fail")
+    result = scores(["a"], ["a"], forbidden_tools=["drop"], failed_calls="fail")
 
-    assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
-    assert all(one["passed"] for one in found.checks)
-    assert found.checks[1]["reason"] == "forbidden_actions: none"
+    assert [check["metric"] for check in result.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
+    assert all(check["passed"] for check in result.checks)
+    assert result.checks[1]["reason"] == "forbidden_actions: none"
 
 
 def test_a_failed_call_that_counts_is_told_and_not_checked():
-    found = scores([seen("a", failed=True)], ["a"])
+    result = scores([seen("a", failed=True)], ["a"])
 
-    assert found.facts["failed_calls"] == ["a"]
-    assert brief(found) == [("trajectory", "trajectory", True, "critical")]
+    assert result.facts["failed_calls"] == ["a"]
+    assert brief(result) == [("trajectory", "trajectory", True, "critical")]
 
 
 def test_unreadable_arguments_are_a_finding_even_where_any_fit():
-    found = scores([seen("a", args_error="no JSON")], ["a"])
+    result = scores([seen("a", args_error="no JSON")], ["a"])
 
-    assert brief(found) == [
+    assert brief(result) == [
         ("trajectory", "trajectory", True, "critical"),
         ("trajectory", "unreadable_arguments", False, "warning"),
     ]
@@ -246,7 +248,7 @@ def test_what_is_not_allowed_is_counted_against_none():
         failed_calls="fail",
     ).checks
 
-    assert [(one["observed"], one["limit"], one["reason"]) for one in checks] == [
+    assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
         (1, 0, "Tool calls ended in an error: a; correct them"),
         (1, 0, "The arguments of tool calls are no JSON object: b; send an object"),
@@ -257,20 +259,24 @@ def test_what_is_not_allowed_is_counted_against_none():
 
 
 def test_an_unsupported_mode_is_an_error():
-    found = scores(["a"], ["a"], "fuzzy", bounds={"trajectory_recall": {"min": 1.0}}, forbidden_tools=["a"])
+    result = scores(["a"], ["a"], "fuzzy", bounds={"trajectory_recall": {"min": 1.0}}, forbidden_tools=["a"])
 
-    (error,) = found.errors
+    (error,) = result.errors
     assert error.startswith(
         "trajectory_match_mode: the match mode 'fuzzy' is not supported; use one of exact, "
     )
     assert error.endswith(", precision_recall, single_tool, subset, superset")
-    assert {one["status"] for one in found.unscored.values()} == {"error"}
-    assert set(found.unscored) == METRICS
-    assert brief(found)[0] == ("metric_error", "trajectory", None, "warning")
-    assert error == f"trajectory_match_mode: {found.checks[0]['reason']}"
-    assert {one["reason"] for one in found.unscored.values()} == {found.checks[0]["reason"]}
-    assert (found.scored, found.facts) == ({}, {"forbidden_actions": ["a"]})
-    assert [one["metric"] for one in found.checks] == ["trajectory", "forbidden_actions", "trajectory_recall"]
+    assert {check["status"] for check in result.unscored.values()} == {"error"}
+    assert set(result.unscored) == METRICS
+    assert brief(result)[0] == ("metric_error", "trajectory", None, "warning")
+    assert error == f"trajectory_match_mode: {result.checks[0]['reason']}"
+    assert {check["reason"] for check in result.unscored.values()} == {result.checks[0]["reason"]}
+    assert (result.scored, result.facts) == ({}, {"forbidden_actions": ["a"]})
+    assert [check["metric"] for check in result.checks] == [
+        "trajectory",
+        "forbidden_actions",
+        "trajectory_recall",
+    ]
 
 
 def test_an_unsupported_mode_is_an_error_without_an_expectation_too():
@@ -285,13 +291,13 @@ def test_a_callers_function_is_found_by_its_name():
     custom = {"match": "custom", "function": "yes"}
     calls, steps = [seen("a", {"x": 1})], [step("a", {"x": 2})]
 
-    found = scores(calls, steps, arguments=custom, functions={"yes": lambda one, other: True})
+    result = scores(calls, steps, arguments=custom, functions={"yes": lambda check, other: True})
 
-    assert found.scored["score"] == 1.0
+    assert result.scored["score"] == 1.0
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
-    found = scores(
+    result = scores(
         [seen("a", {"x": 1})],
         [step("a", {"x": 2})],
         "precision_recall",
@@ -300,11 +306,11 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
     )
 
     problem = "the argument function 'unknown' is not registered"
-    assert found.errors == (f"trajectory: {problem}",)
-    assert found.unscored == {name: {"status": "error", "reason": problem} for name in METRICS}
-    assert brief(found) == [
+    assert result.errors == (f"trajectory: {problem}",)
+    assert result.unscored == {name: {"status": "error", "reason": problem} for name in METRICS}
+    assert brief(result) == [
         ("metric_error", "trajectory", None, "warning"),
         ("missing_data", "trajectory_recall", None, "warning"),
     ]
-    assert found.checks[0]["reason"] == f"The trajectory could not be compared: {problem}."
-    assert problem in found.checks[1]["reason"]
+    assert result.checks[0]["reason"] == f"The trajectory could not be compared: {problem}."
+    assert problem in result.checks[1]["reason"]

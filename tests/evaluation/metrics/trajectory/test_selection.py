@@ -1,4 +1,4 @@
-"""What is compared, and what is seen on the way."""
+"""The tools that are compared, and the failed, forbidden and unreadable calls."""
 
 import pytest
 
@@ -6,17 +6,17 @@ from tests.evaluation.metrics.trajectory.builders import either, match, seen, st
 
 
 def test_ignored_tools_are_left_out_on_both_sides():
-    found = match(["read", "a"], ["a", "read"], "exact", ignored_tools=["read"])
+    result = match(["read", "a"], ["a", "read"], "exact", ignored_tools=["read"])
 
-    assert (found.agrees, found.actual_count, found.expected_count) == (True, 1, 1)
+    assert (result.agrees, result.actual_count, result.expected_count) == (True, 1, 1)
 
 
 def test_a_step_is_left_out_only_if_all_its_alternatives_are():
-    wanted = [either(step("read"), step("a"))]
+    expected = [either(step("read"), step("a"))]
 
-    assert match(["a"], wanted, "exact", ignored_tools=["read"]).agrees
-    assert match([], wanted, "exact", ignored_tools=["read"]).missing_actions == ("read | a",)
-    assert match([], wanted, "exact", ignored_tools=["read", "a"]).agrees
+    assert match(["a"], expected, "exact", ignored_tools=["read"]).agrees
+    assert match([], expected, "exact", ignored_tools=["read"]).missing_actions == ("read | a",)
+    assert match([], expected, "exact", ignored_tools=["read", "a"]).agrees
 
 
 def test_only_compared_tools_are_compared():
@@ -36,16 +36,16 @@ def test_a_tool_that_is_both_compared_and_ignored_is_ignored():
     [("count", True, True, 1), ("ignore", False, False, 0), ("fail", True, False, 1)],
 )
 def test_a_failed_call_is_worth_what_the_rules_say(failed_calls, agrees, passed, count):
-    found = match([seen("a", failed=True)], ["a"], failed_calls=failed_calls)
+    result = match([seen("a", failed=True)], ["a"], failed_calls=failed_calls)
 
-    assert (found.agrees, found.passed, found.actual_count) == (agrees, passed, count)
-    assert found.failed_calls == ("a",)
+    assert (result.agrees, result.passed, result.actual_count) == (agrees, passed, count)
+    assert result.failed_calls == ("a",)
 
 
 def test_a_failed_call_of_an_ignored_tool_is_no_failure():
-    found = match([seen("read", failed=True), "a"], ["a"], failed_calls="fail", ignored_tools=["read"])
+    result = match([seen("read", failed=True), "a"], ["a"], failed_calls="fail", ignored_tools=["read"])
 
-    assert (found.passed, found.failed_calls) == (True, ())
+    assert (result.passed, result.failed_calls) == (True, ())
 
 
 def test_without_a_failed_call_nothing_fails():
@@ -54,9 +54,9 @@ def test_without_a_failed_call_nothing_fails():
 
 @pytest.mark.parametrize("rules", [{}, {"ignored_tools": ["drop"]}, {"failed_calls": "ignore"}])
 def test_a_forbidden_action_is_a_failure_whatever_is_left_out(rules):
-    found = match(["a", seen("drop", failed=True)], ["a"], forbidden_tools=["drop"], **rules)
+    result = match(["a", seen("drop", failed=True)], ["a"], forbidden_tools=["drop"], **rules)
 
-    assert (found.agrees, found.passed, found.forbidden_actions) == (True, False, ("drop",))
+    assert (result.agrees, result.passed, result.forbidden_actions) == (True, False, ("drop",))
 
 
 def test_what_nobody_did_is_not_forbidden():
@@ -64,14 +64,14 @@ def test_what_nobody_did_is_not_forbidden():
 
 
 def test_order_is_kept_where_calls_are_left_out():
-    found = match(
+    result = match(
         [seen("a"), seen("b", failed=True), seen("c"), seen("b")],
         ["a", "c", "b"],
         "exact",
         failed_calls="ignore",
     )
 
-    assert found.agrees
+    assert result.agrees
 
 
 def test_unreadable_arguments_are_told_of_compared_calls_only():

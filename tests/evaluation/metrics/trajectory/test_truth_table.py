@@ -2,9 +2,16 @@
 
 import pytest
 
-from tests.evaluation.metrics.trajectory.truth_table import DOCUMENT, KITS, document, peers, rows, verdict
+from tests.evaluation.metrics.trajectory.truth_table import (
+    DOCUMENT,
+    KITS,
+    fill_document,
+    read_peers,
+    read_rows,
+    read_verdict,
+)
 
-ROWS = rows()
+ROWS = read_rows()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.row}-{row.mode}-{row.says}")
@@ -15,7 +22,7 @@ def test_a_row_of_the_table_is_answered_as_it_says(row):
 def test_the_document_shows_the_current_table():
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert document(text) == text, "run: uv run python -m benchmarks.truth_table"
+    assert fill_document(text) == text, "run: uv run python -m benchmarks.truth_table"
 
 
 def test_rows_are_numbered_and_no_case_stands_twice():
@@ -27,11 +34,11 @@ def test_rows_are_numbered_and_no_case_stands_twice():
 
 @pytest.mark.parametrize("kit", KITS)
 def test_every_answer_of_another_kit_that_differs_is_explained_and_no_other(kit):
-    answers = peers()["answers"]
+    answers = read_peers()["answers"]
     differing = {
         row.row
         for row in ROWS
-        if kit in answers.get(str(row.row), {}) and verdict(answers[str(row.row)][kit]) is not row.passed
+        if kit in answers.get(str(row.row), {}) and read_verdict(answers[str(row.row)][kit]) is not row.passed
     }
 
     assert differing == {row.row for row in ROWS if kit in row.why}

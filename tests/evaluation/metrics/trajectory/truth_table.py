@@ -65,53 +65,62 @@ class Row:
         )
 
 
-def rows():
+def read_rows():
     return [Row.read(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
 
 
-def peers():
-    """What was measured: {"versions": {kit: version}, "answers": {row: {kit: answer}}}."""
+def read_peers():
+    """Read the measured answers: {"versions": {kit: version}, "answers": {row: {kit: answer}}}."""
     return json.loads(PEERS.read_text(encoding="utf-8"))
 
 
-def verdict(answer):
+def read_verdict(answer):
     """Read a kit's answer as passed or not: a score passes when it is whole."""
     return answer == 1 if isinstance(answer, bool | int | float) else None
 
 
-def document(text):
+def fill_document(text):
     """Put the generated part into the document's text."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{_generated()}\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{_generate_part()}\n{END}{after}"
 
 
-def _generated():
-    measured = peers()
+def _generate_part():
+    measured = read_peers()
     versions = ", ".join(f"{kit} {version}" for kit, version in measured["versions"].items())
-    groups = dict.fromkeys(row.group for row in rows())
-    tables = [f"### {group}\n\n{_table(group, measured)}\n" for group in groups]
-    return "\n".join([f"{len(rows())} rows. The other kits were measured with {versions}.\n", *tables])
+    groups = dict.fromkeys(row.group for row in read_rows())
+    tables = [f"### {group}\n\n{_format_table(group, measured)}\n" for group in groups]
+    return "\n".join([f"{len(read_rows())} rows. The other kits were measured with {versions}.\n", *tables])
 
 
-def _table(group, measured):
-    lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
+def _format_table(group, measured):
+    lines = [_format_line(_HEAD), _format_line(["---"] * len(_HEAD))]
     lines += [
-        _line(_cells(row, measured["answers"].get(str(row.row), {}))) for row in rows() if row.group == group
+        _format_line(_format_cells(row, measured["answers"].get(str(row.row), {})))
+        for row in read_rows()
+        if row.group == group
     ]
     return "\n".join(lines)
 
 
-def _cells(row, answers):
+def _format_cells(row, answers):
     match = row.match()
-    shares = [_share(value) for value in (match.precision, match.recall, match.alignment)]
-    kits = [_answer(answers[kit]) if kit in answers else "" for kit in KITS]
+    shares = [_format_share(value) for value in (match.precision, match.recall, match.alignment)]
+    kits = [_format_answer(answers[kit]) if kit in answers else "" for kit in KITS]
     why = " ".join(f"{kit}: {reason}." for kit, reason in row.why.items())
-    case = [str(row.row), row.says, row.mode, _calls(row.actual), _calls(row.expected), _rules(row.rules)]
-    return [*case, f"**{_answer(match.passed)}**", *shares, *kits, why]
+    case = [
+        str(row.row),
+        row.says,
+        row.mode,
+        _format_calls(row.actual),
+        _format_calls(row.expected),
+        _format_rules(row.rules),
+    ]
+    return [*case, f"**{_format_answer(match.passed)}**", *shares, *kits, why]
 
 
-def _answer(answer):
+def _format_answer(answer):
     if answer is None:
         return "undecided"
     if isinstance(answer, str):
@@ -120,36 +129,36 @@ def _answer(answer):
     return ("yes" if answer == 1 else "no") + score
 
 
-def _share(value):
+def _format_share(value):
     return "none" if value is None else f"{value:.2f}"
 
 
-def _calls(calls):
-    return ", ".join(_call(call) for call in calls) or "nothing"
+def _format_calls(calls):
+    return ", ".join(_format_call(call) for call in calls) or "nothing"
 
 
-def _call(call):
+def _format_call(call):
     if isinstance(call, str):
         return call
-    name = call.get("name") or " or ".join(_call(one) for one in call["any_of"])
+    name = call.get("name") or " or ".join(_format_call(alternative) for alternative in call["any_of"])
     args = call.get("args")
-    shown = "" if args is None else f"({args if isinstance(args, str) else _inner(args)})"
+    shown = "" if args is None else f"({args if isinstance(args, str) else _format_args(args)})"
     rest = {key: value for key, value in call.items() if key not in {"name", "any_of", "args"}}
-    return f"{name}{shown}{_rules(rest) and ' [' + _rules(rest) + ']'}"
+    return f"{name}{shown}{_format_rules(rest) and ' [' + _format_rules(rest) + ']'}"
 
 
-def _inner(args):
-    return ", ".join(f"{name}: {_json(value)}" for name, value in args.items())
+def _format_args(args):
+    return ", ".join(f"{name}: {_format_json(value)}" for name, value in args.items())
 
 
-def _rules(rules):
-    return ", ".join(f"{name}: {_json(value)}" for name, value in rules.items())
+def _format_rules(rules):
+    return ", ".join(f"{name}: {_format_json(value)}" for name, value in rules.items())
 
 
-def _json(value):
+def _format_json(value):
     text = json.dumps(value)
     return text if len(text) <= 2 * _LONG else f"{text[:_LONG]}... ({len(text)} characters)"
 
 
-def _line(cells):
+def _format_line(cells):
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
