@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
+from agents.parsing.loose_json import read_boolean
 from agents.parsing.surrogates import replace_surrogates
 
 TEXT_LIMIT: Final = 1_000
@@ -63,6 +64,12 @@ def format_value(value: object) -> str:
     return "" if _EMPTY_TEXT.fullmatch(text) else shorten_text(text, TEXT_LIMIT)
 
 
+def _require_boolean(value: object) -> bool:
+    if (boolean := read_boolean(value)) is None:
+        raise PydanticCustomError("no_boolean", "one of its flags is not a boolean")
+    return boolean
+
+
 def _read_entries(value: object) -> list[str]:
     # null also stands for a list that an object names twice, of which decoders keep only the last.
     if value is None:
@@ -79,6 +86,7 @@ def _read_optional_entries(value: object) -> list[str]:
 
 
 Text = Annotated[str, BeforeValidator(format_value)]
+Flag = Annotated[bool, BeforeValidator(_require_boolean)]
 Entries = Annotated[list[str], BeforeValidator(_read_entries)]
 """Entries without the empty ones. A single value counts as a list of one entry; null is refused."""
 OptionalEntries = Annotated[list[str], BeforeValidator(_read_optional_entries)]

@@ -20,6 +20,7 @@ from orchestrator.state.records import Confidence, VerdictWord
 from orchestrator.supervision.reply_fields import (
     ENTRY_LIMIT,
     Entries,
+    Flag,
     OptionalEntries,
     Text,
     encode_value,
@@ -165,17 +166,11 @@ class AssessmentReply(Reply):
         return self.met
 
 
-def _require_boolean(value: object) -> bool:
-    if (boolean := read_boolean(value)) is None:
-        raise PydanticCustomError("no_boolean", "it does not say with a boolean whether to escalate")
-    return boolean
-
-
 class ReconciliationReply(Reply):
     """The result of a supervisor's own ``reconcile``."""
 
     triggers: Entries
-    escalate: Annotated[bool, BeforeValidator(_require_boolean)]
+    escalate: Flag
 
 
 def read_verdict_word(value: object) -> VerdictWord | None:
