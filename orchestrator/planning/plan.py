@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, cast
@@ -76,13 +76,9 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
     )
 
 
-def find_ready_steps(needs: Sequence[Sequence[int]], done: Collection[int]) -> list[int]:
+def find_ready_steps(needs: Sequence[Sequence[int]], done: Set[int]) -> list[int]:
     """Returns the open steps whose needs are all done, ascending."""
-    return [
-        step
-        for step, needed in enumerate(needs)
-        if step not in done and all(index in done for index in needed)
-    ]
+    return [step for step, needed in enumerate(needs) if step not in done and done >= {*needed}]
 
 
 def _read_step(number: int, item: object) -> _Step:

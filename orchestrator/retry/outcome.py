@@ -43,12 +43,10 @@ class Policies(Protocol):
     @property
     def retry_policy(self) -> RetryPolicy:
         """Decides whether a step that was not accepted is executed again."""
-        ...
 
     @property
     def supervision_policy(self) -> SupervisionPolicy:
         """Bounds supervision."""
-        ...
 
 
 def next_state(
