@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.locks import lock_thread
 from orchestrator.runs.resume import find_open_question
@@ -103,7 +103,10 @@ class Runner:
                         state = _update_state(state, chunk)
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this end.
-            state = {**state, **failed("cancelled", "the caller stopped waiting for the end of the run")}
+            state = {
+                **state,
+                **build_failure("cancelled", "the caller stopped waiting for the end of the run"),
+            }
             await notify_hooks(self.hooks, RunFinished(thread_id=run.thread_id, status="failed", state=state))
             raise
         yield await self._build_last_event(run.thread_id, state)

@@ -123,7 +123,7 @@ def _contains_sensitive(report: object) -> bool:
 class Redactor:
     """Removes the credentials and personal data of one run from its report.
 
-    Built once for a run, from all data that the report can quote, including the reply of a judge.
+    A value that is recognised by its surroundings (``password=...``) is removed where it stands alone, too.
     Built once for a run, from all data that the report can quote, a judge's reply included.
     """
 

@@ -16,7 +16,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step_graph
-from orchestrator.judging.contracts import Contracts, ContractSource, contracts_of
+from orchestrator.judging.contracts import Contracts, ContractSource, read_contracts
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
@@ -161,7 +161,7 @@ def _build_step(
     agents: Agents, contract: ContractSource, phases: Phases, modes: Modes, settings: Settings
 ) -> StepNodes:
     methods = ExecutorMethods(bind_method(agents.executor, "execute_step"), bind_correction(agents.executor))
-    contracts = contracts_of(contract)
+    contracts = read_contracts(contract)
     evaluator = Evaluator(
         bind_method(agents.monitor, "evaluate"), agents.judge, settings.retry_policy.judge_attempts
     )

@@ -1,4 +1,4 @@
-"""Which contract a step has to fulfil."""
+"""Chooses the contract of a step: from the caller, the planner, or the objective alone."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ OBJECTIVE_ONLY: Final[PlainContract] = {
     "subjective_criteria": [OBJECTIVE],
     "audit": {"credentials": "info"},
 }
-"""Without a contract the monitor alone decides whether the objective is met; what else is seen is noted."""
+"""The contract of a step without one: the monitor alone decides; credentials are only noted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contracts:
-    """Where the contracts come from: the caller, else the planner, else the objective alone.
+    """The source of contracts: the caller, else the planner, else the objective alone.
 
     Args:
-        source: One contract for all steps, or a function of a step's text and index that gives one, or None
-            to leave it to the planner.
+        source: One contract for all steps, or a function from the text and the index of a step to a contract,
+            or None to leave it to the planner.
     """
 
     source: ContractFunction | PlainContract | None
 
     def of(self, state: OrchestratorState) -> PlainContract:
-        """The contract of the current step as plain JSON.
+        """Return the contract of the current step as plain JSON.
 
         Raises:
-            ContractFunctionError: The caller's function raised, or returned something else.
+            ContractFunctionError: The function of the caller raised, or returned no contract.
         """
         source = self.source
-        given = _called(source, *reversed(current_step(state))) if callable(source) else source
-        if given is not None:
-            return given
+        contract = _call_source(source, *reversed(current_step(state))) if callable(source) else source
+        if contract is not None:
+            return contract
         return read_planned_contract(state) or OBJECTIVE_ONLY
 
 
-def contracts_of(source: object) -> Contracts:
-    """Check what the caller gave as ``contract``.
+def read_contracts(source: object) -> Contracts:
+    """Validate the option ``contract``.
 
     Raises:
-        ConfigurationError: Neither an EvaluationContract, nor a function, nor None.
+        ConfigurationError: It is neither an EvaluationContract, nor a function, nor None.
     """
     if isinstance(source, EvaluationContract):
-        return Contracts(_plain(source))
+        return Contracts(_plain_contract(source))
     if source is None or callable(source):
         return Contracts(cast("ContractFunction | None", source))
     raise ConfigurationError(
@@ -64,11 +64,11 @@ def contracts_of(source: object) -> Contracts:
     )
 
 
-def _called(function: ContractFunction, step: object, index: object) -> PlainContract | None:
+def _call_source(function: ContractFunction, step: object, index: object) -> PlainContract | None:
     try:
         contract: object = function(cast("str", step), cast("int", index))
     except Exception as error:
-        # The caller's own code.
+        # User code may raise anything; the run ends with this as its failure.
         raise ContractFunctionError(
             f"the contract function raised {type(error).__name__}: {format_text(error)}"
         ) from error
@@ -77,12 +77,12 @@ def _called(function: ContractFunction, step: object, index: object) -> PlainCon
     if not isinstance(contract, EvaluationContract):
         raise ContractFunctionError(
             f"the contract function returned {format_repr(contract, 80)}; "
-            "an EvaluationContract or None is wanted"
+            "return an EvaluationContract or None"
         )
-    return _plain(contract)
+    return _plain_contract(contract)
 
 
-def _plain(contract: EvaluationContract) -> PlainContract:
-    """What was set; a run and its metadata are no part of it, even where a whole case was given."""
+def _plain_contract(contract: EvaluationContract) -> PlainContract:
+    """Return the fields that are set, without the run and its metadata, which a whole case contains."""
     names = set(EvaluationContract.model_fields)
     return contract.model_dump(exclude_unset=True, include=names)

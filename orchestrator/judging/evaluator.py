@@ -1,4 +1,4 @@
-"""One execution in, its evaluation out: the evaluation graph, with the monitor as its judge."""
+"""Evaluates one execution of a step, with the monitor or another judge as the judge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.judges.call import aask_judge
 from evaluation.pipeline import arun_pipeline
 from evaluation.plugins import AnyJudge, Plugins
 from evaluation.results.state import EvaluationState
-from orchestrator.judging.agent_run import agent_run
+from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.contracts import OBJECTIVE, PlainContract
 from orchestrator.judging.verdict import read_verdict
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -34,25 +34,25 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.usage import add_usage
 
 _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
-"""Criteria that ask nothing beyond the objective itself."""
+"""Criteria that add nothing to the objective."""
 
 Report = Mapping[str, Json]
 _NODES: Final = RunnableConfig(recursion_limit=25)
-"""More than the graph has nodes: the limit of a short run, which it would inherit, may be less."""
+"""More than the graph has nodes: it would inherit the recursion limit of the run, which may be lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """An execution's report, and how it came about.
+    """The report of one execution, and the judging behind it.
 
     Attributes:
         report: The evaluation report as plain JSON.
-        verdict: The monitor's own word, where it was asked and gave one.
-        unjudged: Why a judge that was asked gave no verdict.
-        error: What ended the judging for good, so that the run ends.
-        usage: Of the judging.
-        asked: Whether a judge was asked.
-        transport_retries: Calls of the judge that were made again after a passing fault.
+        verdict: The monitor's own verdict, if it gave one.
+        unjudged: Why the judge gave no verdict.
+        error: A permanent error of the judge, which ends the run.
+        usage: Usage of the judge.
+        asked: Whether a judge was called.
+        transport_retries: Retries of the judge after transient errors.
     """
 
     report: Report
@@ -70,10 +70,10 @@ class Evaluator:
 
     Attributes:
         monitor: Judges an output against an objective.
-        judge: Stands in for the monitor, where one is configured.
-        attempts: How often the monitor is asked while its answers cannot be read.
-        graph: The evaluation graph; it keeps no checkpoints. Where nobody watches, its nodes are called in
-            turn without its engine, which takes ten times as long as they do; the report is the same.
+        judge: Judges in place of the monitor; None for the monitor.
+        attempts: Most calls of the monitor while its answers cannot be read.
+        graph: The evaluation graph, without checkpoints. It runs only if a tracer or a stream sees it;
+            otherwise the direct path gives the same report ten times faster.
     """
 
     monitor: AgentMethod[object]
@@ -89,51 +89,51 @@ class Evaluator:
         """Evaluate the latest execution of the current step.
 
         Raises:
-            GraphInterrupt: The judge asked for an interrupt that can be answered later.
+            GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        asking = _Asking(self, record, run, state["usage"])
-        given = agent_run(record, state["context"], model=record["model"])
-        token = _asking.set(asking.ask)
+        judging = _Judging(self, record, run, state["usage"])
+        recorded = build_agent_run(record, state["context"], model=record["model"])
+        token = _ask.set(judging.ask)
         try:
-            ended = await self._ended({**contract, "agent_run": given})
+            final = await self._run({**contract, "agent_run": recorded})
         finally:
-            _asking.reset(token)
-        if asking.interrupt is not None:
-            raise asking.interrupt
-        report = cast("Report", ended["evaluation_report"])
+            _ask.reset(token)
+        if judging.interrupt is not None:
+            raise judging.interrupt
+        report = cast("Report", final["evaluation_report"])
         return Evaluated(
             report,
-            asking.verdict,
-            asking.unjudged,
-            asking.error,
-            asking.usage,
-            asked=asking.asked,
-            transport_retries=asking.transport_retries,
+            judging.verdict,
+            judging.unjudged,
+            judging.error,
+            judging.usage,
+            asked=judging.asked,
+            transport_retries=judging.transport_retries,
         )
 
-    async def _ended(self, case: Mapping[str, object]) -> Mapping[str, object]:
+    async def _run(self, case: Mapping[str, object]) -> Mapping[str, object]:
         if not is_watched():
-            return await arun_pipeline(case, _JUDGED)
+            return await arun_pipeline(case, _PLUGINS)
         with without_inherited_durability():
             return await self.graph.ainvoke(cast("EvaluationState", case), _NODES)
 
 
-_asking: Final[ContextVar[Callable[[JudgeRequest], Awaitable[object]]]] = ContextVar("orchestrator_asking")
+_ask: Final[ContextVar[Callable[[JudgeRequest], Awaitable[object]]]] = ContextVar("orchestrator_ask")
 
 
 class _Judge:
-    """The evaluation graph's judge: whoever judges the execution that is evaluated in this context."""
+    """The judge of the evaluation graph; asks the judge of the execution in the current context."""
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        return await _asking.get()(request)
+        return await _ask.get()(request)
 
 
-_JUDGED: Final = Plugins(_Judge())
+_PLUGINS: Final = Plugins(_Judge())
 
 
 @dataclass(slots=True)
-class _Asking:
-    """One execution's judging: what was asked and what came of it."""
+class _Judging:
+    """The calls of the judge for one execution, and their result."""
 
     evaluator: Evaluator
     record: StepRecord
@@ -156,7 +156,7 @@ class _Asking:
             return await self._ask_monitor(request)
         except GraphInterrupt as interrupt:
             self.interrupt = interrupt
-            raise JudgeError("the judge waits for an answer") from interrupt
+            raise JudgeError("the judge waits for an answer from a person") from interrupt
 
     async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
         called = await self._call(lambda: aask_judge(judge, request))
@@ -165,18 +165,18 @@ class _Asking:
         if called.kind is None and isinstance(called.error, JudgeError):
             self.unjudged = str(called.error)
             raise called.error
-        raise self._failed(called)
+        raise self._record_failure(called)
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
         objective, answer = objective_of(self.record["step"], request), None
         for _ in range(self.evaluator.attempts):
             called = await self._call(self.evaluator.monitor, objective, self.record["result"])
             if isinstance(called, Raised):
-                raise self._failed(called)
+                raise self._record_failure(called)
             answer = called.value
             if verdict := read_verdict(answer):
                 self.verdict = verdict
-                return _scored(verdict, request)
+                return _score_verdict(verdict, request)
         last = format_repr(answer, 300)
         self.unjudged = f"{self.evaluator.attempts} answers could not be read, the last: {last}"
         raise JudgeError(self.unjudged, "malformed")
@@ -194,30 +194,31 @@ class _Asking:
         self.transport_retries += called.spent.transport_retries
         return called
 
-    def _failed(self, called: Raised) -> JudgeError:
+    def _record_failure(self, called: Raised) -> JudgeError:
         self.unjudged = called.message
         self.error = None if called.transient else called
         return JudgeError(called.message)
 
 
 def objective_of(step: str, request: JudgeRequest) -> str:
-    """The step's text, and what else the contract wants judged."""
-    criteria = [one for one in request.rubric.criteria if one.name not in _PLAIN_CRITERIA]
+    """Return the text of the step with the further criteria of the contract."""
+    criteria = [each for each in request.rubric.criteria if each.name not in _PLAIN_CRITERIA]
     parts = [step]
     if request.rubric.instructions:
         parts.append(request.rubric.instructions)
     if criteria:
-        wanted = [
-            f"- {one.name}: {one.description}" if one.description else f"- {one.name}" for one in criteria
+        lines = [
+            f"- {each.name}: {each.description}" if each.description else f"- {each.name}"
+            for each in criteria
         ]
-        parts.append("\n".join(["It has to be good by each of these criteria:", *wanted]))
+        parts.append("\n".join(["The result also has to meet each of these criteria:", *lines]))
     if request.reference is not None:
         parts.append(f"A good answer would be:\n{request.reference}")
     return "\n\n".join(parts)
 
 
-def _scored(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
-    """The monitor's yes or no at the ends of the rubric's scale."""
+def _score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
+    """Convert success or failure to the highest or lowest score of the scale."""
     scale = request.rubric.scale
     rationale = verdict["feedback"]
     if not any(character.isalnum() for character in rationale):
@@ -225,7 +226,7 @@ def _scored(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
     return {"score": scale.max if verdict["success"] else scale.min, "rationale": rationale}
 
 
-def refused_by_the_judge_alone(report: Report) -> bool:
-    """Whether no deterministic check failed."""
+def is_refused_by_judge_alone(report: Report) -> bool:
+    """Check that no deterministic check failed."""
     alerts = cast("Sequence[Mapping[str, Json]]", report["alerts"])
     return all(alert["kind"] == "judge" for alert in alerts if alert["severity"] == "critical")

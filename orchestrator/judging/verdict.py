@@ -1,4 +1,4 @@
-"""The monitor's answer as a verdict, and a failure as an update: pure functions."""
+"""Reads the monitor's answer as a verdict, and builds the update of a failed run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from orchestrator.state.plain_values import plain_text, read_text
 
 
 def read_verdict(answer: object) -> VerdictRecord | None:
-    """A monitor's answer as a verdict; None where it holds none, however it says so."""
-    success, feedback = _fields(answer)
+    """Read a verdict from an answer of the monitor; None if it contains none."""
+    success, feedback = _read_fields(answer)
     if feedback is None or (success is not True and success is not False):
         return None
     if not success and feedback.startswith(UNREADABLE_PREFIX):
@@ -19,24 +19,24 @@ def read_verdict(answer: object) -> VerdictRecord | None:
     return VerdictRecord(success=success is True, feedback=feedback)
 
 
-def _fields(answer: object) -> tuple[object, str | None]:
+def _read_fields(answer: object) -> tuple[object, str | None]:
     try:
         if isinstance(answer, Mapping):
             return answer.get("success"), read_text(answer.get("feedback"))
-    except Exception:  # noqa: BLE001 - a foreign mapping's own code: what cannot be read is no verdict
+    except Exception:  # noqa: BLE001 - the mapping may be user code; an unreadable answer is no verdict
         return None, None
     return None, None
 
 
 def no_verdict(reason: str) -> VerdictRecord:
-    """What stands in the record where the monitor gave no verdict: never a success."""
+    """Build the verdict of a monitor that gave none: never a success."""
     return VerdictRecord(success=False, feedback=f"The monitor gave no verdict: {reason}")
 
 
-def failed(
+def build_failure(
     kind: FailureKind, message: str, step_index: int | None = None, error: BaseException | None = None
 ) -> StateUpdate:
-    """The update that ends a run as failed."""
+    """Build the update that ends a run as failed."""
     where = "" if step_index is None else f"step {step_index + 1}: "
     return {
         "status": "failed",

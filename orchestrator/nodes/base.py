@@ -10,7 +10,7 @@ from langgraph.types import StreamWriter
 
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.verdict import failed, no_verdict
+from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.retry.outcome import add_transport_retries, fail
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Spent, call_agent
@@ -82,7 +82,7 @@ def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int) -
     # A run that has ended keeps its own result: the budget only prevents further calls.
     if reason is None or update.get("status", "executing") != "executing":
         return update
-    return {**update, "question": None, **failed("budget_exceeded", reason, step_index)}
+    return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 
 
 def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
@@ -150,5 +150,5 @@ def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> Sta
     try:
         contracts.of(state)
     except ContractFunctionError as error:
-        return failed("contract_error", str(error), current_step(state)[0], error)
+        return build_failure("contract_error", str(error), current_step(state)[0], error)
     return None

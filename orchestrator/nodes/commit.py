@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import (
     Node,
     find_contract_failure,
@@ -41,7 +41,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         totals = with_totals(state, called.spent)
         if isinstance(called, Raised):
             kind = called.kind or "executor_error"
-            return {**totals, **failed(kind, called.message, index, called.error)}
+            return {**totals, **build_failure(kind, called.message, index, called.error)}
         usage = called.spent.usage
         underway: Underway = {**state["underway"], "commitment": called.value, "committing": usage}
         return stop_if_over_budget({**totals, "underway": underway}, run, index)

@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 
 from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context
 from orchestrator.retry.outcome import add_transport_retries
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -82,11 +82,11 @@ async def _compress_context(
     usage = add_usage(state["usage"], called.spent.usage)
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"
-        return {"usage": usage, **failed(kind, called.message, index, called.error)}
+        return {"usage": usage, **build_failure(kind, called.message, index, called.error)}
     context = read_text(called.value)
     if context is None:
         message = f"the compressor returned a {type(called.value).__name__}; text is wanted"
-        return {"usage": usage, **failed("compressor_error", message, index)}
+        return {"usage": usage, **build_failure("compressor_error", message, index)}
     return {"usage": usage, "context": context}
 
 
@@ -111,11 +111,13 @@ async def _execute_step(
         "underway": {**state["underway"], "commitment": None, "committing": None},
     }
     if isinstance(called, Raised):
-        failure = failed(called.kind or "executor_error", called.message, record["step_index"], called.error)
+        failure = build_failure(
+            called.kind or "executor_error", called.message, record["step_index"], called.error
+        )
     elif record["error"] is not None:
-        failure = failed("executor_error", record["error"], record["step_index"])
+        failure = build_failure("executor_error", record["error"], record["step_index"])
     elif reason := run.budget.find_excess(usage):
-        return {**update, **failed("budget_exceeded", reason, record["step_index"])}
+        return {**update, **build_failure("budget_exceeded", reason, record["step_index"])}
     else:
         return update
     return {**update, "attempts": state["attempts"] + 1, **failure}

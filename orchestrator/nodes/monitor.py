@@ -9,9 +9,9 @@ from langgraph.runtime import Runtime
 
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.evaluator import Evaluated, Evaluator, refused_by_the_judge_alone
+from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
 from orchestrator.judging.feedback import feedback_of, warnings_of
-from orchestrator.judging.verdict import failed, no_verdict
+from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import Node, emit_verdicts, get_context, stop_if_over_budget, with_judge_usage
 from orchestrator.retry.outcome import add_transport_retries, fail, next_state
 from orchestrator.runtime.context import RunContext
@@ -70,7 +70,7 @@ def _find_failure(state: OrchestratorState, record: StepRecord, evaluated: Evalu
         unjudged: StepRecord = {**record, "status": "needs_review", "error": error.message}
         return {
             "results": [unjudged],
-            **failed(error.kind or "monitor_error", error.message, record["step_index"], error.error),
+            **build_failure(error.kind or "monitor_error", error.message, record["step_index"], error.error),
         }
     if evaluated.report["status"] != "invalid":
         return None
@@ -94,11 +94,7 @@ def _build_verdict(evaluated: Evaluated) -> VerdictRecord:
     passed = report["status"] in ("passed", "warning")
     if evaluated.unjudged is not None:
         return no_verdict(evaluated.unjudged)
-    if (
-        verdict is not None
-        and verdict["success"] is passed
-        and (passed or refused_by_the_judge_alone(report))
-    ):
+    if verdict is not None and verdict["success"] is passed and (passed or is_refused_by_judge_alone(report)):
         return verdict
     text = str(report["summary"]) if passed else feedback_of(report)
     return VerdictRecord(success=passed, feedback=text)

@@ -10,7 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context
 from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.runtime.context import RunContext
@@ -64,7 +64,7 @@ def join_node(settings: Settings) -> Node:
         update = join_branches(state, state["branches"])
         reason = run.budget.find_excess(update["usage"])
         if reason is not None and update.get("status", "executing") == "executing":
-            update = {**update, **failed("budget_exceeded", reason)}
+            update = {**update, **build_failure("budget_exceeded", reason)}
         # The reducer of "branches" adds; the next parallel steps must not join these again.
         return cast("StateUpdate", {**update, "branches": Overwrite([])})
 

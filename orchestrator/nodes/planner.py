@@ -10,7 +10,7 @@ from langgraph.types import Overwrite
 
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, with_totals
 from orchestrator.planning.plan import PlannedSteps, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
@@ -51,17 +51,17 @@ async def _make_plan(
     called = await call_agent(generate_plan, request, run=run, spent_before=state["usage"])
     totals = with_totals(state, called.spent)
     if isinstance(called, Raised):
-        return {**totals, **failed(called.kind or "planner_error", called.message, error=called.error)}
+        return {**totals, **build_failure(called.kind or "planner_error", called.message, error=called.error)}
     try:
         steps = read_steps(called.value, settings.max_plan_steps)
         step_modes = modes.plan_modes(steps.texts, len(state["plan"]))
     except PlanError as error:
-        return {**totals, **failed("plan_invalid", str(error), error=error)}
+        return {**totals, **build_failure("plan_invalid", str(error), error=error)}
     except ConfigurationError as error:
-        return {**totals, **failed("supervision_invalid", str(error), error=error)}
+        return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
     update = _build_update({**state, **totals}, steps, step_modes)
     if reason := run.budget.find_excess(totals["usage"]):
-        return {**totals, **update, **failed("budget_exceeded", reason)}
+        return {**totals, **update, **build_failure("budget_exceeded", reason)}
     return {**totals, **update}
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final, Literal, Protocol
 
 from orchestrator.judging.feedback import findings_of, report_score
-from orchestrator.judging.verdict import failed
+from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.policy import Outcome, RetryDecision, RetryPolicy
 from orchestrator.retry.stalls import find_stall
 from orchestrator.state.current_step import count_refusals, current_records, format_entry
@@ -136,7 +136,7 @@ def fail(
         "results": [record],
         "attempts": state["attempts"] + 1,
         "question": None,
-        **failed(kind, reason, record["step_index"], error),
+        **build_failure(kind, reason, record["step_index"], error),
     }
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import AgentRun, evaluate
-from orchestrator.judging.agent_run import MAX_CONTEXT, agent_run
+from orchestrator.judging.agent_run import MAX_CONTEXT, build_agent_run
 from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord, Usage
 
 USAGE = Usage(
@@ -99,7 +99,7 @@ records = st.builds(
 
 @given(records, st.text())
 def test_every_execution_is_a_run_that_the_evaluation_takes(execution, context):
-    run = agent_run(execution, context)
+    run = build_agent_run(execution, context)
 
     assert AgentRun.model_validate(run).input == execution["step"]
     assert AgentRun.model_validate_json(json.dumps(run)).metadata.timestamp == execution["started_at"]
@@ -108,19 +108,19 @@ def test_every_execution_is_a_run_that_the_evaluation_takes(execution, context):
 @settings(deadline=None)
 @given(records, st.text())
 def test_no_execution_makes_a_case_invalid(execution, context):
-    assert evaluate({"agent_run": agent_run(execution, context), "keywords": ["x"]}).status != "invalid"
+    assert evaluate({"agent_run": build_agent_run(execution, context), "keywords": ["x"]}).status != "invalid"
 
 
 @given(records, st.text())
 def test_recording_changes_nothing(execution, context):
     before = json.dumps(execution)
-    agent_run(execution, context)
+    build_agent_run(execution, context)
 
     assert json.dumps(execution) == before
 
 
 def test_an_execution_is_told_by_what_was_asked_said_done_and_spent():
-    assert agent_run(record(tool_calls=[call(args={"q": "haiku"})]), "Step 1: Read\nResult: Done.") == {
+    assert build_agent_run(record(tool_calls=[call(args={"q": "haiku"})]), "Step 1: Read\nResult: Done.") == {
         "input": "Write the summary",
         "final_output": "The summary.",
         "tool_calls": [
@@ -144,25 +144,25 @@ def test_an_execution_is_told_by_what_was_asked_said_done_and_spent():
 
 
 def test_tool_calls_keep_their_order():
-    run = agent_run(record(tool_calls=[call("b"), call("a"), call("b")]), "")
+    run = build_agent_run(record(tool_calls=[call("b"), call("a"), call("b")]), "")
 
     assert [one["name"] for one in run["tool_calls"]] == ["b", "a", "b"]
 
 
 def test_a_failed_tool_call_is_told_with_its_error():
-    [told] = agent_run(record(tool_calls=[call(result=None, error="no such file")]), "")["tool_calls"]
+    [told] = build_agent_run(record(tool_calls=[call(result=None, error="no such file")]), "")["tool_calls"]
 
     assert (told["result"], told["error"]) == (None, "no such file")
 
 
 def test_a_tool_call_that_failed_without_a_word_counts_as_an_error():
-    run = agent_run(record(tool_calls=[call(result=None, error="")]), "")
+    run = build_agent_run(record(tool_calls=[call(result=None, error="")]), "")
 
     assert evaluate({"agent_run": run, "keywords": ["x"]})["metrics"]["operational"]["tool_errors"] == 1
 
 
 def test_what_was_not_measured_is_absent():
-    run = agent_run(record(usage=NO_USAGE, model=None, tool_calls=[call(latency_ms=None)]), "")
+    run = build_agent_run(record(usage=NO_USAGE, model=None, tool_calls=[call(latency_ms=None)]), "")
 
     assert {"input_tokens", "output_tokens", "total_tokens", "cost_usd", "model_calls", "model"}.isdisjoint(
         run
@@ -171,44 +171,44 @@ def test_what_was_not_measured_is_absent():
 
 
 def test_a_limit_on_tokens_that_nobody_counted_is_not_kept_by_silence():
-    case = {"agent_run": agent_run(record(usage=NO_USAGE), ""), "thresholds": {"total_tokens": 100}}
+    case = {"agent_run": build_agent_run(record(usage=NO_USAGE), ""), "thresholds": {"total_tokens": 100}}
 
     assert evaluate(case).status == "needs_review"
 
 
 @pytest.mark.parametrize("tokens", [-1, 2**63, 10**400])
 def test_a_count_that_cannot_be_true_is_absent(tokens):
-    assert "total_tokens" not in agent_run(record(usage={**USAGE, "total_tokens": tokens}), "")
+    assert "total_tokens" not in build_agent_run(record(usage={**USAGE, "total_tokens": tokens}), "")
 
 
 @pytest.mark.parametrize("cost", [-0.1, math.inf, math.nan, 10**400])
 def test_an_amount_that_cannot_be_true_is_absent(cost):
-    assert "cost_usd" not in agent_run(record(usage={**USAGE, "cost_usd": cost}), "")
+    assert "cost_usd" not in build_agent_run(record(usage={**USAGE, "cost_usd": cost}), "")
 
 
 def test_a_cost_of_nothing_is_a_measured_cost():
-    assert agent_run(record(usage={**USAGE, "cost_usd": 0.0}), "")["cost_usd"] == 0.0
+    assert build_agent_run(record(usage={**USAGE, "cost_usd": 0.0}), "")["cost_usd"] == 0.0
 
 
 def test_no_token_that_was_counted_is_a_count():
-    assert agent_run(record(usage={**USAGE, "output_tokens": 0}), "")["output_tokens"] == 0
+    assert build_agent_run(record(usage={**USAGE, "output_tokens": 0}), "")["output_tokens"] == 0
 
 
 def test_model_and_retries_that_are_given_go_before_those_of_the_record():
-    run = agent_run(record(), "", model="gemma3", transport_retries=0)
+    run = build_agent_run(record(), "", model="gemma3", transport_retries=0)
 
     assert (run["model"], run["retries"]) == ("gemma3", 0)
 
 
 def test_an_execution_that_ended_in_an_error_said_nothing():
-    run = agent_run(record(result="", error="ValueError: no"), "")
+    run = build_agent_run(record(result="", error="ValueError: no"), "")
 
     assert "final_output" not in run
     assert [message["role"] for message in run["messages"]] == ["user"]
 
 
 def test_an_empty_output_is_an_output():
-    run = agent_run(record(result=""), "")
+    run = build_agent_run(record(result=""), "")
 
     assert (run["final_output"], run["messages"][-1]) == ("", {"role": "assistant", "content": ""})
 
@@ -226,7 +226,7 @@ def test_an_empty_output_is_an_output():
     ],
 )
 def test_arguments_that_are_no_object_are_told_as_json_text(args, told):
-    [one] = agent_run(record(tool_calls=[call(args=args)]), "")["tool_calls"]
+    [one] = build_agent_run(record(tool_calls=[call(args=args)]), "")["tool_calls"]
 
     assert one["args"] == told
 
@@ -240,19 +240,19 @@ def nested(levels):
 
 @pytest.mark.parametrize("levels", [20, 40, 400, 100_000])
 def test_arguments_however_deep_are_told_and_leave_the_case_valid(levels):
-    run = agent_run(record(tool_calls=[call(args=nested(levels))]), "")
+    run = build_agent_run(record(tool_calls=[call(args=nested(levels))]), "")
 
     assert evaluate({"agent_run": run, "keywords": ["summary"]}).status != "invalid"
 
 
 def test_arguments_of_a_usual_depth_stay_an_object():
-    [one] = agent_run(record(tool_calls=[call(args=nested(20))]), "")["tool_calls"]
+    [one] = build_agent_run(record(tool_calls=[call(args=nested(20))]), "")["tool_calls"]
 
     assert one["args"] == nested(20)
 
 
 def test_deeper_arguments_become_json_text():
-    [one] = agent_run(record(tool_calls=[call(args=nested(60))]), "")["tool_calls"]
+    [one] = build_agent_run(record(tool_calls=[call(args=nested(60))]), "")["tool_calls"]
 
     assert json.loads(one["args"]) == nested(60)
 
@@ -260,20 +260,22 @@ def test_deeper_arguments_become_json_text():
 def test_a_context_of_just_the_bound_is_shown_whole():
     context = "x" * MAX_CONTEXT
 
-    assert agent_run(record(), context)["messages"][0]["content"] == context
+    assert build_agent_run(record(), context)["messages"][0]["content"] == context
 
 
 def test_a_longer_context_shows_its_end_and_says_how_much_is_left_out():
-    shown = agent_run(record(), "old" + "n" * MAX_CONTEXT)["messages"][0]["content"]
+    shown = build_agent_run(record(), "old" + "n" * MAX_CONTEXT)["messages"][0]["content"]
 
     assert shown == "[the first 3 characters of the context are left out]\n" + "n" * MAX_CONTEXT
 
 
 def test_without_a_context_the_first_message_is_the_step():
-    assert agent_run(record(), "")["messages"][0] == {"role": "user", "content": "Write the summary"}
+    assert build_agent_run(record(), "")["messages"][0] == {"role": "user", "content": "Write the summary"}
 
 
 def test_a_credential_in_what_a_step_was_given_is_no_finding_against_it():
-    run = agent_run({**record(), "step": "log in with password=hunter2"}, "api_key=sk-abcdefghijklmnop1234")
+    run = build_agent_run(
+        {**record(), "step": "log in with password=hunter2"}, "api_key=sk-abcdefghijklmnop1234"
+    )
 
     assert evaluate({"agent_run": run, "required_content": [{"text": "r"}]})["audit_findings"] == []

@@ -313,8 +313,8 @@ def broken_at(step_index, result):
     ("result", "sentence"),
     [
         (ValueError("no idea"), "the contract function raised ValueError: no idea"),
-        ({"keywords": []}, "the contract function returned {'keywords': []}; an EvaluationContract or None"),
-        (True, "the contract function returned True; an EvaluationContract or None is wanted"),
+        ({"keywords": []}, "the contract function returned {'keywords': []}; return an EvaluationContract"),
+        (True, "the contract function returned True; return an EvaluationContract or None"),
     ],
     ids=["raises", "mapping", "bool"],
 )

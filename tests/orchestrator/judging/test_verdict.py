@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
-from orchestrator.judging.verdict import failed, no_verdict, read_verdict
+from orchestrator.judging.verdict import build_failure, no_verdict, read_verdict
 from orchestrator.retry.outcome import apply_verdict, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
@@ -145,7 +145,7 @@ def test_settling_changes_neither_the_state_nor_the_record():
 
 
 def test_a_failure_outside_of_a_step_names_none():
-    assert failed("planner_error", "broken", error=ValueError("x")) == {
+    assert build_failure("planner_error", "broken", error=ValueError("x")) == {
         "status": "failed",
         "failure": {
             "kind": "planner_error",
@@ -157,6 +157,6 @@ def test_a_failure_outside_of_a_step_names_none():
 
 
 def test_a_failure_of_a_step_counts_it_from_one_for_people_and_from_zero_for_programs():
-    failure = failed("timeout", "too slow", 1)["failure"]
+    failure = build_failure("timeout", "too slow", 1)["failure"]
 
     assert failure == {"kind": "timeout", "message": "step 2: too slow", "step_index": 1, "error_type": None}
