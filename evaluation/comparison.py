@@ -1,4 +1,4 @@
-"""Two sets of runs against each other: control and treatment, A and B."""
+"""Compares two sets of runs, metric by metric: control and treatment, or A and B."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.values import JsonObject
 
 
 class Side(ReportModel):
-    """One metric over one set of runs: what the mean is over is said beside it."""
+    """One metric of one set of runs: its mean and the number of runs with a value."""
 
     runs: int
     scored: int
@@ -31,9 +31,9 @@ class Side(ReportModel):
 
 
 class Sequential(ReportModel):
-    """The verdict that holds however often the comparison is repeated while runs arrive.
+    """A verdict that stays valid if the comparison is repeated while runs arrive.
 
-    Runs are paired by their places; the first control run with the first treatment run.
+    Runs are paired by position: the first control run with the first treatment run.
     """
 
     verdict: Verdict
@@ -41,7 +41,7 @@ class Sequential(ReportModel):
     pairs: int
     ties: int
     unscored_pairs: int
-    """Pairs of which one run or both have no value."""
+    """Pairs with a run that has no value."""
     unpaired_runs: int
     """Runs of the longer side beyond the shorter."""
 
@@ -54,26 +54,26 @@ class MetricComparison(ReportModel):
     control: Side
     treatment: Side
     difference: float | None = None
-    """Of the means, treatment less control, in the metric's unit."""
+    """Mean of the treatment minus mean of the control, in the metric's unit."""
     interval: tuple[float, float] | None = None
-    """Of the difference, by bootstrap."""
+    """Bootstrap interval of the difference."""
     interval_method: str | None = None
     effect_size: float | None = None
     """Cliff's delta, -1 to 1."""
     effect_interval: tuple[float, float] | None = None
     p_value: float | None = None
-    """Mann and Whitney's, for one look at independent runs."""
+    """Of the test of Mann and Whitney, valid for one look at independent runs."""
     adjusted_p_value: float | None = None
-    """After Benjamini and Hochberg, over all metrics that were scored."""
+    """After Benjamini and Hochberg, over all scored metrics."""
     shown: bool | None = None
-    """Whether the adjusted p-value is alpha at the most."""
+    """Whether the adjusted p-value is at most alpha."""
     better: bool | None = None
-    """Whether the treatment is better, where a difference is shown and the direction of better is known."""
+    """Whether the treatment is better; None if no difference is shown or the better direction is unknown."""
     sequential: Sequential | None = None
 
 
 class Comparison(ReportModel):
-    """What two sets of runs say of each other; a difference that is not shown is no proof of equality."""
+    """The comparison of two sets of runs; a difference that is not shown is no proof of equality."""
 
     status: OutcomeStatus
     reason: str
@@ -88,11 +88,11 @@ class Comparison(ReportModel):
 Run: TypeAlias = BaseModel | JsonObject
 """A report, its ``metrics``, or numbers by name."""
 _FEWEST: Final = 2
-"""Values that each side needs."""
+"""Values that each side needs: one value has no spread."""
 
 
 Column: TypeAlias = Sequence[float | None]
-"""One metric of one side by run, None where a run has no value."""
+"""One metric of one side, by run; None if a run has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +111,16 @@ def compare(
 ) -> Comparison:
     """Compare two sets of runs, metric by metric.
 
-    For each: the means and their difference with a bootstrap interval, Cliff's delta with its interval, a
-    p-value adjusted over the metrics, and a sequential test that may be looked at after every run. A metric
-    with fewer than two values on a side is not compared, and says so with its counts.
+    For each metric: the means, their difference with a bootstrap interval, Cliff's delta with its interval, a
+    p-value adjusted over the metrics, and a sequential test that may be read after every run. A metric with
+    fewer than two values on a side is not compared, and its reason gives the counts.
 
     Args:
         control: Reports of ``evaluate``, their ``metrics``, or numbers by name.
-        treatment: Likewise; for the sequential test in the order of arrival.
-        metrics: Which to compare; by default all that any run has.
+        treatment: The same; for the sequential test, in the order of arrival.
+        metrics: The metrics to compare. Default: all metrics of any run.
         alpha: The accepted rate of false alarms, between 0 and 1.
-        seed: Of the bootstrap, 0 or more; the same runs and seed give the same comparison.
+        seed: Seed of the bootstrap, 0 or more; the same runs and seed give the same comparison.
 
     Raises:
         ContractError: ``alpha`` is not between 0 and 1, ``seed`` is negative, or a run is no object.
@@ -128,14 +128,15 @@ def compare(
     """
     if not 0.0 < alpha < 1.0 or seed < 0:
         raise ContractError(
-            f"alpha has to lie between 0 and 1, seed has to be 0 or more; not {alpha}, {seed}"
+            f"alpha has to lie between 0 and 1 and seed has to be 0 or more, not {alpha} and {seed}"
         )
-    wanted = () if metrics is None else tuple(dict.fromkeys(metrics))
-    before, after = _read(control, "control", wanted), _read(treatment, "treatment", wanted)
-    names = sorted({name for run in (*before, *after) for name in run}) if metrics is None else wanted
-    columns = {name: (_column(name, before), _column(name, after)) for name in names}
-    compared = _by_metric(columns, alpha, seed)
-    scored = sum(one.status == "scored" for one in compared.values())
+    requested = () if metrics is None else tuple(dict.fromkeys(metrics))
+    before = _read_runs(control, "control", requested)
+    after = _read_runs(treatment, "treatment", requested)
+    names = sorted({name for run in (*before, *after) for name in run}) if metrics is None else requested
+    columns = {name: (_build_column(name, before), _build_column(name, after)) for name in names}
+    compared = _compare_metrics(columns, alpha, seed)
+    scored = sum(result.status == "scored" for result in compared.values())
     return Comparison(
         status="scored" if scored else "missing_data",
         reason=f"{scored} of {len(names)} metrics over {len(before)} control and {len(after)} treatment runs",
@@ -147,16 +148,17 @@ def compare(
     )
 
 
-def _read(runs: Iterable[Run], side: str, wanted: Sequence[str]) -> list[Mapping[str, float]]:
-    def known(name: str) -> bool:
-        return is_metric(name) or name in wanted
+def _read_runs(runs: Iterable[Run], side: str, requested: Sequence[str]) -> list[Mapping[str, float]]:
+    def is_known(name: str) -> bool:
+        return is_metric(name) or name in requested
 
     return [
-        read_measurements(_object(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)
+        read_measurements(_read_object(run, f"{side}[{place}]"), is_known).values
+        for place, run in enumerate(runs)
     ]
 
 
-def _object(run: Run, place: str) -> JsonObject:
+def _read_object(run: Run, place: str) -> JsonObject:
     if isinstance(run, BaseModel):
         return run.model_dump()
     if not isinstance(run, Mapping):
@@ -166,67 +168,71 @@ def _object(run: Run, place: str) -> JsonObject:
     return run
 
 
-def _column(name: str, runs: Sequence[Mapping[str, float]]) -> Column:
+def _build_column(name: str, runs: Sequence[Mapping[str, float]]) -> Column:
     return [run.get(name) for run in runs]
 
 
-def _scored(column: Column) -> list[float]:
+def _present_values(column: Column) -> list[float]:
     return [value for value in column if value is not None]
 
 
-def _by_metric(
+def _compare_metrics(
     columns: Mapping[str, tuple[Column, Column]], alpha: float, seed: int
 ) -> dict[str, MetricComparison]:
-    found = {name: _tested(*sides, alpha, seed) for name, sides in columns.items()}
-    tested = {name: one for name, one in found.items() if isinstance(one, _Tested)}
-    p_values = dict(zip(tested, adjust_p_values([one.test.p_value for one in tested.values()]), strict=True))
+    tests = {name: _test_metric(*sides, alpha, seed) for name, sides in columns.items()}
+    scored = {name: test for name, test in tests.items() if isinstance(test, _Tested)}
+    p_values = dict(
+        zip(scored, adjust_p_values([test.test.p_value for test in scored.values()]), strict=True)
+    )
     return {
-        name: _told(name, columns[name], one, p_values[name], alpha)
-        if isinstance(one, _Tested)
+        name: _build_comparison(name, columns[name], test, p_values[name], alpha)
+        if isinstance(test, _Tested)
         else MetricComparison(
-            status=one["status"],
-            reason=one["reason"],
-            control=_side(columns[name][0]),
-            treatment=_side(columns[name][1]),
+            status=test["status"],
+            reason=test["reason"],
+            control=_summarize_side(columns[name][0]),
+            treatment=_summarize_side(columns[name][1]),
         )
-        for name, one in found.items()
+        for name, test in tests.items()
     }
 
 
-def _tested(control: Column, treatment: Column, alpha: float, seed: int) -> _Tested | Unscored:
-    before, after = _scored(control), _scored(treatment)
+def _test_metric(control: Column, treatment: Column, alpha: float, seed: int) -> _Tested | Unscored:
+    before, after = _present_values(control), _present_values(treatment)
     if min(len(before), len(after)) < _FEWEST:
-        have = f"{len(before)} of {len(control)} control and {len(after)} of {len(treatment)} treatment runs"
-        return missing_data(f"{have} have a value; {_FEWEST} are needed on each side")
+        counts = (
+            f"{len(before)} of {len(control)} control and {len(after)} of {len(treatment)} treatment runs"
+        )
+        return missing_data(f"{counts} have a value; {_FEWEST} are needed on each side")
     difference = mean_difference(before, after, confidence=1.0 - alpha, seed=seed)
     return _Tested(difference, two_sample_test(before, after, confidence=1.0 - alpha))
 
 
-def _told(
-    metric: str, columns: tuple[Column, Column], found: _Tested, p_value: float, alpha: float
+def _build_comparison(
+    metric: str, columns: tuple[Column, Column], tested: _Tested, p_value: float, alpha: float
 ) -> MetricComparison:
-    control, treatment = _side(columns[0]), _side(columns[1])
-    effect, shown = found.test.effect, p_value <= alpha
+    control, treatment = _summarize_side(columns[0]), _summarize_side(columns[1])
+    effect, shown = tested.test.effect, p_value <= alpha
     return MetricComparison(
         status="scored",
-        reason=_sentence(metric, control, treatment, shown, p_value),
+        reason=_describe_result(metric, control, treatment, shown, p_value),
         control=control,
         treatment=treatment,
-        difference=found.difference.value,
-        interval=_ends(found.difference.interval),
-        interval_method=found.difference.method,
+        difference=tested.difference.value,
+        interval=_interval_ends(tested.difference.interval),
+        interval_method=tested.difference.method,
         effect_size=effect.delta,
-        effect_interval=_ends(effect.interval),
-        p_value=found.test.p_value,
+        effect_interval=_interval_ends(effect.interval),
+        p_value=tested.test.p_value,
         adjusted_p_value=p_value,
         shown=shown,
-        better=_better(metric, effect.delta) if shown else None,
-        sequential=_sequential(*columns, alpha),
+        better=_is_better(metric, effect.delta) if shown else None,
+        sequential=_run_sequential_test(*columns, alpha),
     )
 
 
-def _side(column: Column) -> Side:
-    values = _scored(column)
+def _summarize_side(column: Column) -> Side:
+    values = _present_values(column)
     return Side(
         runs=len(column),
         scored=len(values),
@@ -235,30 +241,30 @@ def _side(column: Column) -> Side:
     )
 
 
-def _ends(interval: Interval) -> tuple[float, float]:
+def _interval_ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _better(metric: str, delta: float) -> bool | None:
+def _is_better(metric: str, delta: float) -> bool | None:
     direction = DIRECTIONS.get(metric)
     return None if direction is None or delta == 0.0 else (delta > 0.0) is (direction == "higher")
 
 
-def _sentence(metric: str, control: Side, treatment: Side, shown: bool, p_value: float) -> str:
+def _describe_result(metric: str, control: Side, treatment: Side, shown: bool, p_value: float) -> str:
     means = f"{metric}: mean {control.mean:g} in control, {treatment.mean:g} in treatment"
     word = "a difference is shown" if shown else "no difference is shown"
     return f"{means}; {word} (adjusted p {p_value:.2g})"
 
 
-def _sequential(control: Column, treatment: Column, alpha: float) -> Sequential:
+def _run_sequential_test(control: Column, treatment: Column, alpha: float) -> Sequential:
     pairs = list(zip(control, treatment, strict=False))
-    whole = [(before, after) for before, after in pairs if before is not None and after is not None]
-    test = sequential_test(whole, alpha)
+    complete = [(before, after) for before, after in pairs if before is not None and after is not None]
+    test = sequential_test(complete, alpha)
     return Sequential(
         verdict=test.verdict,
         p_value=test.p_value,
         pairs=test.pairs,
         ties=test.ties,
-        unscored_pairs=len(pairs) - len(whole),
+        unscored_pairs=len(pairs) - len(complete),
         unpaired_runs=abs(len(control) - len(treatment)),
     )

@@ -1,4 +1,4 @@
-"""What a caller can plug into an evaluation: judge, embedder, prices, functions, clock."""
+"""The plug-ins of an evaluation: judge, embedder, prices, argument functions, clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a case from the caller's data, or lists what is wrong with it; wrong data never raises."""
+"""Reads a case from the caller's data, or lists its problems; wrong data never raises."""
 
 from __future__ import annotations
 

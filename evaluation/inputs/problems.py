@@ -1,4 +1,4 @@
-"""Describes pydantic's errors in plain sentences: where, what was given, what is accepted."""
+"""Describes pydantic's errors in plain sentences: the place, the accepted and the given value."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _describe(group: Sequence[_Problem], known_names: Sequence[str]) -> str:
         return "is missing; add it"
     if error["type"] in {"value_error", "assertion_error"}:
         return error["msg"].partition(", ")[2]
-    accepted = " or ".join(dict.fromkeys(_expected(problem.error) for problem in group))
+    accepted = " or ".join(dict.fromkeys(_describe_accepted(problem.error) for problem in group))
     return f"give {accepted}, not {_describe_given(error['input'])}"
 
 
@@ -112,7 +112,7 @@ def _describe_unknown(name: str, known_names: Sequence[str]) -> str:
     return f"is no known field; {f'did you mean {close[0]!r}?' if close else 'leave it out'}"
 
 
-def _expected(error: ErrorDetails) -> str:
+def _describe_accepted(error: ErrorDetails) -> str:
     text = _EXPECTED.get(error["type"])
     return text.format(**error.get("ctx", {})) if text else error["msg"].removeprefix("Input should be ")
 

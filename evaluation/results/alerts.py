@@ -1,4 +1,4 @@
-"""Builds alerts from outcomes and audit findings: what is wrong, what to change, and who owns it."""
+"""Builds alerts from outcomes and audit findings: the problem, the change, and the owner."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def build_outcome(  # noqa: PLR0917
     limit: object = None,
     owner: str | None = None,
 ) -> MetricOutcome:
-    """Build an outcome; ``reason`` is a sentence on what is wrong and what to change."""
+    """Build an outcome; ``reason`` names in one sentence the problem and the change."""
     return {
         "kind": kind,
         "metric": metric,
