@@ -161,12 +161,14 @@ def _run_in_threads(
     cases: Iterable[object], plugins: Plugins, concurrency: int
 ) -> Iterator[EvaluationReport]:
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
+        # Twice as many as threads, so that no thread waits while the oldest case is slow.
         yield from in_order(pool, partial(_build_report, plugins=plugins), cases, 2 * concurrency)
 
 
 def _run_in_processes(
     cases: Iterable[object], plugins: Plugins, processes: int
 ) -> Iterator[EvaluationReport]:
+    # Not fork: a forked child inherits locks that other threads hold, for instance of a judge's client.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_build_reports, plugins=plugins)
         encoded = (_encode_case(case, plugins) for case in cases)

@@ -128,6 +128,7 @@ def _refuse(problems: list[str], value: object) -> RefusedCase:
 
 def _to_plain(data: object) -> object:
     """Write models as plain values."""
+    # Only fields that are set: a default that is written out would count as a demand of the contract.
     if isinstance(data, CaseWithBaseline):
         case = _to_plain(data.case)
         baseline = {"baseline_metrics": _to_plain(data.baseline)}

@@ -53,6 +53,7 @@ def describe_errors(error: ValidationError, data: object, known_names: Sequence[
         known_names: Names of fields, one of which is proposed for an unknown field that resembles it.
     """
     problems = [_locate(detail, data) for detail in error.errors(include_url=False)]
+    # One sentence for each place, although pydantic reports an error for each form that it accepts there.
     by_path: dict[Path, list[_Problem]] = {}
     for problem in problems:
         by_path.setdefault(problem.path, []).append(problem)

@@ -49,6 +49,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     sources = [*_outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS)]
     if plugins.include_raw or not sources:
         return update
+    # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
     return redactor.clean(_explain_withholding(state, quote) if redactor.withholds else update)
 

@@ -93,6 +93,7 @@ class Evaluator:
         """
         judging = _Judging(self, record, run, state["usage"])
         recorded = build_agent_run(record, state["context"], model=record["model"])
+        # A context variable, because one compiled graph serves steps that run in parallel.
         token = _ask.set(judging.ask)
         try:
             final = await self._run({**contract, "agent_run": recorded})
