@@ -14,8 +14,8 @@ from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import draw_mermaid, draw_png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
-from orchestrator.runner import Runner
 from orchestrator.runs.launch import Launcher
+from orchestrator.runs.runner import Runner
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now
 from orchestrator.runtime.events import Event, Hook
