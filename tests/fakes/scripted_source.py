@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.orchestrator.cli.chat_server import answers, serving
+from tests.fakes.chat_server import answers, serving
 
 _LOCAL, _SCRIPTED = '("local"', '("openai:scripted"'
 

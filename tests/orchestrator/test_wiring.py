@@ -12,7 +12,7 @@ from evaluation import EvaluationContract
 from orchestrator import Budget, RetryPolicy, SupervisionPolicy
 from orchestrator.settings import Settings
 from orchestrator.wiring import build_orchestrator
-from tests.orchestrator.cli.chat_server import SUPERVISE, answers, assessment, serving, supervision
+from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
 
 BY_NEED = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from orchestrator.cli.app import app
-from tests.orchestrator.cli.chat_server import ChatServer, answers, serving
+from tests.fakes.chat_server import ChatServer, answers, serving
 
 
 @pytest.fixture

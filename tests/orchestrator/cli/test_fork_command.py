@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.orchestrator.cli.chat_server import plan
+from tests.fakes.chat_server import plan
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 
 from orchestrator import LangGraphOrchestrator, RunStarted
 from orchestrator.cli.session import follow
+from tests.fakes.chat_server import plan, verdict
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
-from tests.orchestrator.cli.chat_server import plan, verdict
 
 pytestmark = [
     pytest.mark.usefixtures("interruptible_children"),

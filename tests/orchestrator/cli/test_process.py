@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from orchestrator.cli.app import app
 from orchestrator.cli.interruption import exit_on_ctrl_c
 from orchestrator.cli.main import _LossyFile
-from tests.orchestrator.cli.chat_server import plan
+from tests.fakes.chat_server import plan
 
 FINISH_S = 60
 RUN = ("run", "the task", "--model", "openai:scripted")

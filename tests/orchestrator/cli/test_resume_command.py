@@ -11,11 +11,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.view.question import format_resume_command
 from orchestrator.persistence import open_store
+from tests.fakes.chat_server import plan, supervision, verdict
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
-from tests.orchestrator.cli.chat_server import plan, supervision, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 FINISH_S = 60

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import pytest
 
 from orchestrator.state.graph_state import OrchestratorState
-from tests.orchestrator.cli.chat_server import plan, verdict
+from tests.fakes.chat_server import plan, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 REFUSING = {"verdicts": [verdict(False, "too short")]}

@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 import pytest
 
 from orchestrator.cli.app import app
-from tests.orchestrator.cli.chat_server import plan
+from tests.fakes.chat_server import plan
 
 FINISH_S = 60
 RUN = ("run", "the task", "--model", "openai:scripted")
