@@ -26,13 +26,13 @@ from .runtime.events import StepStarted as StepStarted
 from .state.graph_state import Failure as Failure
 from .state.graph_state import JudgeCalls as JudgeCalls
 from .state.graph_state import OrchestratorState as OrchestratorState
-from .state.graph_state import Question as Question
 from .state.graph_state import Retries as Retries
-from .state.graph_state import StepRecord as StepRecord
-from .state.graph_state import ToolCallRecord as ToolCallRecord
-from .state.graph_state import Usage as Usage
 from .state.records import HumanAnswer as HumanAnswer
+from .state.records import Question as Question
+from .state.records import StepRecord as StepRecord
 from .state.records import SupervisionRecord as SupervisionRecord
+from .state.records import ToolCallRecord as ToolCallRecord
+from .state.usage import Usage as Usage
 from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.policy import SupervisionPolicy as SupervisionPolicy
 from .supervision.protocols import Supervisor as Supervisor

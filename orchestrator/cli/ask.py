@@ -12,7 +12,7 @@ from rich.text import Text
 
 from orchestrator.cli.interruption import raise_on_ctrl_c
 from orchestrator.cli.view.question import draw_question
-from orchestrator.state.graph_state import Question
+from orchestrator.state.records import Question
 
 Answer: TypeAlias = Mapping[str, str]
 _LETTERS: Final = {"a": "approve", "c": "correct", "d": "deny"}

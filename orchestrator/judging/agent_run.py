@@ -7,8 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.state.graph_state import Json, StepRecord, ToolCallRecord, Usage
 from orchestrator.state.plain_values import is_deep
+from orchestrator.state.records import Json, StepRecord, ToolCallRecord
+from orchestrator.state.usage import Usage
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""

@@ -9,8 +9,9 @@ from typing import Final, TypeAlias, cast
 from evaluation import EvaluationContract
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.state.current_step import current_step, read_planned_contract
-from orchestrator.state.graph_state import Json, OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.state.records import Json
 
 ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
 ContractSource: TypeAlias = EvaluationContract | ContractFunction | None

@@ -29,9 +29,10 @@ from orchestrator.runtime.nested_graphs import (
     use_node_config,
     without_inherited_durability,
 )
-from orchestrator.state.graph_state import NO_USAGE, Json, OrchestratorState, StepRecord, Usage, VerdictRecord
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.usage import add_usage
+from orchestrator.state.records import Json, StepRecord, VerdictRecord
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
 """Criteria that add nothing to the objective."""

@@ -9,7 +9,7 @@ from evaluation.results.alerts import Alert
 from evaluation.results.state import EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
-from orchestrator.state.graph_state import Json
+from orchestrator.state.records import Json
 
 MAX_FEEDBACK: Final = 1500
 """Most characters of a feedback: small local models lose the task in a longer one."""

@@ -7,7 +7,7 @@ from typing import TypeAlias, cast
 
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import MetricOutcome
-from orchestrator.state.graph_state import Json
+from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, Json]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agents.contracts import UNREADABLE_PREFIX
-from orchestrator.state.graph_state import Failure, FailureKind, StateUpdate, VerdictRecord
+from orchestrator.state.graph_state import Failure, FailureKind, StateUpdate
 from orchestrator.state.plain_values import plain_text, read_text
+from orchestrator.state.records import VerdictRecord
 
 
 def read_verdict(answer: object) -> VerdictRecord | None:

@@ -18,15 +18,9 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_step, read_correction
-from orchestrator.state.graph_state import (
-    NO_USAGE,
-    FailureKind,
-    OrchestratorState,
-    StateUpdate,
-    StepRecord,
-    Usage,
-)
-from orchestrator.state.usage import add_usage
+from orchestrator.state.graph_state import FailureKind, OrchestratorState, StateUpdate
+from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")
 

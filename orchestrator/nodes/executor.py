@@ -30,9 +30,9 @@ from orchestrator.state.current_step import (
     read_correction,
     supervision_mode,
 )
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import SupervisionMode, SupervisionRecord
+from orchestrator.state.records import StepRecord, SupervisionMode, SupervisionRecord
 from orchestrator.state.usage import add_usage
 from orchestrator.supervision.human import blank_supervision
 

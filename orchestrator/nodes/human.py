@@ -12,8 +12,8 @@ from orchestrator.retry.outcome import accept, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
-from orchestrator.state.graph_state import OrchestratorState, Question, StateUpdate, StepRecord
-from orchestrator.state.records import HumanAnswer
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.records import HumanAnswer, Question, StepRecord
 from orchestrator.supervision.human import read_answer, with_answer
 
 

@@ -17,14 +17,8 @@ from orchestrator.retry.outcome import add_transport_retries, fail, next_state
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
-from orchestrator.state.graph_state import (
-    Json,
-    JudgeCalls,
-    OrchestratorState,
-    StateUpdate,
-    StepRecord,
-    VerdictRecord,
-)
+from orchestrator.state.graph_state import JudgeCalls, OrchestratorState, StateUpdate
+from orchestrator.state.records import Json, StepRecord, VerdictRecord
 from orchestrator.state.usage import add_usage
 
 

@@ -16,7 +16,8 @@ from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event
 from orchestrator.settings import Settings
-from orchestrator.state.graph_state import NO_USAGE, OrchestratorState, StateUpdate
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.usage import NO_USAGE
 
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 

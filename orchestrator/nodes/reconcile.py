@@ -10,7 +10,8 @@ from orchestrator.retry.outcome import ask_person, next_state, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.records import StepRecord
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
 

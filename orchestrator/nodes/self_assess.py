@@ -8,8 +8,8 @@ from orchestrator.nodes.base import Node, call_supervision, get_context
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
-from orchestrator.state.records import SelfAssessment
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.records import SelfAssessment, StepRecord
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Assess
 

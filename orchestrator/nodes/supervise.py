@@ -10,8 +10,8 @@ from orchestrator.retry.outcome import ask_person, fail, next_state, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate, StepRecord
-from orchestrator.state.records import SuperviseRequest, SupervisorVerdict
+from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.records import StepRecord, SuperviseRequest, SupervisorVerdict
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Supervise
 

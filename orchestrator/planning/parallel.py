@@ -16,11 +16,10 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     Retries,
     StateUpdate,
-    StepRecord,
-    append_entries,
     blank_state,
-    merge_records,
 )
+from orchestrator.state.records import StepRecord
+from orchestrator.state.reducers import append_entries, merge_records
 from orchestrator.state.usage import add_usage
 
 _ACCEPTED: Final = ("validated", "warning")

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
-from orchestrator.state.graph_state import Json
 from orchestrator.state.plain_values import format_repr, plain_json, read_text
+from orchestrator.state.records import Json
 
 # "description" first: a model that fills both fields may put only the number into "step".
 _TEXT_FIELDS: Final = ("description", "step")

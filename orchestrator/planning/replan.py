@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
-from orchestrator.state.graph_state import (
-    NOTHING_UNDERWAY,
-    Declared,
-    Json,
-    OrchestratorState,
-    StateUpdate,
-)
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.graph_state import NOTHING_UNDERWAY, Declared, OrchestratorState, StateUpdate
+from orchestrator.state.records import Json, SupervisionMode
 
 
 def build_plan_update(steps: PlannedSteps, modes: list[SupervisionMode] | None, run_id: str) -> StateUpdate:

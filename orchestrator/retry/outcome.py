@@ -11,14 +11,8 @@ from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.policy import Outcome, RetryDecision, RetryPolicy
 from orchestrator.retry.stalls import find_stall
 from orchestrator.state.current_step import count_refusals, current_records, format_entry
-from orchestrator.state.graph_state import (
-    FailureKind,
-    OrchestratorState,
-    RecordStatus,
-    Retries,
-    StateUpdate,
-    StepRecord,
-)
+from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
+from orchestrator.state.records import RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question
 from orchestrator.supervision.policy import SupervisionPolicy
 

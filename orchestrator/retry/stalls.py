@@ -11,8 +11,8 @@ from pydantic import Field
 
 from orchestrator.judging.feedback import report_score
 from orchestrator.settings_model import SettingsModel
-from orchestrator.state.graph_state import StepRecord
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import StepRecord
 
 _NAME_LENGTH: Final = 60
 

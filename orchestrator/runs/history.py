@@ -25,7 +25,8 @@ from orchestrator.runs.summary import (
     version_problem,
 )
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import OrchestratorState, StepRecord
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
 from orchestrator.state.stored_form import convert_read_errors
 
 

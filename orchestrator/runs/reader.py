@@ -23,15 +23,9 @@ from orchestrator.runs.summary import (
     unreadable_summary,
     version_problem,
 )
-from orchestrator.state.graph_state import (
-    BRANCH,
-    OrchestratorState,
-    Question,
-    StateUpdate,
-    StepRecord,
-    merge_record_lists,
-    merge_records,
-)
+from orchestrator.state.graph_state import BRANCH, OrchestratorState, StateUpdate
+from orchestrator.state.records import Question, StepRecord
+from orchestrator.state.reducers import merge_record_lists, merge_records
 from orchestrator.state.stored_form import validate_state
 
 _RESULTS: Final = "results"

@@ -12,8 +12,9 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
 from orchestrator.state.current_step import current_step
-from orchestrator.state.graph_state import ADDED_TO, BRANCH, OrchestratorState, Question, blank_state
+from orchestrator.state.graph_state import ADDED_TO, BRANCH, OrchestratorState, blank_state
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Question
 from orchestrator.state.stored_form import convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision.human import is_overdue, read_answer
 

@@ -13,8 +13,10 @@ from langgraph.types import Interrupt
 
 from orchestrator.runs.resume import PLANNER, as_planning
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, trigger_channel
-from orchestrator.state.graph_state import ADDED_TO, OrchestratorState, Question, Usage
+from orchestrator.state.graph_state import ADDED_TO, OrchestratorState
+from orchestrator.state.records import Question
 from orchestrator.state.stored_form import parse_time, read_start_time, schema_problem
+from orchestrator.state.usage import Usage
 
 StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
 

@@ -18,8 +18,10 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import without_inherited_durability
 from orchestrator.runtime.usage_recorder import UsageRecorder, use_recorder
-from orchestrator.state.graph_state import FailureKind, ToolCallRecord, Usage
+from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text
+from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.usage import Usage
 
 T = TypeVar("T")
 

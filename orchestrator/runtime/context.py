@@ -16,8 +16,8 @@ from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.usage_recorder import UsageRecorder
-from orchestrator.state.graph_state import NO_USAGE, Failure, FailureKind, OrchestratorState, Usage
-from orchestrator.state.usage import add_usage
+from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,9 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from orchestrator.state.graph_state import (
-    OrchestratorState,
-    Question,
-    RunStatus,
-    StepRecord,
-    Usage,
-    VerdictRecord,
-)
+from orchestrator.state.graph_state import OrchestratorState, RunStatus
+from orchestrator.state.records import Question, StepRecord, VerdictRecord
+from orchestrator.state.usage import Usage
 
 _log: Final = logging.getLogger(__name__)
 

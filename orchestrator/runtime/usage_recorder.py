@@ -21,8 +21,9 @@ from langgraph.types import Command
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.model_usage import ModelCall, read_error_tokens, read_tokens, sum_calls
-from orchestrator.state.graph_state import ToolCallRecord, Usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
+from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.usage import Usage
 
 Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""

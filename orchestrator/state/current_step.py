@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.state.graph_state import Json, OrchestratorState, StepRecord
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import Json, StepRecord, SupervisionMode
 
 
 def current_step(state: OrchestratorState) -> tuple[int, str]:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import add
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NotRequired, TypeVar
+from typing import Annotated, Final, Literal, NotRequired
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import AnswerWord, Commitment, SupervisionMode, SupervisionRecord
-
-T = TypeVar("T")
-if TYPE_CHECKING:
-    Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-else:
-    # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
-    Json = object
+from orchestrator.state.records import Commitment, Json, Question, StepRecord, SupervisionMode
+from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
+from orchestrator.state.usage import NO_USAGE, Usage
 
 BRANCH: Final = "branch_node"
 RunStatus = Literal["planning", "executing", "success", "failed"]
-RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 FailureKind = Literal[
     "plan_invalid",
     "planner_error",
@@ -41,66 +34,6 @@ FailureKind = Literal[
 ]
 
 
-class Usage(TypedDict):
-    """Model calls with their tokens, costs and time, as LangChain's callbacks reported them.
-
-    If a model call reported no tokens, the tokens are None and ``token_source`` is "missing", because a sum
-    would be too small. ``cost_usd`` is None unless there is a price for every model called.
-    """
-
-    model_calls: int
-    failed_model_calls: int
-    input_tokens: int | None
-    output_tokens: int | None
-    total_tokens: int | None
-    token_source: Literal["measured", "missing"]
-    cost_usd: float | None
-    latency_ms: float
-
-
-class ToolCallRecord(TypedDict):
-    """One tool call of an execution. Calls are in the order of their starts."""
-
-    name: str
-    args: Json
-    result: str | None
-    error: str | None
-    latency_ms: float | None
-
-
-class VerdictRecord(TypedDict):
-    """The verdict of the monitor on an execution."""
-
-    success: bool
-    feedback: str
-
-
-class StepRecord(TypedDict):
-    """One execution of one step. The monitor and the supervision complete it.
-
-    ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
-    ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
-    """
-
-    step_index: int
-    step: str
-    attempt: int
-    result: str
-    status: RecordStatus
-    verdict: VerdictRecord | None
-    report: dict[str, Json] | None
-    warnings: list[str]
-    supervision: SupervisionRecord | None
-    tool_calls: list[ToolCallRecord]
-    usage: Usage
-    judge_usage: Usage | None
-    model: str | None
-    transport_retries: int
-    replan: int
-    started_at: str
-    error: str | None
-
-
 class Retries(TypedDict):
     """Numbers of retries: of calls to a server, of executions of a step, of plans."""
 
@@ -114,28 +47,6 @@ class JudgeCalls(TypedDict):
 
     made: int
     saved: int
-
-
-class Question(TypedDict):
-    """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
-
-    ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
-    deadline. ``problem`` says why the answer before was refused.
-    """
-
-    id: str
-    kind: Literal["supervision", "review", "agent"]
-    step_index: int
-    step: str
-    attempt: int
-    text: str
-    output: str
-    findings: list[str]
-    accepts: list[AnswerWord]
-    asked_at: str
-    deadline: str | None
-    on_deadline: Literal["approve", "deny"]
-    problem: str | None
 
 
 class Failure(TypedDict):
@@ -190,56 +101,6 @@ class BranchEnd(TypedDict):
     failure: Failure | None
     replan: str | None
     attempts: int
-
-
-def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
-    """Reducer of ``results``: inserts records, and replaces records of the same step and attempt.
-
-    The records are in the order of the plan; the records of a step are in the order of its executions.
-    """
-    merged = list(current)
-    for record in new:
-        position = _find_position(merged, record)
-        if position > 0 and _sort_key(merged[position - 1]) == _sort_key(record):
-            merged[position - 1] = record
-        else:
-            merged.insert(position, record)
-    return merged
-
-
-def _sort_key(record: StepRecord) -> tuple[int, int]:
-    return record["step_index"], record["attempt"]
-
-
-def _find_position(records: Sequence[StepRecord], record: StepRecord) -> int:
-    """Returns the position after the last record that is not later."""
-    position = len(records)
-    # From the end: nearly every record belongs there.
-    while position and _sort_key(records[position - 1]) > _sort_key(record):
-        position -= 1
-    return position
-
-
-def merge_record_lists(
-    current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]
-) -> list[StepRecord]:
-    """``merge_records`` for several updates in their order."""
-    return merge_records(current, [record for write in writes for record in write])
-
-
-def append_entries(context: str, entries: Sequence[str]) -> str:
-    """Reducer of ``context``: adds the entries at the end."""
-    return "\n\n".join(part for part in (context, *entries) if part)
-
-
-def append_items(items: Sequence[str], writes: Sequence[Sequence[str]]) -> list[str]:
-    """Reducer of ``warnings``: adds the items at the end."""
-    return [*items, *(item for write in writes for item in write)]
-
-
-def replace_value(_: T, writes: Sequence[T]) -> T:
-    """Reducer of fields that are replaced: the latest value."""
-    return writes[-1]
 
 
 _MAX_DELTA: Final = 1_000_000
@@ -320,16 +181,6 @@ class StateUpdate(TypedDict, total=False):
     usage: Usage
 
 
-NO_USAGE: Final = Usage(
-    model_calls=0,
-    failed_model_calls=0,
-    input_tokens=None,
-    output_tokens=None,
-    total_tokens=None,
-    token_source="missing",  # noqa: S106 - tokens of text
-    cost_usd=None,
-    latency_ms=0.0,
-)
 NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None, replan=None, branch=None)
 
 

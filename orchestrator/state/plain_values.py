@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from orchestrator.state.graph_state import Json
+from orchestrator.state.records import Json
 
 MAX_DEPTH: Final = 200
 """Maximum levels of nesting. Stores refuse values that are nested much deeper."""

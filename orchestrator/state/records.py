@@ -1,10 +1,18 @@
-"""The records of supervision in the state: plain JSON values, so that any store can hold them."""
+"""The records of executions and of supervision in the state, and the questions for people."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import TypedDict
+
+from orchestrator.state.usage import Usage
+
+if TYPE_CHECKING:
+    Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+else:
+    # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
+    Json = object
 
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
@@ -12,6 +20,7 @@ SupervisionMode = Literal["none", "llm", "human"]
 CommitKind = Literal["first", "retry", "reorient"]
 """The execution that a commitment is for: the first, one after a refusal, or one after a correction."""
 
+RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 Confidence = Literal["high", "medium", "low"]
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
 AnswerWord = Literal["approve", "correct", "deny"]
@@ -94,6 +103,71 @@ class SupervisionRecord(TypedDict):
     triggers: list[str]
     verdict: SupervisorVerdict | None
     answer: HumanAnswer | None
+
+
+class ToolCallRecord(TypedDict):
+    """One tool call of an execution. Calls are in the order of their starts."""
+
+    name: str
+    args: Json
+    result: str | None
+    error: str | None
+    latency_ms: float | None
+
+
+class VerdictRecord(TypedDict):
+    """The verdict of the monitor on an execution."""
+
+    success: bool
+    feedback: str
+
+
+class StepRecord(TypedDict):
+    """One execution of one step. The monitor and the supervision complete it.
+
+    ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
+    ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
+    """
+
+    step_index: int
+    step: str
+    attempt: int
+    result: str
+    status: RecordStatus
+    verdict: VerdictRecord | None
+    report: dict[str, Json] | None
+    warnings: list[str]
+    supervision: SupervisionRecord | None
+    tool_calls: list[ToolCallRecord]
+    usage: Usage
+    judge_usage: Usage | None
+    model: str | None
+    transport_retries: int
+    replan: int
+    started_at: str
+    error: str | None
+
+
+class Question(TypedDict):
+    """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
+
+    ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
+    deadline. ``problem`` says why the answer before was refused.
+    """
+
+    id: str
+    kind: Literal["supervision", "review", "agent"]
+    step_index: int
+    step: str
+    attempt: int
+    text: str
+    output: str
+    findings: list[str]
+    accepts: list[AnswerWord]
+    asked_at: str
+    deadline: str | None
+    on_deadline: Literal["approve", "deny"]
+    problem: str | None
 
 
 class SuperviseRequest(TypedDict):

@@ -1,12 +1,41 @@
-"""Adds up the usage of model calls: pure functions."""
+"""The usage of model calls, and the sum of several."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
-from orchestrator.state.graph_state import Usage
+from typing_extensions import TypedDict
 
 N = TypeVar("N", int, float)
+
+
+class Usage(TypedDict):
+    """Model calls with their tokens, costs and time, as LangChain's callbacks reported them.
+
+    If a model call reported no tokens, the tokens are None and ``token_source`` is "missing", because a sum
+    would be too small. ``cost_usd`` is None unless there is a price for every model called.
+    """
+
+    model_calls: int
+    failed_model_calls: int
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    token_source: Literal["measured", "missing"]
+    cost_usd: float | None
+    latency_ms: float
+
+
+NO_USAGE: Final = Usage(
+    model_calls=0,
+    failed_model_calls=0,
+    input_tokens=None,
+    output_tokens=None,
+    total_tokens=None,
+    token_source="missing",  # noqa: S106 - tokens of text
+    cost_usd=None,
+    latency_ms=0.0,
+)
 
 
 def add_usage(first: Usage, second: Usage) -> Usage:

@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from orchestrator.state.graph_state import Question, StepRecord
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
+from orchestrator.state.records import (
+    AnswerWord,
+    HumanAnswer,
+    Question,
+    StepRecord,
+    SupervisionMode,
+    SupervisionRecord,
+)
 from orchestrator.supervision.policy import SupervisionPolicy
 
 ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")

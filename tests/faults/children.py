@@ -20,7 +20,8 @@ from langgraph.types import StateSnapshot
 from orchestrator import LangGraphOrchestrator
 from orchestrator.graph.async_saver import ThreadedSaver
 from orchestrator.persistence import open_store
-from orchestrator.state.graph_state import OrchestratorState, StepRecord
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
 from tests.faults.story import STORIES, THREAD, Log, build, execution, told
 
 CONFIG = RunnableConfig(configurable={"thread_id": THREAD})

@@ -16,8 +16,8 @@ from orchestrator.cli.view.summary import format_summary
 from orchestrator.cli.view.text import format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.runs.summary import StoredStatus
-from orchestrator.state.graph_state import NO_USAGE, StepRecord
-from orchestrator.state.usage import add_usage
+from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE, add_usage
 
 _STYLES: Final[Mapping[StoredStatus, str]] = {
     "success": "green",

@@ -9,16 +9,9 @@ from typing import Literal
 
 from orchestrator.cli.view.records import final_records, last_word
 from orchestrator.runtime import events
-from orchestrator.state.graph_state import (
-    NO_USAGE,
-    OrchestratorState,
-    Question,
-    RecordStatus,
-    RunStatus,
-    StepRecord,
-    Usage,
-)
-from orchestrator.state.usage import add_usage
+from orchestrator.state.graph_state import OrchestratorState, RunStatus
+from orchestrator.state.records import Question, RecordStatus, StepRecord
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 StepPhase = Literal[
     "waiting", "running", "judging", "asking", "validated", "failed", "needs_review", "warning", "given_up"

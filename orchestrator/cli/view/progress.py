@@ -28,7 +28,8 @@ from orchestrator.runtime.events import (
     StepRetried,
     StepStarted,
 )
-from orchestrator.state.graph_state import NO_USAGE, StepRecord
+from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE
 
 Clock: TypeAlias = Callable[[], float]
 Show: TypeAlias = Callable[[Event], None]

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
-from orchestrator.state.graph_state import Question
+from orchestrator.state.records import Question
 
 _OUTPUT_CHARACTERS: Final = 4000
 _MARGIN: Final = "│ "

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from orchestrator.state.graph_state import RecordStatus, StepRecord
-from orchestrator.state.records import HumanAnswer, SupervisorVerdict
+from orchestrator.state.records import HumanAnswer, RecordStatus, StepRecord, SupervisorVerdict
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from orchestrator.cli.view.records import VERDICTS, final_records, last_word
 from orchestrator.cli.view.text import clean, count_noun, one_line
-from orchestrator.state.graph_state import OrchestratorState, StepRecord
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
 
 _ACCEPTED: Final = ("validated", "warning")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 if TYPE_CHECKING:
-    from orchestrator.state.graph_state import Usage
+    from orchestrator.state.usage import Usage
 
 _JOINERS: Final = re.compile("[\u200c\u200d]+")
 _JOINED: Final = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})

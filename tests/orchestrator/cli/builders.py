@@ -20,16 +20,9 @@ from orchestrator.runtime.events import (
     StepRetried,
     StepStarted,
 )
-from orchestrator.state.graph_state import (
-    NO_USAGE,
-    Failure,
-    OrchestratorState,
-    Question,
-    StepRecord,
-    Usage,
-    blank_state,
-)
-from orchestrator.state.records import SupervisionRecord
+from orchestrator.state.graph_state import Failure, OrchestratorState, blank_state
+from orchestrator.state.records import Question, StepRecord, SupervisionRecord
+from orchestrator.state.usage import NO_USAGE, Usage
 
 THREAD = "thread"
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evaluation import AgentRun, evaluate
 from orchestrator.judging.agent_run import MAX_CONTEXT, build_agent_run
-from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord, Usage
+from orchestrator.state.records import StepRecord, ToolCallRecord
+from orchestrator.state.usage import NO_USAGE, Usage
 
 USAGE = Usage(
     model_calls=2,

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.retry.stalls import StallRules, find_stall
-from orchestrator.state.graph_state import NO_USAGE, StepRecord, ToolCallRecord
+from orchestrator.state.records import StepRecord, ToolCallRecord
+from orchestrator.state.usage import NO_USAGE
 
 OUTPUT = StallRules(same_tool_call=None, no_improvement=None)
 CALL = StallRules(same_output=None, no_improvement=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import Budget, ModelPrice
-from orchestrator.state.graph_state import NO_USAGE
+from orchestrator.state.usage import NO_USAGE
 
 PRICES = {"m": ModelPrice(input_usd=1.0, output_usd=2.0)}
 

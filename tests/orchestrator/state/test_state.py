@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 
 from orchestrator import StepRecord
 from orchestrator.state.current_step import format_entry, last_refused_record
-from orchestrator.state.graph_state import (
-    NO_USAGE,
-    append_entries,
-    blank_state,
-    merge_record_lists,
-    merge_records,
-)
+from orchestrator.state.graph_state import blank_state
+from orchestrator.state.reducers import append_entries, merge_record_lists, merge_records
+from orchestrator.state.usage import NO_USAGE
 
 STATUSES = ("pending_validation", "validated", "failed", "needs_review")
 

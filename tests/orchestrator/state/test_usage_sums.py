@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.state.graph_state import NO_USAGE, Usage
-from orchestrator.state.usage import add_usage
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 amounts = st.one_of(st.none(), st.integers(0, 1000))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.view.text import clean, format_usage, one_line
-from orchestrator.state.graph_state import NO_USAGE
+from orchestrator.state.usage import NO_USAGE
 from tests.orchestrator.cli.builders import usage
 
 
