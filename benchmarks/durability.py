@@ -61,7 +61,7 @@ LARGEST_REPORTS: Final = 200
 TIME_TARGET: Final = 1.3
 BYTES_TARGET: Final = 0.1
 STEP_BYTES_TARGET: Final = 15_000
-GET_STATE_TARGET: Final = 100.0
+GET_STATE_TARGET: Final = 250.0
 
 
 def prepare_ours(
