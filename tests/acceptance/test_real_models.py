@@ -9,6 +9,7 @@ import pytest
 from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
 from orchestrator import Budget, LangGraphOrchestrator, RunFinished, StepExecuted, StepJudged
 
+pytestmark = pytest.mark.real_model
 TASK = "List three uses of a brick"
 THE_MODELS_OWN = {None, "attempts_exhausted", "needs_review"}
 """How a run may end that nothing went wrong with but the model's answers."""
