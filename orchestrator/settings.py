@@ -152,7 +152,7 @@ def check_thread_id(thread_id: object) -> None:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
     if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
-        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text, or None for a new name")
+        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text that is not blank")
     # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
     if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
         raise ConfigurationError(

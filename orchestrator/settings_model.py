@@ -13,7 +13,7 @@ from orchestrator.errors import ConfigurationError
 Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
 PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
-    int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or None for no bound")
+    int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or leave it out for no bound")
 ]
 Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
 

@@ -37,7 +37,9 @@ def parse_spec(spec: str) -> ModelSpec:
     """
     # os.environ.get may return None.
     if not isinstance(spec, str):
-        raise ModelSpecError(f"spec is {spec!r}, a {type(spec).__name__}; give a text: {ACCEPTED}")
+        raise ModelSpecError(
+            f"the model specification is {spec!r}, a {type(spec).__name__}; give a text: {ACCEPTED}"
+        )
     kind, _, name = spec.strip().partition(":")
     name = name.strip()
     if spec.strip() == "local":
@@ -45,4 +47,4 @@ def parse_spec(spec: str) -> ModelSpec:
     for known in get_args(Kind):
         if kind == known and kind in _NAMED and name:
             return ModelSpec(known, name)
-    raise ModelSpecError(f"spec is {spec!r}, which names no model; give {ACCEPTED}")
+    raise ModelSpecError(f"the model specification {spec!r} names no model; give {ACCEPTED}")

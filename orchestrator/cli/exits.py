@@ -1,4 +1,4 @@
-"""Ends a command: exit statuses, and errors in the words of the command line."""
+"""Ends a command: exit statuses, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -18,28 +18,6 @@ WAITING: Final = 3
 """A run waits for a person's answer."""
 
 
-_OPTIONS: Final = {
-    "spec": "--model",
-    "thread_id": "--thread",
-    "new_thread_id": "--thread",
-    "call_timeout": "--call-timeout",
-    "step_timeout": "--step-timeout",
-    "max_seconds": "--max-seconds",
-}
-_PHRASES: Final = {
-    "run()": "`orchestrator run`",
-    '{"answer": "approve"}': "--approve",
-    '{"answer": "correct", "text": "what to do instead"}': "--correct TEXT",
-    '{"answer": "deny", "text": "why"}': "--deny REASON",
-    "give another path": "give another with --db",
-    "give the path of the run's store": "give the run's store with --db",
-    "prune() has nothing to go by; give keep_last, older_than or both": "prune has nothing to go by; "
-    "give --keep-last, --older-than or both",
-    ", or None": ", or leave it out",
-}
-"""Phrases of error messages that address programmers, and their replacements."""
-
-
 @contextmanager
 def report_bad_input() -> Iterator[None]:
     """Turn an error that the user can fix into one sentence on standard error and an exit status.
@@ -50,15 +28,6 @@ def report_bad_input() -> Iterator[None]:
     try:
         yield
     except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
-        typer.echo(f"orchestrator: {translate_message(str(error))}", err=True)
+        typer.echo(f"orchestrator: {one_line(str(error))}", err=True)
         # A store that fails during a run is not bad input: the same command may succeed later.
         raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
-
-
-def translate_message(message: str) -> str:
-    """Replace parameter names and Python calls in an error message by options and commands."""
-    text = one_line(message)
-    for phrase, typed in _PHRASES.items():
-        text = text.replace(phrase, typed)
-    name, verb, rest = text.partition(" is ")
-    return f"{_OPTIONS.get(name, name)}{verb}{rest}"

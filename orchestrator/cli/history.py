@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from orchestrator.cli.exits import report_bad_input
-from orchestrator.cli.store import explain_read_error, open_store
+from orchestrator.cli.store import open_store
 from orchestrator.cli.view.consoles import build_progress_console, build_result_console
 from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.cli.view.question import format_answer_command
@@ -77,7 +77,7 @@ def prune_runs(*, keep_last: int | None, older_than: timedelta | None, db: str |
 
 @contextmanager
 def _open_for_reading(db: str | None) -> Iterator[Store]:
-    with report_bad_input(), open_store(db) as store, explain_read_error():
+    with report_bad_input(), open_store(db) as store:
         yield store
 
 

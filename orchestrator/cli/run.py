@@ -12,7 +12,6 @@ from orchestrator.cli.options import RunOptions, TypedOptions
 from orchestrator.cli.session import Session, print_and_exit
 from orchestrator.cli.store import (
     changed_options,
-    explain_lost_store,
     open_store,
     parse_options,
     read_options,
@@ -169,7 +168,7 @@ def _execute(
 ) -> OrchestratorState:
     console = build_progress_console()
     saver, where = (None, None) if store is None else (store.saver, store.where)
-    with print_logs_on(console), nullcontext() if store is None else explain_lost_store(store, thread_id):
+    with print_logs_on(console):
         orchestrator = build_orchestrator(options.model, build_settings(options), checkpointer=saver)
         return begin(Session(orchestrator, thread_id, console, quiet=json, where=where))
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from orchestrator import persistence
 from orchestrator.cli.options import RunOptions
 from orchestrator.cli.view.question import format_resume_command
-from orchestrator.errors import StoreError, StoreLostError
+from orchestrator.errors import StoreError
 from orchestrator.persistence import Store
 from orchestrator.runs.summary import ENDED
 
@@ -43,8 +42,7 @@ def read_stored_options(store: Store, thread_id: str) -> Mapping[str, object]:
     Raises:
         StoreError: The thread does not exist, another program started it, or it cannot be read.
     """
-    with explain_read_error():
-        options = store.history.command(thread_id)
+    options = store.history.command(thread_id)
     if options is None:
         raise StoreError(
             f"thread {thread_id!r:.80} was not started by `orchestrator run`; "
@@ -55,8 +53,8 @@ def read_stored_options(store: Store, thread_id: str) -> Mapping[str, object]:
 
 def changed_options(options: RunOptions) -> dict[str, object]:
     """Return the options that differ from the defaults, which are stored with a run."""
-    defaults = asdict(RunOptions())
-    return {name: value for name, value in asdict(options).items() if value != defaults[name]}
+    changed: dict[str, object] = _READER.dump_python(options, exclude_defaults=True)
+    return changed
 
 
 def parse_options(values: Mapping[str, object]) -> RunOptions:
@@ -86,54 +84,10 @@ def refuse_unfinished_run(store: Store, thread_id: str) -> None:
     Raises:
         StoreError: The thread has an unfinished run, or one that cannot be read.
     """
-    with explain_read_error():
-        run = store.history.find(thread_id)
-    if run is None or run.status in ENDED:
-        return
+    run = store.history.find(thread_id)
     # Starting would overwrite the checkpoints that a resume needs.
-    advice = "give another --thread, or delete it first"
-    if run.status == "unreadable":
-        raise StoreError(f"thread {thread_id!r:.80} has a run that cannot be read; {advice}")
-    is_ours = store.history.command(thread_id) is not None
-    how = (
-        f"with `{format_resume_command(thread_id, store.where)}`"
-        if is_ours
-        else "in the program that started it"
-    )
-    raise StoreError(
-        f"thread {thread_id!r:.80} has an unfinished run ({run.status}); resume it {how}, or {advice}"
-    )
-
-
-@contextmanager
-def explain_lost_store(store: Store, thread_id: str) -> Iterator[None]:
-    """Add the command that resumes the run to the error of a store that fails during a run.
-
-    Raises:
-        StoreLostError: The store failed.
-    """
-    try:
-        yield
-    except StoreLostError as error:
-        command = format_resume_command(thread_id, store.where)
-        raise StoreLostError(
-            f"{_read_cause(error)}; fix that, then resume the run with `{command}`"
-        ) from error
-
-
-@contextmanager
-def explain_read_error() -> Iterator[None]:
-    """Report a store that fails while no run is active as one that cannot be used.
-
-    Raises:
-        StoreError: The store failed.
-    """
-    try:
-        yield
-    except StoreLostError as error:
-        raise StoreError(f"{_read_cause(error)}; fix that, or give another path") from error
-
-
-def _read_cause(error: StoreLostError) -> str:
-    """Return the message without its advice, which addresses programmers."""
-    return str(error).rpartition("; ")[0] or str(error)
+    if run is not None and run.status not in ENDED:
+        raise StoreError(
+            f"thread {thread_id!r:.80} has an unfinished run ({run.status}); resume it with "
+            f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
+        )

@@ -68,7 +68,7 @@ class StorePool(ConnectionPool[Connection[DictRow]]):
                 yield connection
         except (psycopg.Error, PoolTimeout, PoolClosed) as error:
             raise StoreLostError(
-                f"{self._store_name} failed ({format_one_line(error)}); mend that, and resume"
+                f"{self._store_name} failed ({format_one_line(error)}); fix that, then try again or resume"
             ) from error
 
     def _check_or_replace(self, connection: Connection[DictRow]) -> None:

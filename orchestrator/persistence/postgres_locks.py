@@ -130,7 +130,7 @@ class SessionLocks:
             yield
         except psycopg.Error as error:
             raise StoreLostError(
-                f"{self._name} failed ({format_one_line(error)}); mend that, and resume"
+                f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
             ) from error
 
     def _reacquire(self, thread_id: str) -> bool:

@@ -73,7 +73,7 @@ class SqliteRunSaver(SqliteSaver):
             yield
         except sqlite3.Error as error:
             raise StoreLostError(
-                f"{self._name} failed ({format_one_line(error)}); mend that, and resume"
+                f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
             ) from error
 
     def _open_cursor(self) -> sqlite3.Cursor:

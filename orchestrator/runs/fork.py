@@ -45,7 +45,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
     saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
     if await saver.aget_tuple(new) is not None:
         name = new["configurable"]["thread_id"]
-        raise ResumeError(f"new_thread_id is {name!r:.80}, which is in use; give one that is not")
+        raise ResumeError(f"thread {name!r:.80} is in use; give another name for the new run")
     with convert_read_errors(thread_id):
         state = await _state_before(graph, saver, thread_id, step)
     forked: OrchestratorState = {**state, "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
@@ -94,7 +94,7 @@ async def _step_checkpoints(
         if values.get("status") == "executing" and isinstance(index, int):
             yield index, checkpoint.config
     if latest is None:
-        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; give one that is")
 
 
 async def _walk_back(saver: BaseCheckpointSaver[str], thread_id: str) -> AsyncIterator[CheckpointTuple]:

@@ -220,7 +220,7 @@ def _check_name(thread_id: object) -> None:
     try:
         check_thread_id(thread_id)
     except ConfigurationError as error:
-        raise StoreError(str(error).removesuffix(", or None for a new name")) from None
+        raise StoreError(str(error)) from None
 
 
 def _latest_to_delete(older_than: timedelta | None) -> datetime:

@@ -87,7 +87,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
     if isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}:
         values = as_planning(values)
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
-        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; run() begins a thread")
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; give one that is")
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
     if not isinstance(values, Mapping) or not needed <= set(values):
         raise ResumeError(f"thread {thread_id!r:.80} holds no run of this program; give the thread of a run")
@@ -102,7 +102,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
     if not snapshot.tasks:
         raise ResumeError(
             f"thread {thread_id!r:.80} has ended as {values['status']!r}; "
-            "run() begins a new run, on this thread or on another"
+            "start a new run, on this thread or on another"
         )
     return state_from_values(thread_id, values, max_retries)
 

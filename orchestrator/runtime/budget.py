@@ -13,10 +13,10 @@ from orchestrator.state.usage import Usage
 
 _Price: TypeAlias = Annotated[float, Field(ge=0, lt=math.inf, description="US dollars of at least 0")]
 _AmountBound: TypeAlias = Annotated[
-    int | float | None, Field(gt=0, lt=math.inf, description="a number above 0, or None for no bound")
+    int | float | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
 ]
 _CountBound: TypeAlias = Annotated[
-    int | None, Field(ge=1, description="a whole number of at least 1, or None for no bound")
+    int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
 ]
 
 

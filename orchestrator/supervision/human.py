@@ -122,12 +122,8 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
 
 
 def _describe_accepted(question: Question) -> str:
-    forms = {
-        "approve": '{"answer": "approve"}',
-        "correct": '{"answer": "correct", "text": "what to do instead"}',
-        "deny": '{"answer": "deny", "text": "why"}',
-    }
-    return f"give one of {', '.join(forms[word] for word in question['accepts'])}"
+    accepted = ", ".join(question["accepts"])
+    return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
 
 
 def _read_fields(raw: object) -> tuple[str | None, str | None, str | None, str | None]:

@@ -23,10 +23,10 @@ from tests.fakes.planner import FakePlanner
 
 COUNT = "give a whole number of at least 0"
 POSITIVE = "give a whole number of at least 1"
-BOUND = "give a number above 0, or None for no bound"
-COUNT_BOUND = f"{POSITIVE}, or None for no bound"
+BOUND = "give a number above 0, or leave it out for no bound"
+COUNT_BOUND = f"{POSITIVE}, or leave it out for no bound"
 RULE = "give a whole number of at least 2, or None for no rule"
-SECONDS = "give seconds above 0, or None for no bound"
+SECONDS = "give seconds above 0, or leave it out for no bound"
 PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
 
 

@@ -33,7 +33,7 @@ def test_anything_else_is_answered_with_what_is_accepted(
     with pytest.raises(ModelSpecError) as caught:
         load_model(spec)  # type: ignore[arg-type]
     message = str(caught.value)
-    assert message.startswith("spec is ")
+    assert message.startswith("the model specification ")
     assert repr(spec) in message
     assert all(known in message for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME"))
     assert "\n" not in message

@@ -59,7 +59,7 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
     ("options", "sentence"),
     [
         (["--step", "3"], "thread 't' never came to its step 3"),
-        (["--step", "1", "--thread", "t"], "--thread is 't', which is in use; give one that is not"),
+        (["--step", "1", "--thread", "t"], "thread 't' is in use; give another name"),
     ],
 )
 def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, options, sentence):
@@ -77,7 +77,7 @@ def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, opt
         (["--step", "0"], "Invalid value for '--step'"),
         (["--step", "two"], "Invalid value for '--step'"),
         ([], "Missing option '--step'"),
-        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
+        (["--step", "1", "--thread", " "], "thread_id is ' '; give a text"),
     ],
 )
 def test_bad_input_to_a_fork_is_refused_before_the_store_is_opened(fork, db, options, sentence):

@@ -160,7 +160,7 @@ def test_what_is_to_be_kept_is_not_pruned(on, options):
     [
         (["show", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
         (["delete", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
-        (["prune"], "prune has nothing to go by; give --keep-last, --older-than or both"),
+        (["prune"], "nothing says which runs to keep; give how many, how old, or both"),
         (["prune", "--keep-last", "-1"], "Invalid value for '--keep-last'"),
         (["prune", "--older-than", "-1"], "'-1' is not a number of days; give days, such as 30"),
         (["prune", "--older-than", "nan"], "'nan' is not a number of days; give days, such as 30"),
@@ -192,7 +192,7 @@ def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(cli, tmp_path, 
 
     assert (ended.exit_code, ended.stderr) == (
         2,
-        f"orchestrator: there is no {path}; give the run's store with --db\n",
+        f"orchestrator: there is no {path}; give the path of the run's store\n",
     )
     assert not path.exists()
 

@@ -98,13 +98,16 @@ def test_lines_are_not_broken_where_there_is_no_terminal(ask):
 
 BAD_INPUT = [
     (["run", ""], "task is ''; give a text that says what to do"),
-    (["run", "x", "--call-timeout", "0"], "--call-timeout is 0.0; give seconds above 0, or leave it out"),
-    (["run", "x", "--step-timeout", "nan"], "--step-timeout is nan; give seconds above 0, or leave it out"),
-    (["run", "x", "--max-seconds", "-2"], "--max-seconds is -2.0; give a number above 0, or leave it out"),
-    (["run", "x", "--thread", " "], "--thread is ' '; give a text, or leave it out"),
+    (["run", "x", "--call-timeout", "0"], "call_timeout is 0.0; give seconds above 0, or leave it out"),
+    (["run", "x", "--step-timeout", "nan"], "step_timeout is nan; give seconds above 0, or leave it out"),
+    (["run", "x", "--max-seconds", "-2"], "max_seconds is -2.0; give a number above 0, or leave it out"),
+    (["run", "x", "--thread", " "], "thread_id is ' '; give a text that is not blank"),
     (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
     (["run", "x", "--no-db", "--supervise", "human"], "--no-db cannot store a question of --supervise human"),
-    (["run", "x", "--model", "nonsense"], "--model is 'nonsense', which names no model; give \"local\""),
+    (
+        ["run", "x", "--model", "nonsense"],
+        "the model specification 'nonsense' names no model; give \"local\"",
+    ),
     (["run", "x", "--model", "openai:gpt"], "OPENAI_API_KEY is not set"),
     (["run", "x", "--model", "gguf:/nowhere.gguf"], "cannot be read"),
 ]

@@ -273,7 +273,7 @@ class Failing:
 def test_a_run_whose_store_failed_goes_on_once_it_is_back(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
         connection = store.saver.conn
-        with pytest.raises(StoreLostError, match=r"failed \(no room\); mend that, and resume"):
+        with pytest.raises(StoreLostError, match=r"failed \(no room\); fix that, then try again"):
             build(store.saver, Failing(connection)).run("x", "thread")
         connection.execute("DROP TRIGGER full")
         executor = FakeExecutor()

@@ -165,7 +165,7 @@ def test_without_a_name_a_fork_gets_one(opened):
         (
             ("thread", 0, "no plan"),
             ResumeError,
-            "new_thread_id is 'no plan', which is in use; give one",
+            "thread 'no plan' is in use; give another name",
         ),
         (("thread", -1), ConfigurationError, "step is -1; give the index of a step, from 0"),
         (("thread", True), ConfigurationError, "step is True"),

@@ -292,7 +292,7 @@ def test_what_another_program_stored_is_not_found(opened):
 
 @pytest.mark.parametrize("read", ["find", "show", "command", "delete"])
 def test_what_is_no_name_is_refused(opened, read):
-    with pytest.raises(StoreError, match=r"^thread_id is 3; give a text$"):
+    with pytest.raises(StoreError, match=r"^thread_id is 3; give a text that is not blank$"):
         getattr(opened.history, read)(3)
 
 

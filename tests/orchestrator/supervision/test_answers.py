@@ -97,7 +97,9 @@ def test_a_bad_answer_says_what_is_accepted():
     with pytest.raises(ResumeError) as raised:
         orchestrator.resume("thread", "yes")
 
-    assert str(raised.value).startswith('the answer is \'yes\'; give one of {"answer": "approve"}')
+    assert str(raised.value).startswith(
+        'the answer is \'yes\'; give {"answer": ..., "text": ...} with one of'
+    )
 
 
 def test_an_answer_through_the_graph_is_checked_as_well():
