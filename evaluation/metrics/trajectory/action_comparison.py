@@ -8,25 +8,17 @@ from typing import Final
 
 from evaluation.inputs.rules import ArgumentRule, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.arguments import (
-    are_equal,
-    find_differences,
-    is_plain_rule,
-    serialize_arguments,
-)
+from evaluation.metrics.trajectory.arguments import are_equal, find_differences
 from evaluation.metrics.trajectory.match_result import UndecidedError, quote_name
 from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
 MAX_COMPARISONS: Final = 1_000_000
 """Limit for comparisons of one trajectory that equality cannot answer: some seconds."""
-_NO_ARGUMENTS: Final[JsonObject] = {}
 
 
 class ActionComparer:
     """Compares actions under the rules of one contract, for one pair of trajectories."""
-
-    __slots__ = ("_default_rule", "_functions", "_only_equality", "_remaining", "_tool_rules")
 
     def __init__(
         self,
@@ -34,18 +26,15 @@ class ActionComparer:
         functions: Mapping[str, ArgumentFunction],
         max_comparisons: int = MAX_COMPARISONS,
     ) -> None:
-        self._default_rule = rules.arguments
-        self._tool_rules = rules.tools
-        self._only_equality = not rules.tools and is_plain_rule(rules.arguments)
+        self._rules = rules
         self._functions = functions
         self._remaining = max_comparisons
 
     def fits_step(self, step: ExpectedStep, observed: ObservedAction) -> bool:
         """Return whether an observed action fits one of the patterns of a step."""
-        for pattern in step.patterns:
-            if pattern.name == observed.name and self.fits(pattern, observed):
-                return True
-        return False
+        return any(
+            pattern.name == observed.name and self.fits(pattern, observed) for pattern in step.patterns
+        )
 
     def fits(self, pattern: ActionPattern, observed: ObservedAction) -> bool:
         """Return whether an observed action of the pattern's name has its agent, target, kind, arguments."""
@@ -53,13 +42,20 @@ class ActionComparer:
             return False
         if pattern.args is None:
             return True
-        if self._only_equality and pattern.arguments is None:
-            return _has_equal_arguments(pattern, observed)
-        return self._fits_rule(pattern, observed, pattern.args, self.argument_rule(pattern))
+        rule = self.argument_rule(pattern)
+        if rule.match == "ignore":
+            return True
+        if observed.args_error is not None:
+            return False
+        actual = observed.args or {}
+        if rule.match == "custom":
+            return self._call_function(str(rule.function), pattern.args, actual)
+        # Equal arguments agree under every rule, and most arguments are equal.
+        return are_equal(pattern.args, actual) or not any(find_differences(pattern.args, actual, rule))
 
     def argument_rule(self, pattern: ActionPattern) -> ArgumentRule:
         """Return the rule for the arguments: the pattern's own, else the tool's, else the common one."""
-        return pattern.arguments or self._tool_rules.get(pattern.name, self._default_rule)
+        return pattern.arguments or self._rules.tools.get(pattern.name, self._rules.arguments)
 
     def spend_comparisons(self, count: int) -> None:
         """Subtract comparisons from the limit before they are made.
@@ -70,19 +66,6 @@ class ActionComparer:
         self._remaining -= count
         if self._remaining < 0:
             raise UndecidedError("too many different actions have to be compared with too many steps")
-
-    def _fits_rule(
-        self, pattern: ActionPattern, observed: ObservedAction, expected: JsonObject, rule: ArgumentRule
-    ) -> bool:
-        if rule.match == "ignore":
-            return True
-        if is_plain_rule(rule):
-            return _has_equal_arguments(pattern, observed)
-        if observed.args_error is not None:
-            return False
-        if rule.match == "custom":
-            return self._call_function(str(rule.function), expected, arguments_of(observed))
-        return next(find_differences(expected, arguments_of(observed), rule), None) is None
 
     def _call_function(self, name: str, expected: JsonObject, actual: JsonObject) -> bool:
         function = self._functions.get(name)
@@ -103,16 +86,3 @@ def _has_same_place(pattern: ActionPattern, observed: ObservedAction) -> bool:
         and (pattern.target is None or pattern.target == observed.target)
         and (pattern.kind is None or pattern.kind == observed.kind)
     )
-
-
-def _has_equal_arguments(pattern: ActionPattern, observed: ObservedAction) -> bool:
-    if observed.args_error is not None:
-        return False
-    actual = arguments_of(observed)
-    # Equal bytes spare most equal arguments the slow comparison.
-    return pattern.serialized_args == serialize_arguments(actual) or are_equal(pattern.args, actual)
-
-
-def arguments_of(observed: ObservedAction) -> JsonObject:
-    """Return the arguments; a call recorded without any has none."""
-    return _NO_ARGUMENTS if observed.args is None else observed.args

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from evaluation.inputs.rules import ArgumentRule
-from evaluation.metrics.trajectory.arguments import serialize_arguments
+from evaluation.inputs.rules import ArgumentRule, ExpectedAction
 from evaluation.results.state import Action
 from evaluation.values import JsonObject
 
@@ -42,11 +40,6 @@ class ActionPattern:
     target: str | None = None
     kind: str | None = None
 
-    @cached_property
-    def serialized_args(self) -> bytes:
-        """The arguments as bytes, computed once for all comparisons."""
-        return serialize_arguments(self.args)
-
 
 class ExpectedStep(NamedTuple):
     """One expected step: an action that fits any one of the patterns."""
@@ -75,35 +68,14 @@ def observed_action(action: Action) -> ObservedAction:
 
 def expected_step(item: JsonObject) -> ExpectedStep:
     """Read an ``ExpectedAction`` as JSON. An alternative inherits the fields that it does not set."""
-    return ExpectedStep(tuple(_read_patterns(item, {})), item.get("optional") is True)
+    action = ExpectedAction.model_validate(item)
+    return ExpectedStep(tuple(_read_patterns(action, ActionPattern(""))), action.optional)
 
 
-_INHERITED: Final = ("args", "arguments", "agent", "target", "kind")
-
-
-def _read_patterns(item: object, inherited: JsonObject) -> Iterator[ActionPattern]:
-    stated = item if isinstance(item, dict) else {"name": item}
-    fields = {**inherited, **{name: value for name, value in stated.items() if value is not None}}
-    alternatives = stated.get("any_of")
-    if not isinstance(alternatives, list) or not alternatives:
-        yield _read_pattern(fields)
-        return
-    passed_on = {name: fields[name] for name in _INHERITED if name in fields}
-    for alternative in alternatives:
-        yield from _read_patterns(alternative, passed_on)
-
-
-def _read_pattern(fields: JsonObject) -> ActionPattern:
-    args, rule = fields.get("args"), fields.get("arguments")
-    return ActionPattern(
-        str(fields["name"]),
-        args if isinstance(args, dict) else None,
-        None if rule is None else ArgumentRule.model_validate(rule),
-        _read_text(fields.get("agent")),
-        _read_text(fields.get("target")),
-        _read_text(fields.get("kind")),
-    )
-
-
-def _read_text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _read_patterns(action: ExpectedAction, parent: ActionPattern) -> Iterator[ActionPattern]:
+    own = {name: value for name, value in action if name in vars(parent) and value is not None}
+    pattern = replace(parent, **own)
+    if not action.any_of:
+        yield pattern
+    for alternative in action.any_of:
+        yield from _read_patterns(alternative, pattern)

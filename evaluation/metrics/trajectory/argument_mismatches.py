@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
-from evaluation.metrics.trajectory.action_comparison import ActionComparer, arguments_of
+from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments import Difference, find_differences
 from evaluation.metrics.trajectory.match_result import ArgumentMismatch, list_names
@@ -17,35 +17,27 @@ MAX_MISMATCHES: Final = 100
 _MAX_PER_PAIR: Final = 20
 _MAX_TRIED: Final = 8
 """How many observed actions of its name a missing step is compared with, to find the closest."""
-_MAX_PATH: Final = 200
 _PLACES: Final = ("agent", "target", "kind")
-
-
-class Mismatches(NamedTuple):
-    """The listed differences, and whether there are more than are listed."""
-
-    listed: tuple[ArgumentMismatch, ...] = ()
-    truncated: bool = False
-
-
-NO_MISMATCHES: Final = Mismatches()
 
 
 def find_mismatches(
     missing: Sequence[tuple[int, ExpectedStep]],
     extra: Sequence[tuple[int, ObservedAction]],
     comparer: ActionComparer,
-) -> Mismatches:
+) -> tuple[tuple[ArgumentMismatch, ...], bool]:
     """Compare each missing step with the closest extra action of its name, each action once.
 
     Args:
         missing: the missing steps with their positions.
         extra: the extra actions with their positions.
         comparer: knows which rule applies to the arguments.
+
+    Returns:
+        The differences, and whether there are more than are listed.
     """
     every_mismatch = _every_mismatch(missing, extra, comparer)
     listed = tuple(islice(every_mismatch, MAX_MISMATCHES))
-    return Mismatches(listed, next(every_mismatch, None) is not None)
+    return listed, next(every_mismatch, None) is not None
 
 
 def _every_mismatch(
@@ -63,7 +55,7 @@ def _every_mismatch(
         observed_index, action, differences = closest
         unused[action.name].remove((observed_index, action))
         for difference in differences:
-            yield _describe_mismatch(action.name, expected_index, observed_index, difference)
+            yield ArgumentMismatch(action.name, expected_index, observed_index, *difference)
 
 
 def _find_closest(
@@ -90,24 +82,9 @@ def _find_action_differences(
     if rule.match != "ignore" and action.args_error is not None:
         yield Difference("", "unreadable", pattern.args, action.args_error)
     elif rule.match == "custom":
-        yield Difference("", "refused", pattern.args, arguments_of(action))
+        yield Difference("", "refused", pattern.args, action.args or {})
     else:
-        yield from find_differences(pattern.args, arguments_of(action), rule)
-
-
-def _describe_mismatch(
-    name: str, expected_index: int, observed_index: int, difference: Difference
-) -> ArgumentMismatch:
-    path = difference.path
-    return ArgumentMismatch(
-        name,
-        expected_index,
-        observed_index,
-        path if len(path) <= _MAX_PATH else path[:_MAX_PATH] + "...",
-        difference.problem,
-        difference.expected,
-        difference.observed,
-    )
+        yield from find_differences(pattern.args, action.args or {}, rule)
 
 
 def explain_mismatch(mismatch: ArgumentMismatch) -> str:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import marshal
 import math
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Final, Literal, TypeGuard, cast
+from typing import Final, Literal, NamedTuple, TypeGuard
 
 from evaluation.inputs.rules import ArgumentRule
 from evaluation.values import JsonObject
-
-_NO_REFERENCES: Final = 2
-"""The newest marshal version that writes equal texts alike; later ones refer to interned strings."""
-
-_dump: Final = cast("Callable[[object, int], bytes]", marshal.dumps)  # its stub does not accept object
 
 
 def are_equal(expected: object, observed: object) -> bool:
@@ -36,15 +29,6 @@ def _have_same_booleans(expected: object, observed: object) -> bool:
     return isinstance(expected, bool) is isinstance(observed, bool)
 
 
-def serialize_arguments(value: object) -> bytes:
-    """Write a JSON value as bytes. Equal bytes mean equal values; the reverse does not hold.
-
-    The order of keys, and 1 against 1.0, make a difference here. Comparing the bytes takes a sixth of the
-    time of ``are_equal``, and most agents write arguments in the order in which they were taught them.
-    """
-    return _dump(value, _NO_REFERENCES)
-
-
 def hashable_key(value: object) -> Hashable:
     """Return a key that two JSON values share exactly if they are equal (``are_equal``)."""
     if isinstance(value, dict):
@@ -59,8 +43,7 @@ Problem = Literal["missing", "unexpected", "different", "unreadable", "refused"]
 _ABSENT: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One place in which arguments differ."""
 
     path: str

@@ -13,12 +13,11 @@ MAX_SEARCH_STEPS: Final = 1_000_000
 
 def assign_actions(
     masks: Sequence[int],
-    required: Iterable[int],
-    optional: Iterable[int],
+    order: Iterable[int],
     actual_count: int,
     max_search_steps: int = MAX_SEARCH_STEPS,
 ) -> list[int]:
-    """Assign as many observed actions as possible, to required steps first.
+    """Assign as many observed actions as possible.
 
     Augmenting paths (Kuhn 1955, Berge 1957): if all candidates of a step are taken, their holders move to
     other candidates. So an early choice never costs a later pair, as it does in a greedy assignment. A step
@@ -28,8 +27,7 @@ def assign_actions(
 
     Args:
         masks: candidates of each step; bit j stands for observed action j.
-        required: indexes of the required steps.
-        optional: indexes of the optional steps.
+        order: indexes of the steps, in the order in which they are served.
         actual_count: number of observed actions.
         max_search_steps: limit for all searches together.
 
@@ -40,16 +38,12 @@ def assign_actions(
         UndecidedError: if the search reaches ``max_search_steps``.
     """
     assignment = _Assignment(masks, actual_count, max_search_steps)
-    first = list(required)
-    assignment.take_same_places(first)
-    assignment.serve_steps(first)
-    assignment.serve_steps(optional)
+    for step in order:
+        assignment.serve_step(step)
     return assignment.action_of_step
 
 
 class _Assignment:
-    __slots__ = ("_dead_ends", "_free", "_masks", "_remaining", "_step_of_action", "action_of_step")
-
     def __init__(self, masks: Sequence[int], actual_count: int, max_search_steps: int) -> None:
         self._masks = masks
         self._free = (1 << actual_count) - 1
@@ -58,28 +52,7 @@ class _Assignment:
         self._remaining = max_search_steps
         self.action_of_step = [-1] * len(masks)
 
-    def take_same_places(self, steps: Iterable[int]) -> None:
-        # Most runs deviate in few places: pairs at the same position leave little to search for.
-        for step in steps:
-            if self._masks[step] >> step & 1:
-                self._take_action(step, step)
-
-    def serve_steps(self, steps: Iterable[int]) -> None:
-        for step in steps:
-            if self.action_of_step[step] >= 0:
-                continue
-            free = self._masks[step] & self._free
-            if free:
-                self._take_action(step, _lowest_bit(free))
-            else:
-                self._search_augmenting_path(step)
-
-    def _take_action(self, step: int, action: int) -> None:
-        self._free ^= 1 << action
-        self.action_of_step[step] = action
-        self._step_of_action[action] = step
-
-    def _search_augmenting_path(self, start: int) -> None:
+    def serve_step(self, start: int) -> None:
         visited = self._dead_ends
         reached_from: dict[int, int] = {}
         queue = [start]
@@ -101,12 +74,16 @@ class _Assignment:
             raise UndecidedError("the assignment takes too many steps of search")
 
     def _move_along_path(self, start: int, step: int, action: int, reached_from: dict[int, int]) -> None:
+        self._free ^= 1 << action
         while step != start:
             released = self.action_of_step[step]
-            self._take_action(step, action)
-            self._free ^= 1 << released
+            self._hold_action(step, action)
             action, step = released, reached_from[released]
-        self._take_action(step, action)
+        self._hold_action(step, action)
+
+    def _hold_action(self, step: int, action: int) -> None:
+        self.action_of_step[step] = action
+        self._step_of_action[action] = step
 
 
 def _lowest_bit(mask: int) -> int:

@@ -9,11 +9,11 @@ from typing import Final
 from evaluation.inputs.rules import MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
-from evaluation.metrics.trajectory.argument_mismatches import NO_MISMATCHES, Mismatches, find_mismatches
+from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
 from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
-from evaluation.metrics.trajectory.common_subsequence import find_out_of_order, subsequence_length
-from evaluation.metrics.trajectory.match_modes import MODE_MATCHERS, ORDERED_MODES, Pairing
+from evaluation.metrics.trajectory.common_subsequence import find_out_of_order
+from evaluation.metrics.trajectory.match_modes import ORDERED_MODES, matches_exact
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch, UndecidedError
 from evaluation.metrics.trajectory.selection import Selection, select_compared
 from evaluation.plugins import ArgumentFunction
@@ -47,7 +47,7 @@ def match_trajectory(
         comparisons, several steps in mode ``single_tool``), ``agrees`` is None and ``error`` says why.
     """
     selection = select_compared(actual, expected, rules)
-    optional_count = selection.optional_count
+    optional_count = len([index for index, step in selection.steps if step.optional])
     result = TrajectoryMatch(
         mode,
         agrees=None,
@@ -66,10 +66,14 @@ def match_trajectory(
 
 
 def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: ActionComparer) -> TrajectoryMatch:
-    if result.mode == "single_tool":
-        _check_single_step(selection)
+    if result.mode == "single_tool" and (len(selection.steps) != 1 or result.optional_count):
+        raise UndecidedError(
+            "mode single_tool needs exactly one expected action, which is not optional; "
+            f"{len(selection.steps)} were given"
+        )
+    steps, actions = [step for _, step in selection.steps], [action for _, action in selection.actions]
     # Most recorded runs agree: comparing pair by pair spares them the assignment.
-    if not _agrees_pair_by_pair(selection, comparer):
+    if len(steps) != len(actions) or not all(map(comparer.fits_step, steps, actions)):
         return _match_by_assignment(result, selection, comparer)
     return result._replace(
         agrees=True,
@@ -79,58 +83,42 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, comparer: Actio
     )
 
 
-def _check_single_step(selection: Selection) -> None:
-    if len(selection.steps) != 1 or selection.optional_count:
-        raise UndecidedError(
-            "mode single_tool needs exactly one expected action, which is not optional; "
-            f"{len(selection.steps)} were given"
-        )
-
-
-def _agrees_pair_by_pair(selection: Selection, comparer: ActionComparer) -> bool:
-    steps, actions = selection.steps, selection.actions
-    return len(steps) == len(actions) and all(map(comparer.fits_step, steps, actions))
-
-
 def _match_by_assignment(
     result: TrajectoryMatch, selection: Selection, comparer: ActionComparer
 ) -> TrajectoryMatch:
-    steps, actions, count = selection.steps, selection.actions, result.actual_count
-    masks = find_candidates(steps, actions, comparer)
+    steps, count = [step for _, step in selection.steps], result.actual_count
+    masks = find_candidates(steps, [action for _, action in selection.actions], comparer)
     required = [index for index, step in enumerate(steps) if not step.optional]
     optional = [index for index, step in enumerate(steps) if step.optional]
-    assigned = assign_actions(masks, required, optional, count)
-    missing = [index for index in required if assigned[index] < 0]
-    extra = sorted(set(range(count)).difference(assigned))
-    agrees = MODE_MATCHERS[result.mode](Pairing(masks, steps, count, missing, extra))
-    is_out_of_order = not agrees and result.mode in ORDERED_MODES
+    assigned = assign_actions(masks, [*required, *optional], count)
+    missing = [selection.steps[index] for index in required if assigned[index] < 0]
+    extra = [selection.actions[index] for index in sorted(set(range(count)).difference(assigned))]
+    common_count = len(required) - len(find_out_of_order([masks[index] for index in required]))
+    verdicts = {
+        "exact": matches_exact(steps, masks, count),
+        "in_order": common_count == len(required),
+        "subset": not extra,
+        "precision_recall": not missing and not extra,
+    }
+    agrees = verdicts.get(result.mode, not missing)
     # In mode in_order an optional step may stand anywhere, so only exact reports its place.
     ordered = required if result.mode == "in_order" else range(len(steps))
+    is_out_of_order = not agrees and result.mode in ORDERED_MODES
     violations = _find_violations(ordered, assigned, masks) if is_out_of_order else []
-    mismatches = _diagnose(selection, missing, extra, comparer) if missing and extra else NO_MISMATCHES
+    mismatches, truncated = find_mismatches(missing, extra, comparer)
     return result._replace(
         agrees=agrees,
-        missing_actions=tuple([steps[index].name for index in missing]),
-        extra_actions=tuple([actions[index].name for index in extra]),
+        missing_actions=tuple([step.name for _, step in missing]),
+        extra_actions=tuple([action.name for _, action in extra]),
         order_violations=tuple([steps[index].name for index in violations]),
-        argument_mismatches=mismatches.listed,
-        mismatches_truncated=mismatches.truncated,
+        argument_mismatches=mismatches,
+        mismatches_truncated=truncated,
         matched_count=count - len(extra),
         matched_optional_count=len([index for index in optional if assigned[index] >= 0]),
-        common_count=subsequence_length([masks[index] for index in required]),
+        common_count=common_count,
     )
 
 
 def _find_violations(ordered: Sequence[int], assigned: Sequence[int], masks: Sequence[int]) -> list[int]:
     seen = [step for step in ordered if assigned[step] >= 0]
     return [seen[place] for place in find_out_of_order([masks[step] for step in seen])]
-
-
-def _diagnose(
-    selection: Selection, missing: Sequence[int], extra: Sequence[int], comparer: ActionComparer
-) -> Mismatches:
-    return find_mismatches(
-        [(selection.step_indexes[index], selection.steps[index]) for index in missing],
-        [(selection.action_indexes[index], selection.actions[index]) for index in extra],
-        comparer,
-    )

@@ -1,7 +1,5 @@
 """Which argument was wrong: the closest action of the same name."""
 
-import pytest
-
 from evaluation.metrics.trajectory import ArgumentMismatch
 from tests.evaluation.metrics.trajectory.builders import either, match, seen, step
 
@@ -138,12 +136,3 @@ def test_the_closest_is_looked_for_among_the_first_eight():
 
     assert pairs([*[far] * 7, near], expected) == [(0, 7, "/y")]
     assert pairs([*[far] * 8, near], expected) == [(0, 0, "/x"), (0, 0, "/y")]
-
-
-@pytest.mark.parametrize(
-    ("name", "path"), [("k" * 199, "/" + "k" * 199), ("k" * 200, "/" + "k" * 199 + "...")]
-)
-def test_a_path_is_cut_after_two_hundred_characters(name, path):
-    (mismatch,) = match([seen("a", {name: 1})], [step("a", {})]).argument_mismatches
-
-    assert mismatch.path == path

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.common_subsequence import find_out_of_order, subsequence_length
+from evaluation.metrics.trajectory.common_subsequence import find_out_of_order
 
 OBSERVED = 6
 masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=7)
@@ -16,11 +16,6 @@ def longest(some):
         for index in range(OBSERVED):
             row.append(max(before[index] + (mask >> index & 1), before[index + 1], row[index]))
     return row[-1]
-
-
-@given(masks)
-def test_the_length_is_that_of_the_table(some):
-    assert subsequence_length(some) == longest(some)
 
 
 @given(masks)
@@ -40,7 +35,6 @@ def test_one_that_comes_too_early_is_outside():
     assert find_out_of_order([0b010, 0b100, 0b001]) == [2]
 
 
-def test_nothing_has_no_length():
-    assert subsequence_length([]) == 0
+def test_nothing_has_no_order():
     assert find_out_of_order([]) == []
     assert find_out_of_order([0]) == [0]

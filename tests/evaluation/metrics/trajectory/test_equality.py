@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.arguments import are_equal, hashable_key, serialize_arguments
+from evaluation.metrics.trajectory.arguments import are_equal, hashable_key
 
 numbers = st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5])
 values = st.recursive(
@@ -35,11 +35,6 @@ def test_values_share_a_key_exactly_if_they_are_equal(value, other):
     assert (hashable_key(value) == hashable_key(other)) is slowly_equal(value, other)
 
 
-@given(values, values)
-def test_what_is_written_alike_is_equal(value, other):
-    assert serialize_arguments(value) != serialize_arguments(other) or slowly_equal(value, other)
-
-
 @given(values)
 def test_a_value_is_equal_to_itself(value):
     assert are_equal(value, value)
@@ -53,13 +48,8 @@ def test_a_boolean_is_no_number(value, other):
     assert hashable_key(value) != hashable_key(other)
 
 
-def test_an_integer_of_many_digits_is_compared_and_written():
+def test_an_integer_of_many_digits_is_compared():
     huge = 10**5000
 
     assert are_equal({"x": huge}, {"x": 10**5000})
     assert not are_equal({"x": huge}, {"x": huge + 1})
-    assert serialize_arguments(huge) == serialize_arguments(10**5000)
-
-
-def test_a_lone_surrogate_is_written():
-    assert serialize_arguments("\ud800") == serialize_arguments("\ud800")
