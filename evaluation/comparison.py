@@ -1,9 +1,8 @@
-"""Compares two sets of runs, metric by metric: control and treatment, or A and B."""
+"""Compares two sets of runs, control and treatment, metric by metric."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, TypeAlias
 
@@ -11,13 +10,12 @@ from pydantic import BaseModel
 
 from evaluation.errors import ContractError
 from evaluation.metrics.drift.baseline import read_measurements
-from evaluation.metrics.registry import DIRECTIONS, is_metric
-from evaluation.results.findings import OutcomeStatus, Unscored, missing_data
+from evaluation.metrics.registry import DIRECTIONS, METRICS
+from evaluation.results.findings import OutcomeStatus
 from evaluation.results.report import ReportModel
-from evaluation.statistics.bootstrap import Difference, mean_difference
-from evaluation.statistics.intervals import Interval
-from evaluation.statistics.sequential import Verdict, sequential_test
-from evaluation.statistics.two_sample import TwoSampleTest, adjust_p_values, two_sample_test
+from evaluation.statistics.bootstrap import difference_interval
+from evaluation.statistics.sequential import SequentialTest, sequential_test
+from evaluation.statistics.two_sample import adjust_p_values, cliffs_delta, two_sample_p_value
 from evaluation.values import JsonObject
 
 
@@ -26,24 +24,7 @@ class Side(ReportModel):
 
     runs: int
     scored: int
-    unscored: int
     mean: float | None
-
-
-class Sequential(ReportModel):
-    """A verdict that stays valid if the comparison is repeated while runs arrive.
-
-    Runs are paired by position: the first control run with the first treatment run.
-    """
-
-    verdict: Verdict
-    p_value: float
-    pairs: int
-    ties: int
-    unscored_pairs: int
-    """Pairs with a run that has no value."""
-    unpaired_runs: int
-    """Runs of the longer side beyond the shorter."""
 
 
 class MetricComparison(ReportModel):
@@ -54,9 +35,9 @@ class MetricComparison(ReportModel):
     control: Side
     treatment: Side
     difference: float | None = None
-    """Mean of the treatment minus mean of the control, in the metric's unit."""
+    """Of the means, treatment minus control, in the metric's unit."""
     interval: tuple[float, float] | None = None
-    """Bootstrap interval of the difference."""
+    """Of the difference, by bootstrap."""
     interval_method: str | None = None
     effect_size: float | None = None
     """Cliff's delta, -1 to 1."""
@@ -64,12 +45,16 @@ class MetricComparison(ReportModel):
     p_value: float | None = None
     """Of the test of Mann and Whitney, valid for one look at independent runs."""
     adjusted_p_value: float | None = None
-    """After Benjamini and Hochberg, over all scored metrics."""
+    """After Benjamini and Hochberg, over all metrics that were scored."""
     shown: bool | None = None
     """Whether the adjusted p-value is at most alpha."""
     better: bool | None = None
     """Whether the treatment is better; None if no difference is shown or the better direction is unknown."""
-    sequential: Sequential | None = None
+    sequential: SequentialTest | None = None
+    """The test that holds however often the comparison is repeated while runs arrive.
+
+    The first control run is paired with the first treatment run. A pair without both values is left out.
+    """
 
 
 class Comparison(ReportModel):
@@ -77,28 +62,15 @@ class Comparison(ReportModel):
 
     status: OutcomeStatus
     reason: str
-    alpha: float
-    """Every interval has the confidence 1 - alpha."""
-    seed: int
-    control_runs: int
-    treatment_runs: int
     metrics: dict[str, MetricComparison]
 
 
 Run: TypeAlias = BaseModel | JsonObject
 """A report, its ``metrics``, or numbers by name."""
+Column: TypeAlias = Sequence[float | None]
+"""One metric of one side by run; None for a run without a value."""
 _FEWEST: Final = 2
 """Values that each side needs: one value has no spread."""
-
-
-Column: TypeAlias = Sequence[float | None]
-"""One metric of one side, by run; None if a run has no value."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Tested:
-    difference: Difference
-    test: TwoSampleTest
 
 
 def compare(
@@ -111,54 +83,50 @@ def compare(
 ) -> Comparison:
     """Compare two sets of runs, metric by metric.
 
-    For each metric: the means, their difference with a bootstrap interval, Cliff's delta with its interval, a
+    For each: the means and their difference with a bootstrap interval, Cliff's delta with its interval, a
     p-value adjusted over the metrics, and a sequential test that may be read after every run. A metric with
-    fewer than two values on a side is not compared, and its reason gives the counts.
+    fewer than two values on a side is not compared; its ``reason`` gives the counts.
 
     Args:
         control: Reports of ``evaluate``, their ``metrics``, or numbers by name.
-        treatment: The same; for the sequential test, in the order of arrival.
-        metrics: The metrics to compare. Default: all metrics of any run.
-        alpha: The accepted rate of false alarms, between 0 and 1.
-        seed: Seed of the bootstrap, 0 or more; the same runs and seed give the same comparison.
+        treatment: As for ``control``; for the sequential test in the order of arrival.
+        metrics: The metrics to compare. Default: all that any run has.
+        alpha: The accepted rate of false alarms, between 0 and 1. Intervals have the confidence 1 - alpha.
+        seed: Of the bootstrap, 0 or more; the same runs and seed give the same comparison.
 
     Raises:
-        ContractError: ``alpha`` is not between 0 and 1, ``seed`` is negative, or a run is no object.
+        ContractError: ``alpha`` is not between 0 and 1, ``seed`` is negative, or a run is not an object.
         MissingExtraError: SciPy is not installed.
     """
     if not 0.0 < alpha < 1.0 or seed < 0:
-        raise ContractError(
-            f"alpha has to lie between 0 and 1 and seed has to be 0 or more, not {alpha} and {seed}"
+        raise ContractError(f"alpha must be between 0 and 1, and seed at least 0; not {alpha}, {seed}")
+    requested = None if metrics is None else tuple(metrics)
+    known = {*METRICS, *(requested or ())}
+    before, after = _read_runs(control, "control", known), _read_runs(treatment, "treatment", known)
+    names = sorted({name for run in (*before, *after) for name in run}) if requested is None else requested
+    tested = {
+        name: _compare_columns(
+            [run.get(name) for run in before], [run.get(name) for run in after], alpha, seed
         )
-    requested = () if metrics is None else tuple(dict.fromkeys(metrics))
-    before = _read_runs(control, "control", requested)
-    after = _read_runs(treatment, "treatment", requested)
-    names = sorted({name for run in (*before, *after) for name in run}) if metrics is None else requested
-    columns = {name: (_build_column(name, before), _build_column(name, after)) for name in names}
-    compared = _compare_metrics(columns, alpha, seed)
+        for name in names
+    }
+    compared = _adjust_results(tested, alpha)
     scored = sum(result.status == "scored" for result in compared.values())
+    runs = f"{len(before)} control and {len(after)} treatment runs"
     return Comparison(
         status="scored" if scored else "missing_data",
-        reason=f"{scored} of {len(names)} metrics over {len(before)} control and {len(after)} treatment runs",
-        alpha=alpha,
-        seed=seed,
-        control_runs=len(before),
-        treatment_runs=len(after),
+        reason=f"{scored} of {len(compared)} metrics over {runs}",
         metrics=compared,
     )
 
 
-def _read_runs(runs: Iterable[Run], side: str, requested: Sequence[str]) -> list[Mapping[str, float]]:
-    def is_known(name: str) -> bool:
-        return is_metric(name) or name in requested
-
+def _read_runs(runs: Iterable[Run], side: str, known: set[str]) -> list[Mapping[str, float]]:
     return [
-        read_measurements(_read_object(run, f"{side}[{place}]"), is_known).values
-        for place, run in enumerate(runs)
+        read_measurements(_as_json(run, f"{side}[{place}]"), known).values for place, run in enumerate(runs)
     ]
 
 
-def _read_object(run: Run, place: str) -> JsonObject:
+def _as_json(run: Run, place: str) -> JsonObject:
     if isinstance(run, BaseModel):
         return run.model_dump()
     if not isinstance(run, Mapping):
@@ -168,103 +136,63 @@ def _read_object(run: Run, place: str) -> JsonObject:
     return run
 
 
-def _build_column(name: str, runs: Sequence[Mapping[str, float]]) -> Column:
-    return [run.get(name) for run in runs]
-
-
-def _present_values(column: Column) -> list[float]:
-    return [value for value in column if value is not None]
-
-
-def _compare_metrics(
-    columns: Mapping[str, tuple[Column, Column]], alpha: float, seed: int
-) -> dict[str, MetricComparison]:
-    tests = {name: _test_metric(*sides, alpha, seed) for name, sides in columns.items()}
-    scored = {name: test for name, test in tests.items() if isinstance(test, _Tested)}
-    p_values = dict(
-        zip(scored, adjust_p_values([test.test.p_value for test in scored.values()]), strict=True)
-    )
-    return {
-        name: _build_comparison(name, columns[name], test, p_values[name], alpha)
-        if isinstance(test, _Tested)
-        else MetricComparison(
-            status=test["status"],
-            reason=test["reason"],
-            control=_summarize_side(columns[name][0]),
-            treatment=_summarize_side(columns[name][1]),
-        )
-        for name, test in tests.items()
-    }
-
-
-def _test_metric(control: Column, treatment: Column, alpha: float, seed: int) -> _Tested | Unscored:
-    before, after = _present_values(control), _present_values(treatment)
+def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int) -> MetricComparison:
+    before, after = _scored_values(control), _scored_values(treatment)
+    sides = {"control": _summarize_side(control), "treatment": _summarize_side(treatment)}
     if min(len(before), len(after)) < _FEWEST:
         counts = (
             f"{len(before)} of {len(control)} control and {len(after)} of {len(treatment)} treatment runs"
         )
-        return missing_data(f"{counts} have a value; {_FEWEST} are needed on each side")
-    difference = mean_difference(before, after, confidence=1.0 - alpha, seed=seed)
-    return _Tested(difference, two_sample_test(before, after, confidence=1.0 - alpha))
-
-
-def _build_comparison(
-    metric: str, columns: tuple[Column, Column], tested: _Tested, p_value: float, alpha: float
-) -> MetricComparison:
-    control, treatment = _summarize_side(columns[0]), _summarize_side(columns[1])
-    effect, shown = tested.test.effect, p_value <= alpha
+        reason = f"{counts} have a value; {_FEWEST} are needed on each side"
+        return MetricComparison(status="missing_data", reason=reason, **sides)
+    interval, method = difference_interval(before, after, confidence=1.0 - alpha, seed=seed)
+    delta, effect_interval = cliffs_delta(before, after, confidence=1.0 - alpha)
+    pairs = zip(control, treatment, strict=False)
     return MetricComparison(
         status="scored",
-        reason=_describe_result(metric, control, treatment, shown, p_value),
-        control=control,
-        treatment=treatment,
-        difference=tested.difference.value,
-        interval=_interval_ends(tested.difference.interval),
-        interval_method=tested.difference.method,
-        effect_size=effect.delta,
-        effect_interval=_interval_ends(effect.interval),
-        p_value=tested.test.p_value,
-        adjusted_p_value=p_value,
-        shown=shown,
-        better=_is_better(metric, effect.delta) if shown else None,
-        sequential=_run_sequential_test(*columns, alpha),
+        reason="",
+        **sides,
+        difference=fmean(after) - fmean(before),
+        interval=interval,
+        interval_method=method,
+        effect_size=delta,
+        effect_interval=effect_interval,
+        p_value=two_sample_p_value(before, after),
+        sequential=sequential_test(
+            [(first, second) for first, second in pairs if first is not None and second is not None], alpha
+        ),
     )
+
+
+def _scored_values(column: Column) -> list[float]:
+    return [value for value in column if value is not None]
 
 
 def _summarize_side(column: Column) -> Side:
-    values = _present_values(column)
-    return Side(
-        runs=len(column),
-        scored=len(values),
-        unscored=len(column) - len(values),
-        mean=fmean(values) if values else None,
-    )
+    values = _scored_values(column)
+    return Side(runs=len(column), scored=len(values), mean=fmean(values) if values else None)
 
 
-def _interval_ends(interval: Interval) -> tuple[float, float]:
-    return interval.low, interval.high
+def _adjust_results(tested: Mapping[str, MetricComparison], alpha: float) -> dict[str, MetricComparison]:
+    """Adjust the p-values over all metrics, and conclude from them."""
+    p_values = {name: result.p_value for name, result in tested.items() if result.p_value is not None}
+    adjusted = dict(zip(p_values, adjust_p_values([*p_values.values()]), strict=True))
+    return {
+        name: _conclude(name, result, adjusted[name], alpha) if name in adjusted else result
+        for name, result in tested.items()
+    }
 
 
-def _is_better(metric: str, delta: float) -> bool | None:
-    direction = DIRECTIONS.get(metric)
-    return None if direction is None or delta == 0.0 else (delta > 0.0) is (direction == "higher")
-
-
-def _describe_result(metric: str, control: Side, treatment: Side, shown: bool, p_value: float) -> str:
-    means = f"{metric}: mean {control.mean:g} in control, {treatment.mean:g} in treatment"
+def _conclude(metric: str, result: MetricComparison, p_value: float, alpha: float) -> MetricComparison:
+    shown, direction = p_value <= alpha, DIRECTIONS.get(metric)
+    is_higher = (result.effect_size or 0.0) > 0.0
+    means = f"mean {result.control.mean:g} in control, {result.treatment.mean:g} in treatment"
     word = "a difference is shown" if shown else "no difference is shown"
-    return f"{means}; {word} (adjusted p {p_value:.2g})"
-
-
-def _run_sequential_test(control: Column, treatment: Column, alpha: float) -> Sequential:
-    pairs = list(zip(control, treatment, strict=False))
-    complete = [(before, after) for before, after in pairs if before is not None and after is not None]
-    test = sequential_test(complete, alpha)
-    return Sequential(
-        verdict=test.verdict,
-        p_value=test.p_value,
-        pairs=test.pairs,
-        ties=test.ties,
-        unscored_pairs=len(pairs) - len(complete),
-        unpaired_runs=abs(len(control) - len(treatment)),
+    return result.model_copy(
+        update={
+            "reason": f"{metric}: {means}; {word} (adjusted p {p_value:.2g})",
+            "adjusted_p_value": p_value,
+            "shown": shown,
+            "better": is_higher is (direction == "higher") if shown and direction else None,
+        }
     )

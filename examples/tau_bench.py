@@ -78,8 +78,8 @@ def main(path):
         trials = defaultdict(list)
         for run, won in zip(runs, verdicts, strict=True):
             trials[str(run["task_id"])].append(won)
-        rates = [pass_hat_k(trials, k) for k in range(1, 5)]
-        columns = [f"pass^{rate.k} {rate.value:.4f}" for rate in rates if rate.value is not None]
+        rates = {k: pass_hat_k(trials, k) for k in range(1, 5)}
+        columns = [f"pass^{k} {rate:.4f}" for k, rate in rates.items() if rate is not None]
         print(f"{title:<9} {'  '.join(columns)}")
 
     verdicts = zip(runs, reports, official, ours, strict=True)

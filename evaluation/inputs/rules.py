@@ -258,4 +258,3 @@ class DriftRules(InputModel):
 
     With 1, a breach has the severity of its tolerance; with more, a single breach is at most a warning.
     """
-    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05

@@ -46,8 +46,3 @@ def metric_group(metric: str) -> Group:
 def select_bounds(group: Group, thresholds: Mapping[str, JsonObject]) -> dict[str, JsonObject]:
     """Return the thresholds that a group checks."""
     return {metric: bound for metric, bound in thresholds.items() if metric_group(metric) == group}
-
-
-def is_metric(name: str) -> bool:
-    """Return whether runs are compared by a number of this name."""
-    return name in METRICS

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import read_measurements
 from evaluation.metrics.drift.compare import compare_with_baseline
-from evaluation.metrics.registry import DIRECTIONS, Direction, is_metric
+from evaluation.metrics.registry import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import Alert, alert, policy_alert
 from evaluation.results.findings import MetricOutcome, build_outcome
@@ -35,8 +35,8 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[MetricOu
         return compare_with_baseline({}, None, _DEFAULT, DIRECTIONS)
     rules = DriftRules.model_validate(state["contract"].get("drift", {}))
     run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
-    current = read_measurements(run, is_metric).values
-    resources: dict[str, Direction] = {name: "lower" for name in current if not is_metric(name)}
+    current = read_measurements(run, METRICS).values
+    resources: dict[str, Direction] = {name: "lower" for name in current if name not in METRICS}
     return compare_with_baseline(current, baseline, rules, {**DIRECTIONS, **resources})
 
 

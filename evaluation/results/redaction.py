@@ -51,13 +51,13 @@ UNSEARCHED: Final = (
 WITHHELD_ACTION: Final = "Evaluate the run in smaller parts, or have a person look through it."
 _WITHHELD: Final = "[withheld]"
 _NAMES: Final = (
-    "actual actual_count adjusted_p_value alignment argument_mismatches audit baseline baseline_values change"
-    " checks compared concerns confidence contract criteria current_values details different direction"
-    " effect_interval effect_size estimated expected expected_count expected_index extra_actions f1"
+    "actual actual_count alignment argument_mismatches audit baseline change"
+    " checks compared concerns confidence contract criteria details different direction"
+    " estimated expected expected_count expected_index extra_actions f1"
     " failed_calls failure forbidden_actions higher length lower match_mode matched_count max measured min"
     " mismatches_truncated missing missing_actions missing_keywords observed_index of optional_count"
-    " order_violations p_value pass_score path precision privacy problem rationale recall repaired safety"
-    " samples scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
+    " order_violations pass_score path precision privacy problem rationale recall repaired safety"
+    " scale score sensitive.unsearched signals sources sustained trajectory type unexpected"
     " unreadable_arguments worse"
 )
 _PLAIN_WORDS: Final = frozenset({

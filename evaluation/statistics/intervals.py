@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 from evaluation.errors import ContractError
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """From ``low`` to ``high``, in the unit of the estimate; ``confidence`` is between 0 and 1."""
+class Interval(NamedTuple):
+    """From ``low`` to ``high``, in the unit of the estimate."""
 
     low: float
     high: float
-    confidence: float = 0.95
 
 
 def two_sided_quantile(confidence: float) -> float:
@@ -48,11 +47,8 @@ def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proport
     Source: Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
 
     Raises:
-        ContractError: A count is negative, there are more successes than trials, or ``confidence`` is not
-            between 0 and 1.
+        ContractError: ``confidence`` is not between 0 and 1.
     """
-    if not 0 <= successes <= trials:
-        raise ContractError(f"a rate needs 0 <= successes <= trials, not {successes} of {trials}")
     z = two_sided_quantile(confidence)
     if trials == 0:
         return Proportion(0, 0, None, None)
@@ -60,5 +56,5 @@ def proportion(successes: int, trials: int, confidence: float = 0.95) -> Proport
     middle = (rate + square / 2) / (1 + square)
     half = z * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials)) / (1 + square)
     # Rounding can lead slightly out of 0 to 1.
-    interval = Interval(max(0.0, middle - half), min(1.0, middle + half), confidence)
+    interval = Interval(max(0.0, middle - half), min(1.0, middle + half))
     return Proportion(successes, trials, rate, interval)

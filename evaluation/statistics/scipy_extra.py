@@ -1,24 +1,23 @@
-"""Imports NumPy and SciPy, which come with the extra ``statistics``."""
+"""Imports SciPy, which comes with the extra ``statistics``."""
 
 from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import Literal
 
 from evaluation.errors import MissingExtraError
 
 
-def import_scientific(name: Literal["numpy", "scipy.stats"]) -> ModuleType:
-    """Import a module on first use: SciPy's takes about a second, and most runs need none.
+def import_scipy_stats() -> ModuleType:
+    """Import ``scipy.stats`` on first use: it takes about a second, and most runs do not need it.
 
     Raises:
-        MissingExtraError: The module is not installed.
+        MissingExtraError: SciPy is not installed.
     """
     try:
-        return importlib.import_module(name)
+        return importlib.import_module("scipy.stats")
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"this statistic needs {name}, which is not installed; "
+            "this statistic needs scipy, which is not installed; "
             "run: pip install 'plan-execute-monitor[statistics]'"
         ) from error

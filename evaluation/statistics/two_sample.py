@@ -5,26 +5,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
 
-from evaluation.errors import ContractError
 from evaluation.statistics.intervals import Interval, two_sided_quantile
-from evaluation.statistics.scipy_extra import import_scientific
-
-MIN_VALUES: Final = 2
-"""Minimum number of values on each side."""
+from evaluation.statistics.scipy_extra import import_scipy_stats
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Cliff's delta: -1 (every treatment value is lower) to 1 (every one is higher)."""
-
-    delta: float
-    interval: Interval
-
-
-def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95) -> Effect:
+def cliffs_delta(
+    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
+) -> tuple[float, Interval]:
     """Estimate the chance that a treatment value is higher than a control value, minus the chance of lower.
 
     The interval is Cliff's asymmetric one over the consistent estimate of delta's variance. If delta is 1 or
@@ -34,12 +22,11 @@ def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidenc
     Carlo evaluation of ordinal d with improved confidence interval, Journal of Modern Applied Statistical
     Methods 3.
 
-    Raises:
-        ContractError: A side has fewer than two values, or ``confidence`` is not between 0 and 1.
+    Args:
+        control: Two or more values.
+        treatment: As for ``control``.
+        confidence: Of the interval, between 0 and 1.
     """
-    fewest = min(len(control), len(treatment))
-    if fewest < MIN_VALUES:
-        raise ContractError(f"an effect size needs {MIN_VALUES} values on each side, not {fewest}")
     z = two_sided_quantile(confidence)
     # Bisection in the sorted other side: n log m instead of n times m comparisons.
     by_treatment = _dominance(treatment, sorted(control))
@@ -48,8 +35,8 @@ def cliffs_delta(control: Sequence[float], treatment: Sequence[float], confidenc
     variance = _delta_variance(
         delta, by_treatment, by_control, _share_of_differing(treatment, sorted(control))
     )
-    low, high = _delta_bounds(delta, variance, z, fewest)
-    return Effect(delta, Interval(low, high, confidence))
+    fewest = min(len(control), len(treatment))
+    return delta, _delta_interval(delta, variance, z, fewest)
 
 
 def _dominance(values: Sequence[float], others: Sequence[float]) -> list[float]:
@@ -72,27 +59,17 @@ def _delta_variance(delta: float, rows: Sequence[float], columns: Sequence[float
     return ((m - 1) * of_rows + (n - 1) * of_columns + of_pairs) / (n * m)
 
 
-def _delta_bounds(delta: float, variance: float, z: float, fewest: int) -> tuple[float, float]:
+def _delta_interval(delta: float, variance: float, z: float, fewest: int) -> Interval:
     if abs(delta) == 1.0:  # no overlap, and so no variance to estimate
         inner = (fewest - z * z) / (fewest + z * z)
-        return (inner, 1.0) if delta > 0 else (-1.0, -inner)
+        return Interval(inner, 1.0) if delta > 0 else Interval(-1.0, -inner)
     rest = 1.0 - delta * delta
     half = z * math.sqrt(variance) * math.sqrt(rest * rest + z * z * variance)
     scale = rest + z * z * variance
-    return max(-1.0, (delta * rest - half) / scale), min(1.0, (delta * rest + half) / scale)
+    return Interval(max(-1.0, (delta * rest - half) / scale), min(1.0, (delta * rest + half) / scale))
 
 
-@dataclass(frozen=True, slots=True)
-class TwoSampleTest:
-    """A p-value, always together with the size of the effect."""
-
-    p_value: float
-    effect: Effect
-
-
-def two_sample_test(
-    control: Sequence[float], treatment: Sequence[float], confidence: float = 0.95
-) -> TwoSampleTest:
+def two_sample_p_value(control: Sequence[float], treatment: Sequence[float]) -> float:
     """Test two independent samples by Mann and Whitney's U, two-sided.
 
     U and Cliff's delta are the same quantity in two scales (delta = 2U / nm - 1), so the p-value and the
@@ -101,18 +78,11 @@ def two_sample_test(
     Source: Mann and Whitney (1947), Annals of Mathematical Statistics 18; by ``scipy.stats.mannwhitneyu``:
     exact for small samples without ties, else normal with corrections for ties and continuity.
 
-    Args:
-        control: Two finite values or more.
-        treatment: Two finite values or more.
-        confidence: Of the effect's interval.
-
     Raises:
-        ContractError: A side has fewer than two values.
         MissingExtraError: SciPy is not installed.
     """
-    effect = cliffs_delta(control, treatment, confidence)
-    test = import_scientific("scipy.stats").mannwhitneyu(control, treatment, alternative="two-sided")
-    return TwoSampleTest(float(test.pvalue), effect)
+    result = import_scipy_stats().mannwhitneyu(control, treatment, alternative="two-sided")
+    return float(result.pvalue)
 
 
 def adjust_p_values(p_values: Sequence[float]) -> list[float]:
@@ -129,6 +99,4 @@ def adjust_p_values(p_values: Sequence[float]) -> list[float]:
     Raises:
         MissingExtraError: SciPy is not installed.
     """
-    if not p_values:
-        return []
-    return [float(value) for value in import_scientific("scipy.stats").false_discovery_control(p_values)]
+    return import_scipy_stats().false_discovery_control(p_values).tolist() if p_values else []

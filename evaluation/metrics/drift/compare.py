@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from evaluation.inputs.rules import DriftRules, Severity
 from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one
 from evaluation.metrics.drift.baseline import Baseline, read_baseline
-from evaluation.metrics.drift.samples import compare_samples
-from evaluation.metrics.drift.signals import Directions, Signal, departure_signal, movement_signal
+from evaluation.metrics.drift.signals import Directions, Signal, departure_signal
 from evaluation.results.findings import (
     OUTCOME_STATUSES,
     FindingKind,
@@ -22,13 +21,6 @@ from evaluation.results.findings import (
 from evaluation.values import JsonObject
 
 
-class _Comparison(NamedTuple):
-    metrics: Sequence[str]
-    """The metrics that could be compared."""
-    signals: Sequence[Signal]
-    unscored: Mapping[str, Unscored]
-
-
 def compare_with_baseline(
     current: Mapping[str, float], baseline: JsonObject | None, rules: DriftRules, directions: Directions
 ) -> tuple[JsonObject, list[MetricOutcome]]:
@@ -39,8 +31,6 @@ def compare_with_baseline(
     - Numbers of one run are compared by tolerances. The signal is a regression, or drift if no direction of
       better is known.
     - ``runs``, the numbers of many runs, are compared by deviations from their centre (an anomaly).
-    - ``samples`` and ``current_samples``, values by metric, are compared by a two-sample test for each
-      metric, adjusted over all of them (drift).
     - ``recent``, the newest runs before this one, oldest first, tells sustained breaches from single ones.
 
     A run is flat or grouped as in a report (see ``read_measurements``). The metrics of the baseline and of
@@ -58,88 +48,58 @@ def compare_with_baseline(
     """
     if baseline is None:
         return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
-    known = {*current, *directions, *rules.tolerances}
-    earlier = read_baseline(baseline, known.__contains__)
-    by_bands = _compare_by_bands(current, earlier, rules, directions)
-    if earlier.samples is None and earlier.current_samples is None:
-        return _summarize(by_bands, rules)
-    before, after = earlier.samples or {}, earlier.current_samples or {}
-    by_samples, tests = _compare_by_samples(before, after, rules, directions)
-    summary, outcomes = _summarize(_join(by_bands, by_samples), rules)
-    return {**summary, "samples": tests}, outcomes
-
-
-def _compare_by_bands(
-    current: Mapping[str, float], earlier: Baseline, rules: DriftRules, directions: Directions
-) -> _Comparison:
+    own = {metric: rule.better for metric, rule in rules.tolerances.items() if rule.better}
+    earlier = read_baseline(baseline, {*current, *directions, *rules.tolerances})
     bands, unscored = _build_bands(earlier, rules)
-    compared = [band for band in bands if band.metric in current]
-    signals = [
-        departure_signal(band, current[band.metric], earlier.recent, rules, directions)
-        for band in compared
-        if not band.low <= current[band.metric] <= band.high
-    ]
+    compared = frozenset(band.metric for band in bands if band.metric in current)
+    departures = (
+        departure_signal(band, current[band.metric], earlier.recent, rules, {**directions, **own})
+        for band in bands
+        if band.metric in current
+    )
     # Reported, so that nobody takes a metric that the run lacks for an unchanged one.
     missing = {
         band.metric: missing_data("the run has no number for it")
         for band in bands
         if band.metric not in current
     }
-    return _Comparison(
-        [band.metric for band in compared],
-        [signal for signal in signals if signal is not None],
-        {**unscored, **missing},
+    absent = missing_data("the baseline does not have it")
+    return _summarize(
+        compared,
+        [signal for signal in departures if signal is not None],
+        # The later parts win: they know why a metric of the baseline was not compared.
+        {
+            **{metric: absent for metric in rules.tolerances if metric not in compared},
+            **unscored,
+            **missing,
+        },
+        rules,
     )
 
 
 def _build_bands(earlier: Baseline, rules: DriftRules) -> tuple[list[Band], dict[str, Unscored]]:
     around_one = bands_around_one(earlier.single.values, rules)
     around_many, too_few = bands_around_many(earlier.runs, rules)
-    faults = {**earlier.faults, **earlier.single.faults}
-    wrong = {metric: unscored_error(f"in the baseline it {fault}") for metric, fault in faults.items()}
+    wrong = {
+        metric: unscored_error(f"in the baseline it {fault}") for metric, fault in earlier.faults.items()
+    }
     return [*around_one, *around_many], {**wrong, **too_few}
 
 
-def _compare_by_samples(
-    before: JsonObject, after: JsonObject, rules: DriftRules, directions: Directions
-) -> tuple[_Comparison, JsonObject]:
-    tests, unscored = compare_samples(before, after, rules)
-    signals = [
-        movement_signal(test, rules, directions) for test in tests if test.adjusted_p_value <= rules.alpha
-    ]
-    comparison = _Comparison([test.metric for test in tests], signals, unscored)
-    return comparison, {test.metric: test.as_json() for test in tests}
-
-
-def _join(first: _Comparison, second: _Comparison) -> _Comparison:
-    return _Comparison(
-        [*first.metrics, *second.metrics],
-        [*first.signals, *second.signals],
-        {**first.unscored, **second.unscored},
-    )
-
-
-def _summarize(comparison: _Comparison, rules: DriftRules) -> tuple[JsonObject, list[MetricOutcome]]:
-    compared = frozenset(comparison.metrics)
-    absent = missing_data("the baseline does not have it")
-    unscored = {
-        # The second part wins: it knows why a metric of the baseline was not compared.
-        **{metric: absent for metric in rules.tolerances if metric not in compared},
-        **comparison.unscored,
-    }
+def _summarize(
+    compared: frozenset[str], signals: Sequence[Signal], unscored: Mapping[str, Unscored], rules: DriftRules
+) -> tuple[JsonObject, list[MetricOutcome]]:
     # An improvement is a signal too, but no failure.
-    failed = [_failed_outcome(signal) for signal in comparison.signals if signal.worse is not False]
+    failed = [_failed_outcome(signal) for signal in signals if signal.worse is not False]
     outcomes = [*failed, *_open_outcomes(unscored, compared, rules)]
-    counts = dict.fromkeys(OUTCOME_STATUSES, 0)
-    for reason in unscored.values():
-        counts[reason["status"]] += 1
+    counts = Counter(reason["status"] for reason in unscored.values())
     return {
         "status": "scored" if compared else "error" if counts["error"] else "missing_data",
         # An open outcome must not count as a pass.
         "passed": False if failed else None if outcomes else True,
         "compared": len(compared),
-        "counts": {**counts, "scored": len(compared)},
-        "signals": [signal.as_json() for signal in comparison.signals],
+        "counts": {**dict.fromkeys(OUTCOME_STATUSES, 0), **counts, "scored": len(compared)},
+        "signals": [signal.as_json() for signal in signals],
         "unscored": unscored,
     }, outcomes
 

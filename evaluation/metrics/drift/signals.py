@@ -8,7 +8,6 @@ from typing import Final, Literal, NamedTuple
 from evaluation.inputs.rules import DriftRules, Severity
 from evaluation.metrics.drift.bands import Band, tolerance_of
 from evaluation.metrics.drift.baseline import Measurements
-from evaluation.metrics.drift.samples import SampleTest
 from evaluation.results.findings import FindingKind
 
 Direction = Literal["higher", "lower"]
@@ -25,7 +24,7 @@ class Signal(NamedTuple):
     observed: float
     baseline: float
     limit: float
-    """The bound that was exceeded, or alpha of a test."""
+    """The bound that was exceeded."""
     direction: Direction | None
     worse: bool | None
     """None if no direction of better is known."""
@@ -42,15 +41,16 @@ class Signal(NamedTuple):
 def departure_signal(
     band: Band, observed: float, recent: Sequence[Measurements], rules: DriftRules, directions: Directions
 ) -> Signal | None:
-    """Return the signal of a value outside its band, or None if only rounding took it there.
+    """Return the signal of a value outside its band, or None if it is inside or only rounding took it out.
 
     Without a direction of better, both sides count, and a departure from a single run is called drift.
     """
     is_low = observed < band.low
     limit = band.low if is_low else band.high
-    if abs(observed - limit) <= _ROUNDING * abs(band.center):
+    is_inside = band.low <= observed <= band.high
+    if is_inside or abs(observed - limit) <= _ROUNDING * abs(band.center):
         return None
-    direction = _direction(band.metric, rules, directions)
+    direction = directions.get(band.metric)
     worse = None if direction is None else is_low is (direction == "higher")
     # The current run is one of the runs in a row, so only the others are looked up.
     sustained = None if rules.sustained == 1 else _is_sustained(band, is_low, recent, rules.sustained - 1)
@@ -69,31 +69,6 @@ def departure_signal(
     )
 
 
-def movement_signal(result: SampleTest, rules: DriftRules, directions: Directions) -> Signal:
-    """Return the signal of two samples that differ. Their test covers many runs, so ``sustained`` is None."""
-    effect, (before, after) = result.test.effect, result.medians
-    direction = _direction(result.metric, rules, directions)
-    worse = None if direction is None else (effect.delta < 0) is (direction == "higher")
-    return Signal(
-        metric=result.metric,
-        kind="drift",
-        observed=after,
-        baseline=before,
-        limit=rules.alpha,
-        direction=direction,
-        worse=worse,
-        sustained=None,
-        severity=_severity(result.metric, worse, None, rules),
-        reason=f"{result.metric}: the values have moved (Cliff's delta {effect.delta:.2f}, from "
-        f"{effect.interval.low:.2f} to {effect.interval.high:.2f}; adjusted p {result.adjusted_p_value:.2g})",
-    )
-
-
-def _direction(metric: str, rules: DriftRules, directions: Directions) -> Direction | None:
-    own = rules.tolerances.get(metric)
-    return (own.better if own else None) or directions.get(metric)
-
-
 def _is_sustained(band: Band, low: bool, recent: Sequence[Measurements], others: int) -> bool:
     newest = [run.values.get(band.metric) for run in recent[-others:]]
     breached = [value is not None and (value < band.low if low else value > band.high) for value in newest]
@@ -102,7 +77,8 @@ def _is_sustained(band: Band, low: bool, recent: Sequence[Measurements], others:
 
 
 def _severity(metric: str, worse: bool | None, sustained: bool | None, rules: DriftRules) -> Severity:
-    if worse is False or (worse is None and _has_no_rule(metric, rules)):
+    has_rule = rules.default is not None or metric in rules.tolerances
+    if worse is False or (worse is None and not has_rule):
         return "info"
     severity = tolerance_of(metric, rules).severity
     if sustained is None:
@@ -111,10 +87,6 @@ def _severity(metric: str, worse: bool | None, sustained: bool | None, rules: Dr
         return "critical"
     # A single breach may be noise, so it is a warning at most.
     return "warning" if severity == "critical" else severity
-
-
-def _has_no_rule(metric: str, rules: DriftRules) -> bool:
-    return rules.default is None and metric not in rules.tolerances
 
 
 def _compare_word(worse: bool | None) -> str:

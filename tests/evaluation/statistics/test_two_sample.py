@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.errors import ContractError, MissingExtraError
-from evaluation.statistics.two_sample import adjust_p_values, cliffs_delta, two_sample_test
+from evaluation.errors import MissingExtraError
+from evaluation.statistics.two_sample import adjust_p_values, cliffs_delta, two_sample_p_value
 
 SAMPLES = st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=12)
 
@@ -19,21 +19,24 @@ SAMPLES = st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=12)
 @given(SAMPLES, SAMPLES)
 def test_delta_is_what_comparing_every_pair_gives(control, treatment):
     pairs = [(after > before) - (after < before) for before in control for after in treatment]
-    assert cliffs_delta(control, treatment).delta == pytest.approx(sum(pairs) / len(pairs))
+    assert cliffs_delta(control, treatment)[0] == pytest.approx(sum(pairs) / len(pairs))
 
 
 @given(SAMPLES, SAMPLES)
 def test_the_interval_holds_the_estimate_and_keeps_to_the_scale(control, treatment):
-    effect = cliffs_delta(control, treatment)
-    assert -1.0 <= effect.interval.low <= effect.delta + 1e-12
-    assert effect.delta - 1e-12 <= effect.interval.high <= 1.0
+    delta, (low, high) = cliffs_delta(control, treatment)
+    assert -1.0 <= low <= delta + 1e-12
+    assert delta - 1e-12 <= high <= 1.0
 
 
 @given(SAMPLES, SAMPLES)
 def test_changing_sides_changes_the_sign(control, treatment):
-    there, back = cliffs_delta(control, treatment), cliffs_delta(treatment, control)
-    assert there.delta == pytest.approx(-back.delta)
-    assert there.interval.low == pytest.approx(-back.interval.high)
+    (delta, interval), (reverse, mirrored) = (
+        cliffs_delta(control, treatment),
+        cliffs_delta(treatment, control),
+    )
+    assert delta == pytest.approx(-reverse)
+    assert interval.low == pytest.approx(-mirrored.high)
 
 
 @pytest.mark.parametrize(("control", "treatment"), [(8, 8), (20, 30)])
@@ -42,43 +45,37 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says(control, treatme
 
     def contains_truth():
         before = [source.gauss(0.0, 1.0) for _ in range(control)]
-        interval = cliffs_delta(before, [source.gauss(0.5, 1.0) for _ in range(treatment)]).interval
+        _, interval = cliffs_delta(before, [source.gauss(0.5, 1.0) for _ in range(treatment)])
         return interval.low <= truth <= interval.high
 
     assert 0.92 <= sum(contains_truth() for _ in range(1000)) / 1000 <= 0.98
 
 
 def test_samples_that_do_not_overlap_still_leave_room_for_doubt():
-    effect = cliffs_delta([1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0])
-    assert (effect.delta, effect.interval.high) == (1.0, 1.0)
-    assert effect.interval.low == pytest.approx((3 - 1.96**2) / (3 + 1.96**2), abs=1e-4)
+    delta, interval = cliffs_delta([1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0])
+    assert (delta, interval.high) == (1.0, 1.0)
+    assert interval.low == pytest.approx((3 - 1.96**2) / (3 + 1.96**2), abs=1e-4)
 
 
 def test_more_data_make_a_narrower_interval():
-    few, many = cliffs_delta([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]), cliffs_delta([1, 2, 3] * 20, [2, 3, 4] * 20)
-    assert many.interval.low > few.interval.low
+    _, few = cliffs_delta([1.0, 2.0, 3.0], [2.0, 3.0, 4.0])
+    _, many = cliffs_delta([1, 2, 3] * 20, [2, 3, 4] * 20)
+    assert many.low > few.low
 
 
-def test_one_value_has_no_interval():
-    with pytest.raises(ContractError, match="2 values on each side, not 1"):
-        cliffs_delta([1.0], [1.0, 2.0])
-
-
-def test_samples_apart_have_a_small_p_value_and_a_large_effect():
-    result = two_sample_test([1.0, 2.0, 3.0, 4.0, 5.0], [11.0, 12.0, 13.0, 14.0, 15.0])
-    assert result.p_value == pytest.approx(2 / 252)
-    assert result.effect.delta == 1.0
+def test_samples_apart_have_a_small_p_value():
+    p_value = two_sample_p_value([1.0, 2.0, 3.0, 4.0, 5.0], [11.0, 12.0, 13.0, 14.0, 15.0])
+    assert p_value == pytest.approx(2 / 252)
 
 
 def test_equal_samples_show_nothing():
-    result = two_sample_test([5.0] * 6, [5.0] * 6)
-    assert (result.p_value, result.effect.delta) == (1.0, 0.0)
+    assert two_sample_p_value([5.0] * 6, [5.0] * 6) == 1.0
 
 
 def test_samples_of_one_distribution_are_told_apart_as_seldom_as_alpha_says():
     source = random.Random(3)
     draws = [[source.expovariate(1.0) for _ in range(20)] for _ in range(1000)]
-    rejected = [two_sample_test(*pair).p_value <= 0.05 for pair in zip(draws[::2], draws[1::2], strict=True)]
+    rejected = [two_sample_p_value(*pair) <= 0.05 for pair in zip(draws[::2], draws[1::2], strict=True)]
     assert 0.02 <= sum(rejected) / len(rejected) <= 0.08
 
 
@@ -93,4 +90,4 @@ def test_no_test_needs_no_adjustment():
 def test_without_scipy_the_error_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'plan-execute-monitor\[statistics\]'"):
-        two_sample_test([1.0, 2.0], [1.0, 2.0])
+        two_sample_p_value([1.0, 2.0], [1.0, 2.0])
