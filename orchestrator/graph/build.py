@@ -168,10 +168,12 @@ def _build_step(
     return StepNodes(
         executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
-        supervision=_build_supervision(phases, contracts, settings) if modes.is_supervised else None,
+        supervision=_build_supervision(phases, contracts, settings)
+        if settings.supervision != "none"
+        else None,
         approval=approval_node if settings.can_ask_human and _may_ask_human(settings) else None,
         answer=answer_node(settings),
-        mode=modes.default_mode,
+        mode=settings.default_mode,
         modes=modes.possible_modes,
         reviewed=settings.retry_policy.needs_review == "human",
     )

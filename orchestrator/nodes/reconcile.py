@@ -11,7 +11,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Reconciliation, StepRecord
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
 
@@ -40,7 +40,10 @@ def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
     if not findings and read_outcome(record) != "validated":
         findings = ["the evaluation did not pass the step"]
-    result = reconcile(supervision["commitment"], supervision["assessment"], findings)
+    commitment, assessment = supervision["commitment"], supervision["assessment"]
+    result = Reconciliation(triggers=[], escalate=False)
+    if commitment is not None and assessment is not None:
+        result = reconcile(commitment, assessment, findings)
     triggers = [*result["triggers"], *_add_findings(result["triggers"], findings)]
     updated: StepRecord = {**record, "supervision": {**supervision, "triggers": triggers}}
     return updated, bool(triggers) or result["escalate"]

@@ -18,9 +18,7 @@ from orchestrator.state.records import (
 from orchestrator.supervision.policy import SupervisionPolicy
 
 ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
-BY_DEADLINE: Final = "deadline"
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
-_TEXT_LIMIT: Final = 10_000
 
 
 def build_question(
@@ -69,16 +67,6 @@ def is_overdue(question: Question, now: datetime) -> bool:
     return question["deadline"] is not None and now > datetime.fromisoformat(question["deadline"])
 
 
-def answer_by_deadline(question: Question, now: datetime) -> HumanAnswer:
-    """Builds the answer that counts if no person answers before the deadline."""
-    return HumanAnswer(
-        answer=question["on_deadline"],
-        text=f"no answer came before {question['deadline']}",
-        answered_by=BY_DEADLINE,
-        answered_at=now.isoformat(),
-    )
-
-
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
     """Reads an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
 
@@ -89,23 +77,18 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     """
     # The deadline comes first, so that every late answer counts the same, readable or not.
     if is_overdue(question, now):
-        return answer_by_deadline(question, now)
+        text = f"no answer came before {question['deadline']}"
+        return _build_answer(question["on_deadline"], text, "deadline", now)
     word, text, person, question_id = _read_fields(raw)
-    if question_id not in (None, question["id"]):
+    if question_id not in ("", question["id"]):
         answered, waiting = format_repr(question_id, 80), question["id"]
         return f"the answer is for question {answered}, but question {waiting!r} is waiting"
-    if word not in question["accepts"]:
+    accepted = next((known for known in question["accepts"] if known == word), None)
+    if accepted is None:
         return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
-    if word != "approve" and not (text and text.strip()):
+    if accepted != "approve" and not text.strip():
         return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
-    if text is not None and len(text) > _TEXT_LIMIT:
-        return f"the answer's text has {len(text)} characters; the maximum is {_TEXT_LIMIT}"
-    return HumanAnswer(
-        answer="approve" if word == "approve" else "correct" if word == "correct" else "deny",
-        text=text or "",
-        answered_by=person or "a person",
-        answered_at=now.isoformat(),
-    )
+    return _build_answer(accepted, text, person or "a person", now)
 
 
 def with_answer(record: StepRecord, answer: HumanAnswer) -> StepRecord:
@@ -126,15 +109,15 @@ def _describe_accepted(question: Question) -> str:
     return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
 
 
-def _read_fields(raw: object) -> tuple[str | None, str | None, str | None, str | None]:
-    """Reads the answer, its text, the person and the question's id. All are None if one is not text."""
-    if isinstance(raw, str):
-        return read_text(raw), None, None, None
+def _read_fields(raw: object) -> list[str]:
+    """Reads the answer, its text, the person and the question's id. All are empty if one is not text."""
+    fields = raw if isinstance(raw, Mapping) else {}
+    values = [fields.get(name) or "" for name in _FIELDS]
+    texts = [text for value in values if (text := read_text(value)) is not None]
     # An unknown key could be a misspelled "text", whose correction would be lost.
-    if not isinstance(raw, Mapping) or set(raw) - set(_FIELDS):
-        return None, None, None, None
-    values = [raw.get(name) for name in _FIELDS]
-    if any(value is not None and read_text(value) is None for value in values):
-        return None, None, None, None
-    word, text, person, question_id = map(read_text, values)
-    return word, text, person, question_id
+    is_readable = len(texts) == len(values) and set(fields) <= set(_FIELDS)
+    return texts if is_readable else [""] * len(_FIELDS)
+
+
+def _build_answer(answer: AnswerWord, text: str, person: str, now: datetime) -> HumanAnswer:
+    return HumanAnswer(answer=answer, text=text, answered_by=person, answered_at=now.isoformat())

@@ -38,19 +38,9 @@ class Modes:
             self._check_mode(self.source, "supervision")
 
     @property
-    def default_mode(self) -> SupervisionMode:
-        """Returns the mode of all steps; "none" if a function decides."""
-        return "none" if callable(self.source) else self.source
-
-    @property
     def possible_modes(self) -> frozenset[SupervisionMode]:
         """Returns the modes that a step can have."""
         return frozenset(MODES if callable(self.source) else [self.source])
-
-    @property
-    def is_supervised(self) -> bool:
-        """Checks whether any step can be supervised."""
-        return self.source != "none"
 
     def plan_modes(self, steps: Sequence[str], first: int) -> list[SupervisionMode] | None:
         """Returns the mode of each planned step; None if all steps have the default mode.

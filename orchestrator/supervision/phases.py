@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from langchain_core.runnables import Runnable
 
 from agents.calls.conversation import Model
+from agents.contracts import Unreadable
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.context import utc_now
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
@@ -22,13 +22,11 @@ from orchestrator.state.records import (
     SuperviseRequest,
     SupervisorVerdict,
 )
-from orchestrator.supervision.agents import AssessAgent, Clock, CommitAgent, ModelSupervisor, format_utc
+from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
 from orchestrator.supervision.policy import SupervisionPolicy
-from orchestrator.supervision.protocols import AssessingExecutor, CommittingExecutor, Supervisor
-from orchestrator.supervision.reconcile import reconcile, reconcile_findings
+from orchestrator.supervision.protocols import Supervisor
+from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (
-    Execution,
-    Occasion,
     build_assessment,
     build_commitment,
     build_reconciliation,
@@ -46,8 +44,7 @@ Commit = Callable[[str, str, int], Awaitable[Commitment]]
 """Takes the step, the context and the step's index."""
 Assess = Callable[[str, Commitment, str, Sequence[str], int], Awaitable[SelfAssessment]]
 """Takes the step, the commitment, the output, the tools that were called and the step's index."""
-Reconcile = Callable[[Commitment | None, SelfAssessment | None, Sequence[str]], Reconciliation]
-Comparison = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
+Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
 
 
@@ -78,19 +75,20 @@ def choose_phases(
     monitor: object,
     supervisor: object,
     policy: SupervisionPolicy,
-    clock: Clock = utc_now,
+    clock: Callable[[], datetime],
 ) -> Phases:
     """Chooses who does each phase.
 
     Args:
-        executor: Commits and assesses with its own methods if it has them, else with its model.
+        executor: Commits and assesses with its methods ``commit_step`` and ``assess_step`` if it has them,
+            else with its model.
         monitor: Its model supervises if there is no supervisor.
         supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
         policy: Bounds the number of assumptions in a commitment.
-        clock: Returns the current time with its zone, for time stamps.
+        clock: Returns the current time in UTC, for time stamps.
 
     Raises:
-        ConfigurationError: ``supervisor`` is none of these, or its ``reconcile`` is a coroutine.
+        ConfigurationError: ``supervisor`` is none of these.
     """
     model = _find_model(executor)
     return Phases(
@@ -107,59 +105,56 @@ def _find_model(agent: object) -> Model | None:
     return llm if isinstance(llm, Runnable) else None
 
 
-def _choose_commit(executor: object, model: Model | None, clock: Clock) -> Commit | None:
-    if not isinstance(executor, CommittingExecutor):
-        return None if model is None else CommitAgent(model, clock).acommit
-    method = bind_method(executor, "commit_step")
+def _choose_commit(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Commit | None:
+    if hasattr(executor, "commit_step"):
+        method = bind_method(executor, "commit_step")
+
+        async def ask(step: str, context: str) -> CommitmentReply | Unreadable:
+            return parse_mapping(CommitmentReply, await method(step, context=context))
+
+    elif model is not None:
+        ask = CommitAgent(model).acommit
+    else:
+        return None
 
     async def commit(step: str, context: str, step_index: int) -> Commitment:
-        reply = parse_mapping(CommitmentReply, await method(step, context=context))
-        return build_commitment(reply, Occasion(step_index, step, format_utc(clock())))
+        return build_commitment(await ask(step, context), step_index, step, clock())
 
     return commit
 
 
-def _choose_assess(executor: object, model: Model | None, clock: Clock) -> Assess | None:
-    if not isinstance(executor, AssessingExecutor):
-        return None if model is None else AssessAgent(model, clock).aassess
-    method = bind_method(executor, "assess_step")
+def _choose_assess(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Assess | None:
+    if hasattr(executor, "assess_step"):
+        method = bind_method(executor, "assess_step")
+
+        async def ask(
+            step: str,
+            commitment: Commitment,
+            output: str,
+            tools_used: Sequence[str],  # noqa: ARG001 - as in aassess
+        ) -> AssessmentReply | Unreadable:
+            # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
+            return parse_mapping(AssessmentReply, await method(step, copy.deepcopy(commitment), output))
+
+    elif model is not None:
+        ask = AssessAgent(model).aassess
+    else:
+        return None
 
     async def assess(
         step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
     ) -> SelfAssessment:
-        # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
-        value = await method(step, copy.deepcopy(commitment), output)
-        execution = Execution(step_index, output, format_utc(clock()), tools_used)
-        return build_assessment(parse_mapping(AssessmentReply, value), execution)
+        reply = await ask(step, commitment, output, tools_used)
+        return build_assessment(reply, step_index, output, tools_used, clock())
 
     return assess
 
 
 def _choose_reconcile(supervisor: object, policy: SupervisionPolicy) -> Reconcile:
-    compare = _choose_comparison(supervisor, policy)
-
-    def reconcile_step(
-        commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
-    ) -> Reconciliation:
-        if commitment is None or assessment is None:
-            return reconcile_findings(findings)
-        return compare(commitment, assessment, findings)
-
-    return reconcile_step
-
-
-def _choose_comparison(supervisor: object, policy: SupervisionPolicy) -> Comparison:
-    # A supervisor's own bound is more specific than the policy's.
-    if isinstance(supervisor, ModelSupervisor) and supervisor.max_assumptions is not None:
-        return supervisor.reconcile
-    if isinstance(supervisor, ModelSupervisor) or not isinstance(supervisor, Supervisor):
-        return partial(reconcile, max_assumptions=policy.max_assumptions)
-    if inspect.iscoroutinefunction(supervisor.reconcile):
-        raise ConfigurationError(
-            f"supervisor is a {type(supervisor).__name__} whose reconcile() is a coroutine; "
-            "make it a plain method, which asks no model"
-        )
-    return partial(_call_reconcile, supervisor)
+    # A ModelSupervisor compares as the orchestrator does, but knows no bound of assumptions.
+    if isinstance(supervisor, Supervisor) and not isinstance(supervisor, ModelSupervisor):
+        return partial(_call_reconcile, supervisor)
+    return partial(reconcile, max_assumptions=policy.max_assumptions)
 
 
 def _call_reconcile(

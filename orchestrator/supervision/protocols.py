@@ -1,7 +1,12 @@
-"""Protocols of user objects that take part in supervision. Any object with the methods works.
+"""Protocol of a supervisor, and the methods of an executor that commits and assesses by itself.
 
-If an object also has an async method with the prefix ``a`` (``asupervise``), that method is called. A return
-value is read like a model's reply: one that cannot be read never lets a step continue.
+Any object with the methods works. If it also has an async method with the prefix ``a`` (``asupervise``), that
+method is called. A return value is read like a model's reply: one that cannot be read never lets a step
+continue.
+
+An executor may have ``commit_step(step, context="")``, which returns ``{"interpretation": str}``, optionally
+with further keys of ``Commitment``, and ``assess_step(step, commitment, output)``, which returns
+``{"met_commitment": bool}``, optionally with further keys of ``SelfAssessment``.
 """
 
 from __future__ import annotations
@@ -27,22 +32,4 @@ class Supervisor(Protocol):
 
         "reorient" also needs a ``correction``, "ask_human" a ``question``; "halt" should have a ``reason``.
         """
-        ...
-
-
-@runtime_checkable
-class CommittingExecutor(Protocol):
-    """An executor that makes its own commitments."""
-
-    def commit_step(self, step: str, /, context: str = "") -> Mapping[str, object]:
-        """Returns ``{"interpretation": str}``, optionally with further keys of ``Commitment``."""
-        ...
-
-
-@runtime_checkable
-class AssessingExecutor(Protocol):
-    """An executor that assesses its own work."""
-
-    def assess_step(self, step: str, commitment: Commitment, output: str, /) -> Mapping[str, object]:
-        """Returns ``{"met_commitment": bool}``, optionally with further keys of ``SelfAssessment``."""
         ...

@@ -43,19 +43,9 @@ def reconcile(
         *_label_texts("concern", assessment["concerns"]),
         *_label_texts("unexpected", assessment["unexpected"]),
     ]
-    return Reconciliation(triggers=limit_triggers(triggers), escalate=bool(triggers))
-
-
-def reconcile_findings(findings: Sequence[str]) -> Reconciliation:
-    """Reconciles an execution that has evaluation findings only, without commitment or self-assessment."""
-    triggers = _label_texts("evaluation", findings)
-    return Reconciliation(triggers=limit_triggers(triggers), escalate=bool(triggers))
-
-
-def limit_triggers(triggers: Sequence[str]) -> list[str]:
-    """Returns at most ``TRIGGER_LIMIT`` triggers, and one that counts the rest."""
-    rest = len(triggers) - TRIGGER_LIMIT
-    return list(triggers) if rest <= 0 else [*triggers[:TRIGGER_LIMIT], f"more:{rest}"]
+    if (rest := len(triggers) - TRIGGER_LIMIT) > 0:
+        triggers = [*triggers[:TRIGGER_LIMIT], f"more:{rest}"]
+    return Reconciliation(triggers=triggers, escalate=bool(triggers))
 
 
 def _list_flags(commitment: Commitment, assessment: SelfAssessment, max_assumptions: int | None) -> list[str]:

@@ -7,19 +7,12 @@ or a verdict that asks a person.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from agents.contracts import Unreadable
 from agents.parsing.surrogates import replace_surrogates
-from orchestrator.state.records import (
-    CommitKind,
-    Commitment,
-    Reconciliation,
-    SelfAssessment,
-    SupervisorVerdict,
-)
-from orchestrator.supervision.reconcile import TRIGGER_TEXT_LIMIT, limit_triggers
+from orchestrator.state.records import Commitment, Reconciliation, SelfAssessment, SupervisorVerdict
 from orchestrator.supervision.reply_fields import format_value, shorten_text
 from orchestrator.supervision.reply_models import (
     AssessmentReply,
@@ -37,35 +30,27 @@ RAW_LIMIT: Final = 300
 OUTPUT_LIMIT: Final = 500
 """Maximum number of characters of the output in a self-assessment."""
 
-
-@dataclass(frozen=True, slots=True)
-class Occasion:
-    """The step that a commitment is made for. ``time`` is UTC, ISO 8601."""
-
-    step_index: int
-    instruction: str
-    time: str
-    kind: CommitKind = "first"
+_BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
+_UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """The execution that a self-assessment is about. ``time`` is UTC, ISO 8601."""
+def build_commitment(
+    reply: CommitmentReply | Unreadable, step_index: int, instruction: str, now: datetime
+) -> Commitment:
+    """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it.
 
-    step_index: int
-    output: str
-    time: str
-    tools_used: Sequence[str] = ()
-
-
-def build_commitment(reply: CommitmentReply | Unreadable, occasion: Occasion) -> Commitment:
-    """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it."""
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        instruction: Text of the step.
+        now: Current time in UTC.
+    """
     readable = isinstance(reply, CommitmentReply)
     fields = _quote_commitment(reply.raw) if isinstance(reply, Unreadable) else reply
     return Commitment(
-        step_index=occasion.step_index,
-        kind=occasion.kind,
-        instruction=occasion.instruction,
+        step_index=step_index,
+        kind="first",
+        instruction=instruction,
         interpretation=fields.interpretation,
         scope_in=fields.scope_in,
         scope_out=fields.scope_out,
@@ -74,25 +59,39 @@ def build_commitment(reply: CommitmentReply | Unreadable, occasion: Occasion) ->
         confidence=fields.confidence,
         assumptions=fields.assumptions,
         readable=readable,
-        time=occasion.time,
+        time=now.isoformat(),
     )
 
 
-def build_assessment(reply: AssessmentReply | Unreadable, execution: Execution) -> SelfAssessment:
-    """Builds a self-assessment. One that cannot be read counts as not met, with a concern that says so."""
+def build_assessment(
+    reply: AssessmentReply | Unreadable,
+    step_index: int,
+    output: str,
+    tools_used: Sequence[str],
+    now: datetime,
+) -> SelfAssessment:
+    """Builds a self-assessment. One that cannot be read counts as not met, with a concern that says so.
+
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        output: Output of the execution.
+        tools_used: Names of the tools that were called.
+        now: Current time in UTC.
+    """
     readable = isinstance(reply, AssessmentReply)
     fields = _doubt_assessment(reply) if isinstance(reply, Unreadable) else reply
     return SelfAssessment(
-        step_index=execution.step_index,
-        actual_output=shorten_text(execution.output, OUTPUT_LIMIT),
+        step_index=step_index,
+        actual_output=shorten_text(output, OUTPUT_LIMIT),
         met_commitment=fields.met,
         deviations=fields.deviations,
         concerns=fields.concerns,
         unexpected=fields.unexpected,
         # From the record, never from the reply: a model may claim tools that it did not call.
-        tools_used=list(execution.tools_used),
+        tools_used=list(tools_used),
         readable=readable,
-        time=execution.time,
+        time=now.isoformat(),
     )
 
 
@@ -100,8 +99,7 @@ def build_reconciliation(reply: ReconciliationReply | Unreadable) -> Reconciliat
     """Builds a reconciliation. It escalates unless the reply is readable, says no, and has no trigger."""
     if isinstance(reply, Unreadable):
         return Reconciliation(triggers=[f"reconciliation_unreadable:{reply.reason}"], escalate=True)
-    triggers = [shorten_text(trigger, TRIGGER_TEXT_LIMIT) for trigger in reply.triggers]
-    return Reconciliation(triggers=limit_triggers(triggers), escalate=reply.escalate or bool(triggers))
+    return Reconciliation(triggers=reply.triggers, escalate=reply.escalate or bool(reply.triggers))
 
 
 def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
@@ -118,26 +116,21 @@ def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
 
 
 def _quote_commitment(raw: str) -> CommitmentReply:
-    # model_construct skips the checks: an excerpt may be empty, which the checks refuse.
-    return CommitmentReply.model_construct(
-        interpretation=format_value(shorten_text(replace_surrogates(raw), RAW_LIMIT)),
-        scope_in=[],
-        scope_out=[],
-        approach="",
-        predicted_output="",
-        confidence="low",
-        assumptions=[],
-    )
+    # Not validated: an excerpt may be empty.
+    return _BLANK_COMMITMENT.model_copy(update={"interpretation": format_value(_excerpt(raw))})
 
 
 def _doubt_assessment(reply: Unreadable) -> AssessmentReply:
-    raw = shorten_text(replace_surrogates(reply.raw), RAW_LIMIT)
-    concern = f"the self-assessment cannot be read ({reply.reason}): {raw}"
-    return AssessmentReply.model_construct(met=False, deviations=[], concerns=[concern], unexpected=[])
+    concern = f"the self-assessment cannot be read ({reply.reason}): {_excerpt(reply.raw)}"
+    return _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
 
 
 def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
-    raw = shorten_text(" ".join(replace_surrogates(reply.raw).split()), RAW_LIMIT)
+    raw = _excerpt(" ".join(reply.raw.split()))
     reason = f"{UNREADABLE_REPLY}: {reply.reason}"
     question = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
     return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)
+
+
+def _excerpt(raw: str) -> str:
+    return shorten_text(replace_surrogates(raw), RAW_LIMIT)

@@ -7,19 +7,12 @@ import re
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator
-from pydantic_core import PydanticCustomError
 
 from agents.parsing.loose_json import read_boolean
 from agents.parsing.surrogates import replace_surrogates
 
 TEXT_LIMIT: Final = 1_000
 """Maximum number of characters of one text."""
-
-ENTRY_LIMIT: Final = 100
-"""Maximum number of entries of one list. One more entry counts the rest."""
-
-TOO_DEEP: Final = "(not read: nested too deeply)"
-"""Replaces a value that is nested too deeply to be encoded. The word "not" makes it doubtful."""
 
 _EMPTY_TEXT: Final = re.compile(
     r"""[\s.*_–—-]*+
@@ -47,12 +40,8 @@ def shorten_text(text: str, limit: int) -> str:
 
 def encode_value(value: object) -> str:
     """Encodes a decoded value as JSON. Returns an empty text for null, false and empty containers."""
-    if value is None or value is False or value in ([], {}):
-        return ""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return TOO_DEEP
+    is_empty = value is None or value is False or value in ([], {})
+    return "" if is_empty else json.dumps(value, ensure_ascii=False)
 
 
 def format_value(value: object) -> str:
@@ -64,30 +53,17 @@ def format_value(value: object) -> str:
     return "" if _EMPTY_TEXT.fullmatch(text) else shorten_text(text, TEXT_LIMIT)
 
 
-def _require_boolean(value: object) -> bool:
-    if (boolean := read_boolean(value)) is None:
-        raise PydanticCustomError("no_boolean", "one of its flags is not a boolean")
-    return boolean
-
-
-def _read_entries(value: object) -> list[str]:
+def _read_entries(value: object) -> list[str] | None:
     # null also stands for a list that an object names twice, of which decoders keep only the last.
     if value is None:
-        raise PydanticCustomError("no_list", "one of its lists is null")
+        return None
     items = value if isinstance(value, list) else [value]
-    texts = [text for item in items if (text := format_value(item))]
-    if len(texts) <= ENTRY_LIMIT:
-        return texts
-    return [*texts[:ENTRY_LIMIT], f"(and {len(texts) - ENTRY_LIMIT} more)"]
-
-
-def _read_optional_entries(value: object) -> list[str]:
-    return [] if value is None else _read_entries(value)
+    return [text for item in items if (text := format_value(item))]
 
 
 Text = Annotated[str, BeforeValidator(format_value)]
-Flag = Annotated[bool, BeforeValidator(_require_boolean)]
+Flag = Annotated[bool, BeforeValidator(read_boolean)]
 Entries = Annotated[list[str], BeforeValidator(_read_entries)]
 """Entries without the empty ones. A single value counts as a list of one entry; null is refused."""
-OptionalEntries = Annotated[list[str], BeforeValidator(_read_optional_entries)]
+OptionalEntries = Annotated[Entries, BeforeValidator(lambda value: value or [])]
 """Like ``Entries``; null is an empty list."""

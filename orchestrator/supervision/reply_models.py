@@ -11,14 +11,13 @@ from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
-from pydantic.json_schema import GenerateJsonSchema, SkipJsonSchema
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
 
 from agents.contracts import JsonSchema
 from agents.parsing.loose_json import read_boolean
 from orchestrator.state.records import Confidence, VerdictWord
 from orchestrator.supervision.reply_fields import (
-    ENTRY_LIMIT,
     Entries,
     Flag,
     OptionalEntries,
@@ -35,26 +34,14 @@ Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
 _REQUIRED_DETAILS: Final[dict[VerdictWord, str]] = {"reorient": "correction", "ask_human": "question"}
-_SPELLINGS: Final[dict[str, VerdictWord]] = {
-    "continue": "continue",
-    "reorient": "reorient",
-    **dict.fromkeys(("ask_human", "ask human", "ask-human", "askhuman"), "ask_human"),
-    "halt": "halt",
-}
-_PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", *_SPELLINGS}
+_REFUSALS: Final = {"reorient", "ask_human", "halt"}
+_PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
 """Words of the request that small models copy into a text."""
-
-
-class _UntitledSchema(GenerateJsonSchema):
-    """Leaves out the titles of fields, which would only lengthen the grammar of a local model."""
-
-    def field_title_should_be_set(self, schema: CoreSchema) -> bool:  # noqa: ARG002 - named by pydantic
-        return False
 
 
 def _build_config(title: str, description: str) -> ConfigDict:
     extra: JsonDict = {"description": description, "additionalProperties": False}
-    return ConfigDict(title=title, json_schema_extra=extra, frozen=True)
+    return ConfigDict(title=title, json_schema_extra=extra)
 
 
 def _hint_text(longest: int) -> object:
@@ -88,7 +75,7 @@ class Reply(BaseModel):
     def response_schema(cls) -> JsonSchema:
         """Builds the JSON schema that constrains a model's reply."""
         # Cached, since pydantic takes a millisecond for it.
-        return cls.model_json_schema(schema_generator=_UntitledSchema)
+        return cls.model_json_schema()
 
     def is_approval(self) -> bool:
         """Checks whether the reply lets the step pass."""
@@ -97,20 +84,6 @@ class Reply(BaseModel):
     def decision(self) -> object:
         """Returns the part in which all objects of a reply must agree."""
         return self
-
-
-def _require_interpretation(value: object) -> str:
-    text = format_value(value) if isinstance(value, str) else ""
-    if not text:
-        raise PydanticCustomError("no_interpretation", "it states no interpretation")
-    return text
-
-
-def _refuse_cut_list(texts: list[str]) -> list[str]:
-    # A list that was cut has a wrong count, and the count is compared with max_assumptions.
-    if len(texts) > ENTRY_LIMIT:
-        raise PydanticCustomError("too_many", f"it has more than {ENTRY_LIMIT} assumptions")
-    return texts
 
 
 def _read_confidence(value: object) -> str:
@@ -128,13 +101,13 @@ class CommitmentReply(Reply):
         re.IGNORECASE | re.VERBOSE,
     )
 
-    interpretation: Annotated[str, BeforeValidator(_require_interpretation), _hint_text(160)]
+    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1), _hint_text(160)]
     scope_in: Annotated[OptionalEntries, _hint_entries(2, 80)]
     scope_out: Annotated[OptionalEntries, _hint_entries(2, 80)]
     approach: Annotated[Text, _hint_text(160)]
     predicted_output: Annotated[Text, _hint_text(160)]
     confidence: Annotated[Confidence, BeforeValidator(_read_confidence)]
-    assumptions: Annotated[Entries, AfterValidator(_refuse_cut_list), _hint_entries(2, 80)]
+    assumptions: Annotated[Entries, _hint_entries(2, 80)]
 
 
 class AssessmentReply(Reply):
@@ -173,29 +146,21 @@ class ReconciliationReply(Reply):
     escalate: Flag
 
 
-def read_verdict_word(value: object) -> VerdictWord | None:
-    """Reads a verdict word. Returns None if it is unknown."""
-    return _SPELLINGS.get(value.strip().lower()) if isinstance(value, str) else None
-
-
-def _require_verdict_word(value: object) -> VerdictWord:
-    # An unknown word is refused, not mapped to the nearest one: it could be a refusal.
-    if (word := read_verdict_word(value)) is None:
-        shown = encode_value(value)[:60]
-        raise PydanticCustomError("unknown_verdict", "unknown verdict: {shown}", {"shown": shown})
-    return word
+def _read_word(value: object) -> str | None:
+    # The word itself must match: the nearest one to an unknown word could be its opposite.
+    return re.sub(r"[ -]", "_", value.strip().lower()) if isinstance(value, str) else None
 
 
 def _read_detail(value: object) -> str:
     text = format_value(value)
-    return "" if text.lower() in _PROMPT_WORDS else text
+    return "" if _read_word(text) in _PROMPT_WORDS else text
 
 
 def _contradicts_continue(statement: Statement) -> bool:
     details = [_read_detail(statement.get(name)) for name in ("correction", "question")]
-    words = {read_verdict_word(statement.get(name)) for name in ("text", "reason")}
+    words = {_read_word(statement.get(name)) for name in ("text", "reason")}
     nested = [value for value in statement.values() if isinstance(value, dict | list)]
-    return any(details) or not words <= {None, "continue"} or is_doubtful(encode_value(nested))
+    return any(details) or not words.isdisjoint(_REFUSALS) or is_doubtful(encode_value(nested))
 
 
 Detail = Annotated[str, BeforeValidator(_read_detail)]
@@ -211,7 +176,7 @@ class VerdictReply(Reply):
     model_config = _build_config("verdict", "How a step goes on.")
     sign = re.compile(r"verdict|correction|question|reorient|halt|ask.?human|\\u", re.IGNORECASE)
 
-    verdict: Annotated[VerdictWord, BeforeValidator(_require_verdict_word)]
+    verdict: Annotated[VerdictWord, BeforeValidator(_read_word)]
     text: Annotated[Detail, _hint_text(400)]
     correction: SkipJsonSchema[Detail]
     question: SkipJsonSchema[Detail]
@@ -221,7 +186,7 @@ class VerdictReply(Reply):
     @model_validator(mode="before")
     @classmethod
     def _check_continue(cls, statement: Statement) -> Statement:
-        if read_verdict_word(statement.get("verdict")) == "continue" and _contradicts_continue(statement):
+        if _read_word(statement.get("verdict")) == "continue" and _contradicts_continue(statement):
             raise PydanticCustomError("contradiction", "it says 'continue' and something else")
         return statement
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -54,16 +55,12 @@ def _find_problem(replies: Sequence[Reply], objects: ReplyObjects, shown: Sequen
 
 def parse_mapping(model: type[R], value: object) -> R | Unreadable:
     """Reads the mapping that a user's own executor or supervisor returned."""
-    try:
-        # Through JSON, so that it is read like a model's reply: plain values, keys in lower case.
-        source = json.dumps(dict(value), default=str) if isinstance(value, Mapping) else ""
-    except (TypeError, ValueError, RecursionError):
-        source = ""
-    if not source:
-        return Unreadable(f"a {type(value).__name__}", "it is not a mapping of JSON values")
-    statement = load_unambiguous(source)
+    if not isinstance(value, Mapping):
+        return Unreadable("", f"it is a {type(value).__name__} and not a mapping")
+    # Through JSON, so that it is read like a model's reply: plain values, keys in lower case.
+    statement = load_unambiguous(json.dumps(dict(value), default=str))
     result = _validate(model, statement)
-    return Unreadable(format_value(statement), result.reason) if isinstance(result, Unreadable) else result
+    return replace(result, raw=format_value(statement)) if isinstance(result, Unreadable) else result
 
 
 def _validate(model: type[R], statement: object) -> R | Unreadable:
@@ -72,4 +69,5 @@ def _validate(model: type[R], statement: object) -> R | Unreadable:
     try:
         return model.model_validate(statement)
     except ValidationError as error:
-        return Unreadable("", error.errors(include_input=False)[0]["msg"])
+        problem = error.errors(include_input=False)[0]
+        return Unreadable("", ": ".join([*map(str, problem["loc"]), problem["msg"]]))

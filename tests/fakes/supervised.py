@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from orchestrator.state.records import (
     Commitment,
@@ -12,8 +13,6 @@ from orchestrator.state.records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision.replies import (
-    Execution,
-    Occasion,
     build_assessment,
     build_commitment,
     build_reconciliation,
@@ -28,8 +27,8 @@ from orchestrator.supervision.reply_models import (
 from orchestrator.supervision.reply_parsing import parse_mapping, parse_reply
 
 TIME = "2026-01-02T03:04:05+00:00"
-OCCASION = Occasion(step_index=2, instruction="Write a haiku", time=TIME)
-EXECUTION = Execution(step_index=2, output="An old silent pond", time=TIME, tools_used=("search",))
+NOW = datetime.fromisoformat(TIME)
+OUTPUT = "An old silent pond"
 
 
 def a_commitment(**changes: object) -> Commitment:
@@ -80,24 +79,25 @@ def a_request(**changes: object) -> SuperviseRequest:
     return {**plain, **changes}
 
 
-def read_commitment(text: str, occasion: Occasion = OCCASION) -> Commitment:
+def read_commitment(text: str) -> Commitment:
     """The commitment of a model's reply."""
-    return build_commitment(parse_reply(CommitmentReply, text), occasion)
+    return build_commitment(parse_reply(CommitmentReply, text), 2, "Write a haiku", NOW)
 
 
-def convert_commitment(value: object, occasion: Occasion = OCCASION) -> Commitment:
+def convert_commitment(value: object) -> Commitment:
     """The commitment of an executor's own mapping."""
-    return build_commitment(parse_mapping(CommitmentReply, value), occasion)
+    return build_commitment(parse_mapping(CommitmentReply, value), 2, "Write a haiku", NOW)
 
 
-def read_assessment(text: str, execution: Execution = EXECUTION) -> SelfAssessment:
+def read_assessment(text: str, output: str = OUTPUT) -> SelfAssessment:
     """The self-assessment of a model's reply."""
-    return build_assessment(parse_reply(AssessmentReply, text, [execution.output]), execution)
+    reply = parse_reply(AssessmentReply, text, [output])
+    return build_assessment(reply, 2, output, ["search"], NOW)
 
 
-def convert_assessment(value: object, execution: Execution = EXECUTION) -> SelfAssessment:
+def convert_assessment(value: object) -> SelfAssessment:
     """The self-assessment of an executor's own mapping."""
-    return build_assessment(parse_mapping(AssessmentReply, value), execution)
+    return build_assessment(parse_mapping(AssessmentReply, value), 2, OUTPUT, ["search"], NOW)
 
 
 def convert_reconciliation(value: object) -> Reconciliation:

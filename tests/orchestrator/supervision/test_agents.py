@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from datetime import datetime, timedelta, timezone
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -15,17 +14,13 @@ from agents.testing import ScriptedChatModel
 from orchestrator.supervision import prompts
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
 from orchestrator.supervision.reconcile import reconcile
-from tests.fakes.supervised import a_commitment, a_request, an_assessment
+from orchestrator.supervision.replies import build_assessment, build_commitment
+from tests.fakes.supervised import NOW, a_commitment, a_request, an_assessment
 
 COMMITMENT = '{"interpretation": "three lines", "confidence": "medium", "assumptions": ["English"]}'
 ASSESSMENT = '{"met": true, "deviations": [], "concerns": ["metre"], "unexpected": []}'
 REORIENT = '{"verdict": "reorient", "text": "mend the metre"}'
 CONTINUE = '{"verdict": "continue", "text": "fine"}'
-
-
-def at_three() -> datetime:
-    """A clock in another zone than UTC."""
-    return datetime(2026, 1, 2, 5, 4, 5, tzinfo=timezone(timedelta(hours=2)))
 
 
 def model_of(reply: object) -> ScriptedChatModel:
@@ -34,19 +29,20 @@ def model_of(reply: object) -> ScriptedChatModel:
 
 
 async def commit(reply: str):
-    return await CommitAgent(model_of(reply), at_three).acommit("Write a haiku", "", 2)
+    commitment = await CommitAgent(model_of(reply)).acommit("Write a haiku", "")
+    return build_commitment(commitment, 2, "Write a haiku", NOW)
 
 
 async def assess(reply: object, output: str = "An old silent pond"):
-    agent = AssessAgent(model_of(reply), at_three)
-    return await agent.aassess("Write", a_commitment(), output, ["search"], 2)
+    assessment = await AssessAgent(model_of(reply)).aassess("Write", a_commitment(), output, ["search"])
+    return build_assessment(assessment, 2, output, ["search"], NOW)
 
 
 def supervise(reply: object, **request: object):
     return ModelSupervisor(model_of(reply)).supervise(a_request(**request))
 
 
-async def test_a_commitment_contains_the_reply_and_the_time_in_utc():
+async def test_a_commitment_contains_the_reply():
     assert await commit(COMMITMENT) == a_commitment(
         interpretation="three lines",
         confidence="medium",
@@ -77,18 +73,9 @@ async def test_asupervise_gives_the_same_verdict_for_the_same_prompt():
 
 def test_reconcile_calls_no_model():
     model = ScriptedChatModel([])
-    supervisor = ModelSupervisor(model, max_assumptions=0)
-    commitment, assessment = a_commitment(assumptions=["a"]), an_assessment(concerns=["metre"])
-    assert supervisor.reconcile(commitment, assessment, ["f"]) == reconcile(commitment, assessment, ["f"], 0)
+    statements = a_commitment(), an_assessment(concerns=["metre"])
+    assert ModelSupervisor(model).reconcile(*statements, ["f"]) == reconcile(*statements, ["f"])
     assert model.prompts == []
-
-
-@pytest.mark.parametrize("structured", [True, False])
-def test_a_supervisor_asks_once_with_and_without_a_schema(structured):
-    model = ScriptedChatModel([REORIENT])
-    supervisor = ModelSupervisor(model, structured_output=structured)
-    assert supervisor.supervise(a_request())["verdict"] == "reorient"
-    assert len(model.prompts) == 1
 
 
 async def test_an_unreadable_reply_fails_closed_with_a_warning(caplog):
@@ -156,12 +143,6 @@ def test_the_instructions_of_a_supervisor_can_be_replaced():
 def test_an_llm_that_is_not_a_model_is_refused():
     with pytest.raises(TypeError, match="give a LangChain chat model"):
         ModelSupervisor("gpt")
-
-
-@pytest.mark.parametrize("bound", [-1, 1.5, True, "2"])
-def test_a_bound_of_assumptions_that_is_no_count_is_refused(bound):
-    with pytest.raises(ValueError, match=r"max_assumptions is .*; give a whole number of at least 0"):
-        ModelSupervisor(ScriptedChatModel([]), max_assumptions=bound)
 
 
 def test_an_unreachable_model_is_an_error_and_no_verdict():

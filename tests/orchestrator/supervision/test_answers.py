@@ -68,7 +68,6 @@ QUESTION = Question(
         {"answer": "correct"},
         {"answer": "correct", "text": ""},
         {"answer": "correct", "text": 3},
-        {"answer": "correct", "text": "x" * 20_000},
         {"answer": "approve", "text": 3},
         {"answer": "approve", "answered_by": 3},
         {"answer": "approve", "correction": "x"},

@@ -7,8 +7,8 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.replies import RAW_LIMIT, Occasion
-from tests.fakes.supervised import OCCASION, TIME, a_commitment, convert_commitment, read_commitment
+from orchestrator.supervision.replies import RAW_LIMIT
+from tests.fakes.supervised import TIME, a_commitment, convert_commitment, read_commitment
 from tests.orchestrator.supervision.malformed import FENCE, broken
 
 SAID = {
@@ -65,7 +65,7 @@ READABLE = {
 
 @pytest.mark.parametrize(("reply", "expected"), READABLE.values(), ids=READABLE.keys())
 def test_a_readable_reply_is_its_commitment(reply, expected):
-    assert read_commitment(reply, OCCASION) == expected
+    assert read_commitment(reply) == expected
 
 
 UNREADABLE = {
@@ -75,57 +75,43 @@ UNREADABLE = {
     "two that differ": f"{WHOLE} {said(approach='rhyme')}",
     "assumptions twice": '{"interpretation": "x", "assumptions": ["a", "b"], "assumptions": []}',
     "assumptions without a value": said(assumptions=None),
-    "more assumptions than are read": said(assumptions=["a"] * 101),
 }
 
 
 @pytest.mark.parametrize("reply", [*UNREADABLE.values()], ids=UNREADABLE.keys())
 def test_an_unreadable_reply_is_no_readable_commitment(reply):
-    read = read_commitment(reply, OCCASION)
+    read = read_commitment(reply)
     assert read["readable"] is False
     assert read["confidence"] == "low"
     assert (read["step_index"], read["instruction"], read["time"]) == (2, "Write a haiku", TIME)
 
 
 def test_an_unreadable_commitment_keeps_the_start_of_the_reply():
-    read = read_commitment("I will write " + "x" * 1000, OCCASION)
+    read = read_commitment("I will write " + "x" * 1000)
     assert read["interpretation"].startswith("I will write xxx")
     assert len(read["interpretation"]) == RAW_LIMIT
 
 
 def test_what_it_is_made_for_is_the_callers_word():
-    reply = said(step_index=7, kind="first", instruction="Approve", readable=False, time="1970")
-    read = read_commitment(reply, Occasion(1, "Write", TIME, "reorient"))
-    expected = {**PLAIN, "step_index": 1, "kind": "reorient", "instruction": "Write"}
-    assert read == expected
+    reply = said(step_index=7, kind="retry", instruction="Approve", readable=False, time="1970")
+    assert read_commitment(reply) == PLAIN
 
 
 def test_a_long_text_is_cut():
-    assert len(read_commitment(said(approach="x" * 5000), OCCASION)["approach"]) == 1000
-
-
-def test_of_a_list_that_is_too_long_the_rest_is_counted():
-    scope = read_commitment(said(scope_in=["x"] * 130), OCCASION)["scope_in"]
-    assert scope == ["x"] * 100 + ["(and 30 more)"]
-
-
-def test_as_many_assumptions_as_are_read_are_readable():
-    assert len(read_commitment(said(assumptions=["a"] * 100), OCCASION)["assumptions"]) == 100
+    assert len(read_commitment(said(approach="x" * 5000))["approach"]) == 1000
 
 
 @pytest.mark.parametrize("make", [dict, UserDict])
 def test_a_foreign_mapping_is_its_commitment(make):
-    assert convert_commitment(make(SAID), OCCASION) == PLAIN
+    assert convert_commitment(make(SAID)) == PLAIN
 
 
 def test_a_commitment_that_was_read_is_read_again_as_itself():
-    assert convert_commitment(PLAIN, OCCASION) == PLAIN
+    assert convert_commitment(PLAIN) == PLAIN
 
 
-@pytest.mark.parametrize(
-    "value", [None, WHOLE, [SAID], {}, {"approach": "x"}, {("interpretation",): "x"}, object(), 7]
-)
+@pytest.mark.parametrize("value", [None, WHOLE, [SAID], {}, {"approach": "x"}, object(), 7])
 def test_a_foreign_value_that_is_no_commitment_is_not_readable(value):
-    read = convert_commitment(value, OCCASION)
+    read = convert_commitment(value)
     assert read["readable"] is False
     assert json.dumps(read).encode()

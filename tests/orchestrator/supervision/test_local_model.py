@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from langchain_core.language_models import BaseChatModel
 
-from orchestrator.runtime.context import utc_now
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
-from orchestrator.supervision.replies import UNREADABLE_REPLY
-from tests.fakes.supervised import a_request
+from orchestrator.supervision.replies import UNREADABLE_REPLY, build_assessment, build_commitment
+from tests.fakes.supervised import NOW, a_request
 
 STEP = "Translate 'good morning' to French"
 
 
 async def test_the_local_model_commits_assesses_and_supervises_readably(embedded_llm: BaseChatModel):
-    commitment = await CommitAgent(embedded_llm, utc_now).acommit(
-        STEP, "Step 1: Greet\nResult: good morning", 1
-    )
+    reply = await CommitAgent(embedded_llm).acommit(STEP, "Step 1: Greet\nResult: good morning")
+    commitment = build_commitment(reply, 1, STEP, NOW)
     assert commitment["readable"]
-    assessment = await AssessAgent(embedded_llm, utc_now).aassess(
-        STEP, commitment, "Bonjour.", ["dictionary"], 1
-    )
+    assessed = await AssessAgent(embedded_llm).aassess(STEP, commitment, "Bonjour.", ["dictionary"])
+    assessment = build_assessment(assessed, 1, "Bonjour.", ["dictionary"], NOW)
     assert assessment["readable"]
     request = a_request(
         objective=STEP,

@@ -174,12 +174,6 @@ def test_who_answered_what_and_when_is_in_the_record():
     }
 
 
-def test_an_answer_may_be_the_mere_word():
-    orchestrator, _ = start_human(plan=["one"])
-
-    assert orchestrator.resume("thread", "approve")["status"] == "success"
-
-
 def supervised(*verdicts, said=None, **options):
     executor = SpeakingExecutor(said=said or [missed()])
     orchestrator = build_human(executor, supervision="llm", supervisor=FakeSupervisor(*verdicts), **options)

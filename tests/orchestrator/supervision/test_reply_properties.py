@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
 from tests.fakes.model_text import FENCE, json_values, prose, slow
 from tests.fakes.supervised import (
-    EXECUTION,
-    OCCASION,
     convert_assessment,
     convert_commitment,
     convert_reconciliation,
@@ -53,16 +51,16 @@ def is_whole(record: object, kind: type) -> bool:
 @given(any_text)
 @slow
 def test_any_text_gives_whole_records(text):
-    assert is_whole(read_commitment(text, OCCASION), Commitment)
-    assert is_whole(read_assessment(text, EXECUTION), SelfAssessment)
+    assert is_whole(read_commitment(text), Commitment)
+    assert is_whole(read_assessment(text), SelfAssessment)
     assert is_whole(read_verdict(text), SupervisorVerdict)
 
 
 @given(foreign)
 @slow
 def test_any_foreign_value_gives_whole_records(value):
-    assert is_whole(convert_commitment(value, OCCASION), Commitment)
-    assert is_whole(convert_assessment(value, EXECUTION), SelfAssessment)
+    assert is_whole(convert_commitment(value), Commitment)
+    assert is_whole(convert_assessment(value), SelfAssessment)
     assert is_whole(convert_verdict(value), SupervisorVerdict)
     assert convert_reconciliation(value)["escalate"] in (True, False)
 
@@ -126,7 +124,7 @@ def test_a_verdict_with_one_character_changed_invents_no_continue(verdict, data)
 @given(any_text)
 @slow
 def test_a_commitment_counts_as_met_only_where_the_text_says_so(text):
-    if read_assessment(text, EXECUTION)["met_commitment"]:
+    if read_assessment(text)["met_commitment"]:
         assert "\\u" in text or ("met" in text.lower() and "true" in text.lower())
         assert "}" in text
 
@@ -136,14 +134,14 @@ def test_a_commitment_counts_as_met_only_where_the_text_says_so(text):
 def test_no_assessment_that_is_cut_off_counts_as_met(concerns, data):
     document = json.dumps({"met": True, "concerns": concerns})
     cut = data.draw(st.integers(0, len(document) - 1))
-    assert read_assessment(document[:cut], EXECUTION)["met_commitment"] is False
+    assert read_assessment(document[:cut])["met_commitment"] is False
 
 
 @given(any_text)
 @slow
 def test_a_record_that_was_read_is_read_again_as_itself(text):
-    commitment = read_commitment(text, OCCASION)
+    commitment = read_commitment(text)
     verdict = read_verdict(text)
     assert convert_verdict(verdict) == verdict
     if commitment["readable"]:
-        assert convert_commitment(commitment, OCCASION) == commitment
+        assert convert_commitment(commitment) == commitment

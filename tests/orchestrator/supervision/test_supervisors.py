@@ -179,18 +179,6 @@ def test_a_supervisor_may_be_awaited():
     assert failure_kind(run_llm(AwaitedSupervisor(halt()), SpeakingExecutor(said=[missed()]))) == "halted"
 
 
-class AwaitedComparison(FakeSupervisor):
-    """Compares as a coroutine, which nobody awaits."""
-
-    async def reconcile(self, commitment, assessment, findings):
-        return {"triggers": [], "escalate": False}
-
-
-def test_a_supervisor_whose_comparison_has_to_be_awaited_is_refused():
-    with pytest.raises(ConfigurationError, match=r"AwaitedComparison whose reconcile\(\) is a coroutine"):
-        build_llm(AwaitedComparison())
-
-
 @pytest.mark.parametrize(
     "supervisor", ["gpt", 3, object(), FakeMonitor()], ids=lambda one: type(one).__name__
 )
