@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import Final, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langgraph.checkpoint.base import (
     BaseCheckpointSaver,
     ChannelVersions,
@@ -20,6 +19,15 @@ from langgraph.checkpoint.base import (
 from orchestrator.errors import StoreError
 
 V = TypeVar("V", int, float, str)
+_PLAIN_METHODS: Final = (
+    "get_next_version",
+    "get_tuple",
+    "list",
+    "put_writes",
+    "get_delta_channel_history",
+    "delete_thread",
+)
+"""The methods that a ``ThreadedSaver`` takes from its saver as they are."""
 
 
 def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
@@ -64,39 +72,16 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     def __init__(self, saver: BaseCheckpointSaver[V]) -> None:
         super().__init__(serde=saver.serde)
         self._saver: BaseCheckpointSaver[V] = saver
-
-    @property
-    def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The config fields of the wrapped saver."""
-        specs: Sequence[ConfigurableFieldSpec] = self._saver.config_specs
-        return [*specs]
+        for name in _PLAIN_METHODS:
+            setattr(self, name, getattr(saver, name))
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[V]:
         """Wraps the saver with another allowlist."""
         return ThreadedSaver(self._saver.with_allowlist(extra_allowlist))
 
-    def get_next_version(self, current: V | None, channel: None) -> V:
-        """Returns the version of a channel after ``current``."""
-        return self._saver.get_next_version(current, channel)
-
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Reads a checkpoint."""
-        return self._saver.get_tuple(config)
-
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Reads a checkpoint."""
         return await asyncio.to_thread(self._saver.get_tuple, config)
-
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, object] | None = None,  # noqa: A002 - named by LangGraph
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        """Reads checkpoints, the newest first."""
-        return self._saver.list(config, filter=filter, before=before, limit=limit)
 
     async def alist(
         self,
@@ -134,26 +119,13 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Stores a checkpoint; raises StoreError if it would not become the latest one."""
-        check_order(config, checkpoint)
-        return await asyncio.to_thread(self._saver.put, config, checkpoint, metadata, new_versions)
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, object]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Stores the writes of a task."""
-        self._saver.put_writes(config, writes, task_id, task_path)
+        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, object]], task_id: str, task_path: str = ""
     ) -> None:
         """Stores the writes of a task."""
         await asyncio.to_thread(self._saver.put_writes, config, writes, task_id, task_path)
-
-    def get_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, DeltaChannelHistory]:
-        """Reads the writes to channels since their last full value."""
-        return self._saver.get_delta_channel_history(config=config, channels=channels)
 
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
@@ -162,10 +134,6 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         return await asyncio.to_thread(
             self._saver.get_delta_channel_history, config=config, channels=channels
         )
-
-    def delete_thread(self, thread_id: str) -> None:
-        """Deletes a thread with all its checkpoints."""
-        self._saver.delete_thread(thread_id)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes a thread with all its checkpoints."""

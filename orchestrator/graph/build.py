@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Send
 
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.routing import route_after_join, route_after_planner
-from orchestrator.graph.step import Builder, StepNodes, SupervisionNodes, add_step, build_step_graph
+from orchestrator.graph.step import (
+    PARALLEL,
+    Builder,
+    Routes,
+    StepNodes,
+    SupervisionNodes,
+    add_route,
+    add_step,
+    build_step_graph,
+)
 from orchestrator.judging.contracts import Contracts, ContractSource, read_contracts
 from orchestrator.judging.evaluator import Evaluator
-from orchestrator.nodes.base import Node, without_unchanged
+from orchestrator.nodes.base import without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
 from orchestrator.nodes.human import answer_node, approval_node
@@ -28,7 +35,6 @@ from orchestrator.nodes.planner import planner_node
 from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
-from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.agent_methods import bind_compressor, bind_correction, bind_method
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
@@ -39,78 +45,6 @@ from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-_PARALLEL: Final = "parallel"
-
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """The nodes of a run.
-
-    Attributes:
-        planner: Plans the task.
-        step: The nodes of each step.
-        branch: Runs one of several parallel steps.
-        join: Merges the results of parallel steps.
-        replans: Whether the rest of the plan may be planned again.
-    """
-
-    planner: Node
-    step: StepNodes
-    branch: Node
-    join: Node
-    replans: bool
-
-
-def build_graph(nodes: Nodes, checkpointer: BaseCheckpointSaver[str] | None) -> Graph:
-    """Wires and compiles the graph of a run.
-
-    Raises:
-        ConfigurationError: ``checkpointer`` is no LangGraph saver.
-    """
-    graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
-    replan: dict[Hashable, str] = {"replan": "planner_node"} if nodes.replans else {}
-
-    graph.add_node("planner_node", without_unchanged(nodes.planner))
-    add_step(graph, nodes.step, replan)
-    graph.add_node(BRANCH, nodes.branch)
-    graph.add_node("join_node", without_unchanged(nodes.join))
-
-    graph.add_edge(START, "planner_node")
-    graph.add_conditional_edges(
-        "planner_node",
-        _send_branches(lambda state: route_after_planner(state, nodes.step.mode), "route_after_planner"),
-        {**nodes.step.first_nodes, _PARALLEL: BRANCH, "end": END},
-    )
-    graph.add_edge(BRANCH, "join_node")
-    graph.add_conditional_edges(
-        "join_node",
-        _send_branches(route_after_join, "route_after_join"),
-        {_PARALLEL: BRANCH, **replan, "end": END},
-    )
-    return graph.compile(checkpointer=_check_saver(checkpointer), name="plan_execute_monitor")
-
-
-def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
-    if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
-        raise ConfigurationError(
-            f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
-        )
-    return None if checkpointer is None else with_async_methods(checkpointer)
-
-
-def _send_branches(
-    route: Callable[[OrchestratorState], str], name: str
-) -> Callable[[OrchestratorState], Awaitable[str | list[Send]]]:
-    """Extends a route: for parallel steps, it sends each ready step its own state."""
-
-    async def choose_next(state: OrchestratorState) -> str | list[Send]:
-        label = route(state)
-        if label != _PARALLEL:
-            return label
-        return [Send(BRANCH, branch) for branch in build_branches(state)]
-
-    choose_next.__name__ = name
-    return choose_next
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +79,34 @@ def compile_graph(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
-    step = _build_step(agents, contract, phases, modes, settings)
-    nodes = Nodes(
-        planner=planner_node(bind_method(agents.planner, "generate_plan"), modes, settings),
-        step=step,
-        branch=branch_node(build_step_graph(step, settings), settings),
-        join=join_node(settings),
-        replans=settings.retry_policy.max_replans > 0,
-    )
-    graph = build_graph(nodes, checkpointer)
-    return graph.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
+    graph: Builder = StateGraph(OrchestratorState, context_schema=RunContext, input_schema=RunInput)
+    _add_nodes(graph, agents, _build_step(agents, contract, phases, modes, settings), modes, settings)
+    compiled = graph.compile(checkpointer=_check_saver(checkpointer), name="plan_execute_monitor")
+    return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
+
+
+def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
+    if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
+        raise ConfigurationError(
+            f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
+        )
+    return None if checkpointer is None else with_async_methods(checkpointer)
+
+
+def _add_nodes(graph: Builder, agents: Agents, step: StepNodes, modes: Modes, settings: Settings) -> None:
+    """Adds the nodes of a run and the edges between them."""
+    replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
+    planner = planner_node(bind_method(agents.planner, "generate_plan"), modes, settings)
+    graph.add_node("planner_node", without_unchanged(planner))
+    add_step(graph, step, replan, without_unchanged)
+    graph.add_node(BRANCH, branch_node(build_step_graph(step, settings), settings))
+    graph.add_node("join_node", without_unchanged(join_node(settings)))
+
+    graph.add_edge(START, "planner_node")
+    plan_routes: Routes = {**step.first_nodes, PARALLEL: BRANCH, "end": END}
+    add_route(graph, step, "planner_node", route_after_planner, plan_routes)
+    graph.add_edge(BRANCH, "join_node")
+    add_route(graph, step, "join_node", route_after_join, {PARALLEL: BRANCH, **replan, "end": END})
 
 
 def _build_step(

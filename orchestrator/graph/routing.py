@@ -77,7 +77,10 @@ def route_after_outcome(
     return "next_step" if route_to_step(state, mode) == "execute" else "commit"
 
 
-def route_after_join(state: OrchestratorState) -> Literal["parallel", "replan", "end"]:
+def route_after_join(
+    state: OrchestratorState,
+    mode: SupervisionMode,  # noqa: ARG001 - as every route
+) -> Literal["parallel", "replan", "end"]:
     """Continues with the steps whose needs are met now."""
     if state["status"] != "executing":
         return "end"

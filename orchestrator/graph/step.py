@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
 
 from orchestrator.graph.routing import (
     route_after_commit,
@@ -19,13 +20,17 @@ from orchestrator.graph.routing import (
 )
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.parallel import StepGraph, stop_with_siblings
+from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.graph_state import OrchestratorState, RunInput
+from orchestrator.state.graph_state import BRANCH, OrchestratorState, RunInput
 from orchestrator.state.records import SupervisionMode
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
+Routes: TypeAlias = dict[Hashable, str]
+"""The nodes that a route may lead to, by label."""
+PARALLEL: Final = "parallel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +41,6 @@ class SupervisionNodes:
     post: Node
     reconcile: Node
     supervise: Node | None
-
-    def map_nodes(self, wrap: Callable[[Node], Node]) -> SupervisionNodes:
-        """Wraps each phase."""
-        supervise = None if self.supervise is None else wrap(self.supervise)
-        return SupervisionNodes(wrap(self.commit), wrap(self.post), wrap(self.reconcile), supervise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,135 +71,113 @@ class StepNodes:
     def first_nodes(self) -> Routes:
         """The node that a step begins with, by the route's label."""
         return {
-            **self.if_unsupervised(execute="executor_node"),
-            **self.if_supervised(commit="commit_node"),
+            **self.if_unsupervised({"execute": "executor_node"}),
+            **self.if_supervised({"commit": "commit_node"}),
         }
 
-    def if_unsupervised(self, **routes: str) -> Routes:
+    def if_unsupervised(self, routes: Routes) -> Routes:
         """Returns the routes if a step may be unsupervised."""
-        return _build_routes(routes) if "none" in self.modes else {}
+        return routes if "none" in self.modes else {}
 
-    def if_supervised(self, **routes: str) -> Routes:
+    def if_supervised(self, routes: Routes) -> Routes:
         """Returns the routes if a step may be supervised."""
-        return {} if self.supervision is None else _build_routes(routes)
+        return {} if self.supervision is None else routes
 
 
-Routes: TypeAlias = dict[Hashable, str]
-"""The nodes that a route may lead to, by label."""
-
-
-def _build_routes(targets: Mapping[str, str]) -> Routes:
-    # LangGraph's type has Hashable keys, and a dict with str keys is none of those.
-    return dict(targets.items())
-
-
-def add_step(graph: Builder | StepBuilder, nodes: StepNodes, replan: Routes) -> None:
+def add_step(
+    graph: Builder | StepBuilder, nodes: StepNodes, replan: Routes, wrap: Callable[[Node], Node]
+) -> None:
     """Adds the nodes of a step and their edges.
 
     Args:
         graph: The graph to extend.
         nodes: The nodes.
         replan: The routes of a step that is out of retries; empty if such a step ends the run.
+        wrap: Applied to each node.
     """
     end: Routes = {"end": END}
     ask: Routes = {"ask_human": "approval_node"} if nodes.reviewed else {}
     onwards = {
-        **nodes.if_unsupervised(next_step="executor_node"),
-        **nodes.if_supervised(commit="commit_node"),
+        **nodes.if_unsupervised({"next_step": "executor_node"}),
+        **nodes.if_supervised({"commit": "commit_node"}),
         **end,
     }
     failing: Routes = {"retry": "executor_node", **replan}
 
-    graph.add_node("executor_node", without_unchanged(nodes.executor))
-    graph.add_node("monitor_node", without_unchanged(nodes.monitor))
-    _add_route(
-        graph,
-        nodes,
-        "executor_node",
-        route_after_executor,
-        {**nodes.if_unsupervised(judge="monitor_node"), **nodes.if_supervised(assess="post_node"), **end},
-    )
+    graph.add_node("executor_node", wrap(nodes.executor))
+    graph.add_node("monitor_node", wrap(nodes.monitor))
+    evaluation = nodes.if_unsupervised({"judge": "monitor_node"})
+    assessment = nodes.if_supervised({"assess": "post_node"})
+    add_route(graph, nodes, "executor_node", route_after_executor, {**evaluation, **assessment, **end})
     outcomes = {**onwards, **failing, **ask} if "none" in nodes.modes else end
-    reconciliation = nodes.if_supervised(reconcile="reconcile_node")
-    _add_route(graph, nodes, "monitor_node", route_after_monitor, {**outcomes, **reconciliation})
+    reconciliation = nodes.if_supervised({"reconcile": "reconcile_node"})
+    add_route(graph, nodes, "monitor_node", route_after_monitor, {**outcomes, **reconciliation})
     if nodes.supervision is not None:
-        _add_phases(graph, nodes, nodes.supervision, onwards, {**failing, **ask})
+        _add_phases(graph, nodes, nodes.supervision, onwards, {**failing, **ask}, wrap)
     if nodes.approval is not None:
-        graph.add_node("approval_node", without_unchanged(nodes.approval))
-        graph.add_node("answer_node", without_unchanged(nodes.answer))
+        graph.add_node("approval_node", wrap(nodes.approval))
+        graph.add_node("answer_node", wrap(nodes.answer))
         graph.add_edge("approval_node", "answer_node")
         answers: Routes = {**onwards, "retry": "executor_node", "ask_human": "approval_node"}
-        _add_route(graph, nodes, "answer_node", route_after_outcome, answers)
+        add_route(graph, nodes, "answer_node", route_after_outcome, answers)
 
 
-def _add_phases(
-    graph: Builder | StepBuilder, nodes: StepNodes, phases: SupervisionNodes, onwards: Routes, failing: Routes
+def _add_phases(  # noqa: PLR0917
+    graph: Builder | StepBuilder,
+    nodes: StepNodes,
+    phases: SupervisionNodes,
+    onwards: Routes,
+    failing: Routes,
+    wrap: Callable[[Node], Node],
 ) -> None:
     """Adds the phases before and after an execution. The evaluation is between POST and RECONCILE."""
     end: Routes = {"end": END}
     questions: Routes = {} if nodes.approval is None else {"ask_human": "approval_node"}
-    graph.add_node("commit_node", without_unchanged(phases.commit))
-    graph.add_node("post_node", without_unchanged(phases.post))
-    graph.add_node("reconcile_node", without_unchanged(phases.reconcile))
-    _add_route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
-    _add_route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
+    graph.add_node("commit_node", wrap(phases.commit))
+    graph.add_node("post_node", wrap(phases.post))
+    graph.add_node("reconcile_node", wrap(phases.reconcile))
+    add_route(graph, nodes, "commit_node", route_after_commit, {"execute": "executor_node", **end})
+    add_route(graph, nodes, "post_node", route_after_post, {"judge": "monitor_node", **end})
     always: Routes = questions if "human" in nodes.modes else {}
     if phases.supervise is None or "llm" not in nodes.modes:
-        _add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
+        add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**always, **end})
         return
-    graph.add_node("supervise_node", without_unchanged(phases.supervise))
+    graph.add_node("supervise_node", wrap(phases.supervise))
     escalation: Routes = {"supervise": "supervise_node"}
-    _add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **onwards, **always})
-    _add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
-
-
-def _add_route(
-    graph: Builder | StepBuilder, nodes: StepNodes, source: str, route: Route, targets: Routes
-) -> None:
-    graph.add_conditional_edges(source, as_coroutine(route, nodes.mode), targets)
+    add_route(graph, nodes, "reconcile_node", route_after_reconcile, {**escalation, **onwards, **always})
+    add_route(graph, nodes, "supervise_node", route_after_outcome, {**onwards, **failing, **questions})
 
 
 def build_step_graph(step: StepNodes, settings: Settings) -> StepGraph:
     """Compiles the graph of one parallel step."""
-    nodes = _stop_with_siblings(step, settings)
+
+    def wrap(node: Node) -> Node:
+        return without_unchanged(stop_with_siblings(node, settings))
+
     graph: StepBuilder = StateGraph(
         OrchestratorState, context_schema=RunContext, input_schema=OrchestratorState
     )
-    add_step(graph, nodes, {"replan": END})
-    graph.add_conditional_edges(START, as_coroutine(route_to_step, nodes.mode), nodes.first_nodes)
+    add_step(graph, step, {"replan": END}, wrap)
+    add_route(graph, step, START, route_to_step, step.first_nodes)
     return graph.compile(name="step")
 
 
-def _stop_with_siblings(step: StepNodes, settings: Settings) -> StepNodes:
-    def wrap(node: Node) -> Node:
-        return stop_with_siblings(node, settings)
-
-    phases, approval = step.supervision, step.approval
-    return replace(
-        step,
-        executor=wrap(step.executor),
-        monitor=wrap(step.monitor),
-        supervision=None if phases is None else phases.map_nodes(wrap),
-        approval=None if approval is None else wrap(approval),
-        answer=wrap(step.answer),
-    )
-
-
-class Route(Protocol):
-    """A routing function of the state and the default supervision mode."""
-
-    def __call__(self, state: OrchestratorState, mode: SupervisionMode, /) -> str:
-        """Returns the label of the next node."""
-        ...
-
-
-def as_coroutine(route: Route, mode: SupervisionMode) -> Callable[[OrchestratorState], Awaitable[str]]:
-    """Turns a route into a coroutine function."""
+def add_route(
+    graph: Builder | StepBuilder,
+    nodes: StepNodes,
+    source: str,
+    route: Callable[[OrchestratorState, SupervisionMode], str],
+    targets: Routes,
+) -> None:
+    """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""
 
     # LangGraph runs a plain function in a thread, which takes ten times as long.
-    async def choose_next(state: OrchestratorState) -> str:
-        return route(state, mode)
+    async def choose_next(state: OrchestratorState) -> str | list[Send]:
+        label = route(state, nodes.mode)
+        if label != PARALLEL:
+            return label
+        return [Send(BRANCH, branch) for branch in build_branches(state)]
 
     # LangGraph names a branch of the graph after its function.
-    choose_next.__name__ = getattr(route, "__name__", "route")
-    return choose_next
+    choose_next.__name__ = route.__name__
+    graph.add_conditional_edges(source, choose_next, targets)

@@ -65,7 +65,7 @@ class MortalSaver(ThreadedSaver[str]):
 
     def begin(self, saver: BaseCheckpointSaver[str], deaths: Path, every: int | None) -> None:
         """Stand for a store; ``every`` leaves out all deaths but every n-th, None all of them."""
-        self._saver, self.serde = saver, saver.serde
+        super().__init__(saver)
         self._deaths, self._every = deaths, every
 
     async def aput(self, config, checkpoint, metadata, new_versions):
