@@ -246,9 +246,7 @@ def test_a_contract_that_was_read_can_be_evaluated():
     ],
 )  # fmt: skip
 def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(contract, told):
-    assert refusal(["one", step(contract=contract)]).startswith(
-        f"step 2 of the plan: contract{told if told[0] == ' ' else '.' + told}"
-    )
+    assert refusal(["one", step(contract=contract)]).startswith(f"step 2 of the plan: contract{told}")
 
 
 def test_reading_a_plan_changes_nothing_of_it():
