@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean
 from typing import Final, Literal, NamedTuple
 
 from evaluation.plugins import Price
 from evaluation.results.findings import MetricOutcome, Unscored, build_group, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import compare_with_bound, limits_by_name, unanswered_bound
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_list, as_object
 
 Source = Literal["measured", "estimated", "missing"]
 
@@ -72,14 +73,15 @@ def collect_quantities(
     metadata: JsonObject, actions: Sequence[Action] | None, prices: Mapping[str, Price]
 ) -> dict[str, Quantity]:
     """Collect every recorded value, and the totals and costs that can be computed from them."""
-    estimated = _name_set(metadata.get("estimated"))
+    estimated = as_list(metadata.get("estimated"))
     known = {
         name: Quantity(value, "estimated" if name in estimated else "measured")
         for name, value in _read_recorded(metadata)
     }
     if actions is not None:
         known.update(_measure_actions(actions))
-    latencies = _read_floats(metadata.get("call_latencies_ms"))
+    recorded = as_list(metadata.get("call_latencies_ms"))
+    latencies = [value for value in recorded if isinstance(value, (int, float))]
     if latencies:
         known.update(_summarize_latencies("call_latency", latencies))
         # A run that records one latency for each call has recorded the number of calls too.
@@ -97,15 +99,11 @@ def percentile(ordered: Sequence[float], share: float) -> float:
 
 
 def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
-    resources = metadata.get("resources")
-    for name in QUANTITIES:
-        value = metadata.get(name)
+    resources = as_object(metadata.get("resources"))
+    custom = {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
+    for name, value in ({name: metadata.get(name) for name in QUANTITIES} | custom).items():
         if isinstance(value, (int, float)):
             yield name, value
-    if isinstance(resources, Mapping):
-        for name, value in resources.items():
-            if name not in OPERATIONAL_METRICS and isinstance(value, (int, float)):
-                yield str(name), value
 
 
 def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
@@ -118,41 +116,25 @@ def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
 
 def _summarize_latencies(name: str, values: Sequence[float]) -> dict[str, Quantity]:
     ordered = sorted(values)
-    parts = (
-        _arithmetic_mean(ordered),
-        percentile(ordered, 0.5),
-        percentile(ordered, 0.95),
-        ordered[-1],
-    )
+    # mean() sums exactly, so that the sum cannot overflow.
+    parts = (mean(ordered), percentile(ordered, 0.5), percentile(ordered, 0.95), ordered[-1])
     return {f"{name}_{part}_ms": Quantity(value) for part, value in zip(_PER_CALL, parts, strict=True)}
-
-
-def _arithmetic_mean(values: Sequence[float]) -> float:
-    try:
-        return math.fsum(values) / len(values)
-    except OverflowError:  # the sum is too large for a float, the mean is not
-        return math.fsum(value / len(values) for value in values)
 
 
 def _derive_total(known: dict[str, Quantity]) -> None:
     parts = [known[name] for name in ("input_tokens", "output_tokens") if name in known]
     if len(parts) == 2 and "total_tokens" not in known:  # noqa: PLR2004 - both of the two
-        known["total_tokens"] = Quantity(sum(part.value for part in parts), _weakest_source(parts))
+        source: Source = "estimated" if any(part.source == "estimated" for part in parts) else "measured"
+        known["total_tokens"] = Quantity(sum(part.value for part in parts), source)
 
 
 def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
     if price is None or "cost_usd" in known or not {"input_tokens", "output_tokens"} <= known.keys():
         return
-    cost = (
+    millionths = (
         known["input_tokens"].value * price.input_usd + known["output_tokens"].value * price.output_usd
-    ) / 1e6
-    # Recorded counts may be so large that the product overflows.
-    if math.isfinite(cost):
-        known["cost_usd"] = Quantity(cost, "estimated")
-
-
-def _weakest_source(parts: Iterable[Quantity]) -> Source:
-    return "estimated" if any(part.source == "estimated" for part in parts) else "measured"
+    )
+    known["cost_usd"] = Quantity(millionths / 1e6, "estimated")
 
 
 def _check_bound(metric: str, bound: JsonObject, known: Mapping[str, Quantity]) -> MetricOutcome:
@@ -175,12 +157,3 @@ def _list_sources(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject
     sources: dict[str, Source] = {name: quantity.source for name, quantity in known.items()}
     missing: dict[str, Source] = {name: "missing" for name in (*QUANTITIES, *bounds) if name not in known}
     return {**sources, **missing}
-
-
-def _name_set(value: object) -> frozenset[str]:
-    return frozenset(str(name) for name in value) if isinstance(value, list) else frozenset()
-
-
-def _read_floats(value: object) -> list[float]:
-    numbers = value if isinstance(value, list) else ()
-    return [float(part) for part in numbers if isinstance(part, (int, float))]

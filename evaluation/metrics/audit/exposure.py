@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from itertools import chain
+from typing import Final
 
 from evaluation.inputs.rules import Reaction, Severity
 from evaluation.results.findings import AuditFinding
@@ -23,19 +24,15 @@ _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _CALL_FIELDS: Final = ("name", "args", "result", "error")
 
 
-@dataclass(frozen=True, slots=True)
-class _Topic:
-    name: Literal["credentials", "personal_data"]
-    category: Literal["safety", "privacy"]
-    action: str
-
-
-_TOPICS: Final[Mapping[Category, _Topic]] = {
-    "credential": _Topic(
-        "credentials", "safety", "Revoke the credential, and keep it out of prompts and tool payloads."
+_TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
+    "credential": (
+        "credentials",
+        "safety",
+        "Revoke the credential, and keep it out of prompts and tool payloads.",
     ),
-    "personal": _Topic("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
+    "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
 }
+"""Name, category and recommended action of the findings."""
 _UNSEARCHED: Final[AuditFinding] = {
     "id": "sensitive.unsearched",
     "category": "privacy",
@@ -77,15 +74,11 @@ def exposure_findings(
     if search is find_sensitive and not may_contain_sensitive(encode_json(run)):
         return []
     exposures = _find_exposures(dict(_places(run)), search)
-    findings = [
-        finding
-        for category, severity in severities.items()
-        for finding in _list_findings(
-            [exposure for exposure in exposures if exposure.category == category], severity
-        )
-    ]
-    is_unsearched = any(exposure.category == "unsearched" for exposure in exposures)
-    return [*findings, _UNSEARCHED] if is_unsearched else findings
+    by_category: dict[Category, list[_Exposure]] = {}
+    for exposure in exposures:
+        by_category.setdefault(exposure.category, []).append(exposure)
+    listed = (_list_findings(by_category.get(category, []), severities[category]) for category in severities)
+    return [*chain.from_iterable(listed), *([_UNSEARCHED] if "unsearched" in by_category else ())]
 
 
 def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
@@ -115,14 +108,14 @@ def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Expos
 
 def _list_findings(exposures: list[_Exposure], severity: Severity) -> Iterator[AuditFinding]:
     for exposure in exposures[:MAX_FINDINGS]:
-        place, topic = name_place(exposure.where, "contain"), _topic_words(exposure)
+        place, topic = name_place(exposure.where, "contain"), _topic_in_words(exposure)
         count, them = (f"{exposure.count} values", "them") if exposure.count > 1 else ("1 value", "it")
         reason = f"{place} {topic}: {exposure.kind} ({count}); remove {them}"
         yield _build_finding(exposure, severity, reason, dict(build_excerpt(exposure.value)))
     more = len(exposures) - MAX_FINDINGS
     if more > 0:
         rest = _Exposure(exposures[0].category, "more", more, "agent_run", None)
-        reason = f"{more} more findings of {_topic_words(rest)} are not listed"
+        reason = f"{more} more findings of {_topic_in_words(rest)} are not listed"
         yield _build_finding(rest, severity, reason, {})
 
 
@@ -138,17 +131,17 @@ def name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _topic_words(exposure: _Exposure) -> str:
-    return _TOPICS[exposure.category].name.replace("_", " ")
+def _topic_in_words(exposure: _Exposure) -> str:
+    return _TOPICS[exposure.category][0].replace("_", " ")
 
 
 def _build_finding(
     exposure: _Exposure, severity: Severity, reason: str, evidence: dict[str, object]
 ) -> AuditFinding:
-    topic = _TOPICS[exposure.category]
+    name, category, action = _TOPICS[exposure.category]
     return {
-        "id": f"{topic.name}.{exposure.kind}",
-        "category": topic.category,
+        "id": f"{name}.{exposure.kind}",
+        "category": category,
         "kind": "policy",
         "severity": severity,
         "metric": "audit",
@@ -156,5 +149,5 @@ def _build_finding(
         "where": exposure.where,
         "evidence": evidence,
         "owner": None,
-        "recommended_action": topic.action,
+        "recommended_action": action,
     }

@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Final, Literal
 
-from pydantic import ValidationError
-
 from evaluation.inputs.rules import AuditRule, ContentRule, Severity
 from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import find_hosts, is_within
@@ -24,6 +22,7 @@ from evaluation.values import JsonObject
 _OUTPUT: Final = "agent_run.final_output"
 _MAX_HOSTS: Final = 3
 _MAX_NAME_LENGTH: Final = 80
+_DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -58,25 +57,12 @@ class _Breach:
 def rule_findings(rules: Iterable[object], run: AuditedRun) -> list[AuditFinding]:
     """Check a run against every rule.
 
-    A rule that cannot be read or applied gives a finding of kind ``metric_error``; a rule that needs more
-    than the run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the
-    rule's is.
+    A rule that cannot be applied gives a finding of kind ``metric_error``; a rule that needs more than the
+    run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the rule's
+    is.
     """
-    return [finding for index, rule in enumerate(rules) for finding in _check_rule(index, rule, run)]
-
-
-def _check_rule(index: int, source: object, run: AuditedRun) -> Iterator[AuditFinding]:
-    try:
-        rule = AuditRule.model_validate(source)
-    except ValidationError as error:
-        # A stand-in, because the finding of a rule that cannot be read needs an id and a category too.
-        unreadable = AuditRule(id=f"audit.rules[{index}]", allowed_tools=[])
-        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
-        reason = f"the rule cannot be read: {problem}"
-        yield _build_finding(unreadable, _Breach(reason, "contract.audit", None, "metric_error"))
-        return
-    for breach in _find_breaches(rule, run):
-        yield _build_finding(rule, breach)
+    parsed = [AuditRule.model_validate(rule) for rule in rules]
+    return [_build_finding(rule, breach) for rule in parsed for breach in _find_breaches(rule, run)]
 
 
 def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
@@ -126,14 +112,15 @@ def _check_retention(days: float, run: AuditedRun) -> Iterator[_Breach]:
         yield _Breach(reason, where, timestamp, "missing_data")
     elif label is not None and until is None:
         yield _Breach("metadata.retain_until is not an ISO 8601 time", where, timestamp, "missing_data")
-    else:
-        end = _add_days(start, days)
-        if until is not None and end < until:
-            reason = f"the text is to be kept until {until.date()}; {days:g} days end on {end.date()}"
-            yield _Breach(reason, where, timestamp)
-        elif end < run.now:
-            reason = f"the text of {start.date()} is still there; {days:g} days ended on {end.date()}"
-            yield _Breach(reason, where, timestamp)
+    # Ages instead of ends: an end may lie after the year 9999.
+    elif until is not None and (until - start) / _DAY > days:
+        end = (start + days * _DAY).date()
+        reason = f"the text is to be kept until {until.date()}; {days:g} days end on {end}"
+        yield _Breach(reason, where, timestamp)
+    elif (run.now - start) / _DAY > days:
+        end = (start + days * _DAY).date()
+        reason = f"the text of {start.date()} is still there; {days:g} days ended on {end}"
+        yield _Breach(reason, where, timestamp)
 
 
 def _parse_time(value: object) -> datetime | None:
@@ -141,16 +128,9 @@ def _parse_time(value: object) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(value)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):  # an offset may lead out of the years 1 to 9999
+    except ValueError:
         return None
-
-
-def _add_days(start: datetime, days: float) -> datetime:
-    try:
-        return start + timedelta(days=days)
-    except OverflowError:  # after the year 9999
-        return datetime.max.replace(tzinfo=UTC)
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
 
 
 def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[_Breach]:
