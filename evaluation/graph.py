@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import TypeAlias, TypeVar, Unpack
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -82,5 +81,5 @@ def build_evaluation_graph(
 
 
 def _bind(node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
-    run = partial(node.run, plugins=plugins)
-    return DirectCall(run, partial(node.arun, plugins=plugins) if node.arun else None)
+    arun = node.arun
+    return DirectCall(lambda state: node.run(state, plugins), arun and (lambda state: arun(state, plugins)))

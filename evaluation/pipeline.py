@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal
 
 from typing_extensions import TypedDict
 
@@ -22,24 +22,6 @@ from evaluation.nodes.validate_judge_result import validate_judge_result
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState, EvaluationStatus
 from evaluation.values import JsonObject
-
-Route: TypeAlias = Callable[[EvaluationState], str]
-
-
-class NodeFunction(Protocol):
-    """A node: reads the state and returns its update."""
-
-    def __call__(self, state: EvaluationState, plugins: Plugins) -> EvaluationState:
-        """Compute the update."""
-        ...
-
-
-class AsyncNodeFunction(Protocol):
-    """A node that may wait for a service."""
-
-    async def __call__(self, state: EvaluationState, plugins: Plugins) -> EvaluationState:
-        """Compute the update."""
-        ...
 
 
 class PreparedFields(TypedDict, total=False):
@@ -72,10 +54,11 @@ def after_decision(
 class Node:
     """One row of the table."""
 
-    run: NodeFunction
-    then: str | Route
+    run: Callable[[EvaluationState, Plugins], EvaluationState]
+    """Reads the state and returns its update."""
+    then: str | Callable[[EvaluationState], str]
     """The next node, or a function from the state to the next node."""
-    arun: AsyncNodeFunction | None = None
+    arun: Callable[[EvaluationState, Plugins], Awaitable[EvaluationState]] | None = None
     """The same as ``run`` for a node that may wait for a service; None if the node only computes."""
 
 

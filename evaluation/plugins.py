@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
+from functools import partial
+from typing import Final, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from evaluation.errors import ContractError
 from evaluation.inputs.rules import Rubric
@@ -86,9 +87,8 @@ class Price:
             )
 
 
-def utc_now() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
+# No lambda, because ``evaluate_many`` sends the plug-ins to other processes, and pickle refuses lambdas.
+_UTC_CLOCK: Final = partial(datetime.now, UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Plugins:
     """Whether the report may quote prompts, outputs and payloads without redaction."""
     recognizers: tuple[Recognizer, ...] = ()
     """Further searches for sensitive data, besides the built-in one."""
-    clock: Callable[[], datetime] = utc_now
+    clock: Callable[[], datetime] = _UTC_CLOCK
     """Returns the current time with its zone, for the rules on retention."""
 
 

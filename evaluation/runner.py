@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from typing import TypeVar, Unpack
 
 from evaluation.errors import ContractError
-from evaluation.inputs.intake import CaseWithBaseline, UnreadableCase
+from evaluation.inputs.intake import with_baseline
 from evaluation.pipeline import arun_pipeline, run_pipeline
 from evaluation.plugins import AsyncJudge, Judge, PluginOptions, Plugins
 from evaluation.results.report import EvaluationReport
@@ -30,9 +30,9 @@ def in_order(
         Exception: The error that ``items`` raises, after the results of all items before it.
     """
     waiting: deque[Future[Result]] = deque()
-    source = _Source(items)
+    errors: list[Exception] = []
     try:
-        for item in source:
+        for item in _until_error(items, errors):
             waiting.append(executor.submit(function, item))
             if len(waiting) >= window:
                 yield waiting.popleft().result()
@@ -41,38 +41,26 @@ def in_order(
     finally:
         for future in waiting:
             future.cancel()
-    source.raise_if_broken()
+    if errors:
+        raise errors[0]
 
 
 def split_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield lists of ``size`` items, the last one shorter; an error of ``items`` is raised at the end."""
-    source = _Source(items)
+    errors: list[Exception] = []
+    source = _until_error(items, errors)
     while chunk := list(islice(source, size)):
         yield chunk
-    source.raise_if_broken()
+    if errors:
+        raise errors[0]
 
 
-class _Source(Iterator[Item]):
-    """An iterator that ends when its items raise, and keeps the error."""
-
-    def __init__(self, items: Iterable[Item]) -> None:
-        self._items = iter(items)
-        self._error: Exception | None = None
-
-    def __next__(self) -> Item:
-        if self._error is not None:
-            raise StopIteration
-        try:
-            return next(self._items)
-        except StopIteration:
-            raise
-        except Exception as error:  # noqa: BLE001 - raised again after the results of the items before it
-            self._error = error
-            raise StopIteration from None
-
-    def raise_if_broken(self) -> None:
-        if self._error is not None:
-            raise self._error
+def _until_error(items: Iterable[Item], errors: list[Exception]) -> Iterator[Item]:
+    """Yield the items until they raise, and add the error to ``errors``."""
+    try:
+        yield from items
+    except Exception as error:  # noqa: BLE001 - raised again after the results of the items before it
+        errors.append(error)
 
 
 _CHUNK = 64
@@ -98,7 +86,7 @@ def evaluate(
         The report. A wrong case gives a report with status ``invalid`` that lists its problems.
     """
     plugins = Plugins(judge, **options)
-    return _build_report(_with_baseline(case, baseline), plugins)
+    return _build_report(case if baseline is None else with_baseline(case, baseline), plugins)
 
 
 async def aevaluate(
@@ -110,7 +98,7 @@ async def aevaluate(
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(judge, **options)
-    state = await arun_pipeline(_with_baseline(case, baseline), plugins)
+    state = await arun_pipeline(case if baseline is None else with_baseline(case, baseline), plugins)
     return EvaluationReport.model_validate(state["evaluation_report"])
 
 
@@ -149,10 +137,6 @@ def evaluate_many(
     return (_build_report(case, plugins) for case in cases)
 
 
-def _with_baseline(case: object, baseline: Mapping[str, object] | EvaluationReport | None) -> object:
-    return case if baseline is None else CaseWithBaseline(case, baseline)
-
-
 def _build_report(case: object, plugins: Plugins) -> EvaluationReport:
     return EvaluationReport.model_validate(run_pipeline(case, plugins)["evaluation_report"])
 
@@ -185,14 +169,8 @@ def _encode_case(case: object, plugins: Plugins) -> bytes | EvaluationReport:
 
 
 def _build_reports(cases: list[bytes | EvaluationReport], plugins: Plugins) -> list[EvaluationReport]:
-    return [_build_report(_decode_case(case), plugins) if isinstance(case, bytes) else case for case in cases]
-
-
-def _decode_case(case: bytes) -> object:
-    try:
-        return pickle.loads(case)  # noqa: S301 - written by the process that started this one
-    except (ImportError, AttributeError) as error:
-        # Its class is defined in a script that this process has not run.
-        return UnreadableCase(
-            "case", f"another process cannot read it ({type(error).__name__}); use plain JSON"
-        )
+    return [
+        # The bytes come from the process that started this one.
+        _build_report(pickle.loads(case), plugins) if isinstance(case, bytes) else case  # noqa: S301
+        for case in cases
+    ]

@@ -14,7 +14,6 @@ JsonObject: TypeAlias = Mapping[str, object]
 
 Quantity = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 def as_object(value: object) -> dict[str, object]:

@@ -7,11 +7,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple, cast
+from typing import Final
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json
 
+from agents.parsing.surrogates import replace_surrogates
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.problems import Path, describe_errors, format_path
 from evaluation.inputs.run import MEASURES, AgentRun, RunMetadata, ToolCall
@@ -55,12 +56,10 @@ class UnreadableCase:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class CaseWithBaseline:
-    """A case with a baseline that replaces its ``baseline_metrics``."""
-
-    case: object
-    baseline: object
+def with_baseline(case: object, baseline: object) -> object:
+    """Return the case with ``baseline`` in place of its ``baseline_metrics``."""
+    plain = _to_plain(case)
+    return {**plain, "baseline_metrics": _to_plain(baseline)} if isinstance(plain, Mapping) else plain
 
 
 def read_case(data: object) -> AcceptedCase | RefusedCase:
@@ -72,18 +71,18 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
     value = _to_plain(data)
     copy = _copy_json(value)
-    return _refuse_values(value) if copy is None else _validate(copy)
+    return _refuse_values(value) if copy is None else _validate(*copy)
 
 
 def merge_metadata(plain: JsonObject) -> dict[str, object]:
     """Join the metadata of all its places; null counts as absent."""
     metadata: dict[str, object] = {}
-    for _, values in metadata_places(plain):
+    for _, values in _metadata_places(plain):
         metadata.update({name: value for name, value in values.items() if value is not None})
     return metadata
 
 
-def metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
+def _metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the path and the values of each place that may describe the run."""
     run = as_object(plain.get("agent_run"))
     yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
@@ -91,11 +90,11 @@ def metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]
     yield "run_metadata", as_object(plain.get("run_metadata"))
 
 
-def find_conflicts(plain: JsonObject) -> list[str]:
+def _find_conflicts(plain: JsonObject) -> list[str]:
     """List the metadata that two places state differently."""
     first_seen: dict[str, tuple[str, object]] = {}
     problems = []
-    for place, values in metadata_places(plain):
+    for place, values in _metadata_places(plain):
         for name, value in values.items():
             first, known = first_seen.setdefault(name, (place, value))
             if known != value and value is not None:
@@ -103,19 +102,14 @@ def find_conflicts(plain: JsonObject) -> list[str]:
     return problems
 
 
-class _Copy(NamedTuple):
-    plain: object
-    text: bytes
-
-
-def _validate(copy: _Copy) -> AcceptedCase | RefusedCase:
+def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
     try:
-        case = EvaluationCase.model_validate(copy.plain)
+        case = EvaluationCase.model_validate(value)
     except ValidationError as error:
-        return _refuse(describe_errors(error, copy.plain, _FIELDS), copy.plain)
-    plain = cast("dict[str, object]", copy.plain)
-    conflicts = find_conflicts(plain)
-    return _refuse(conflicts, plain) if conflicts else AcceptedCase(case, plain, copy.text)
+        return _refuse(describe_errors(error, value, _FIELDS), value)
+    plain = as_object(value)
+    conflicts = _find_conflicts(plain)
+    return _refuse(conflicts, plain) if conflicts else AcceptedCase(case, plain, text)
 
 
 def _refuse(problems: list[str], value: object) -> RefusedCase:
@@ -129,10 +123,6 @@ def _refuse(problems: list[str], value: object) -> RefusedCase:
 def _to_plain(data: object) -> object:
     """Write models as plain values."""
     # Only fields that are set: a default that is written out would count as a demand of the contract.
-    if isinstance(data, CaseWithBaseline):
-        case = _to_plain(data.case)
-        baseline = {"baseline_metrics": _to_plain(data.baseline)}
-        return {**case, **baseline} if isinstance(case, Mapping) else case
     if isinstance(data, BaseModel):
         return data.model_dump(exclude_unset=True, warnings=False)
     if isinstance(data, Mapping) and any(isinstance(value, BaseModel) for value in data.values()):
@@ -140,8 +130,8 @@ def _to_plain(data: object) -> object:
     return data
 
 
-def _copy_json(value: object) -> _Copy | None:
-    """Copy a value by way of its JSON text; None if it is no JSON or nested too deep."""
+def _copy_json(value: object) -> tuple[object, bytes] | None:
+    """Copy a value by way of its JSON text, and return both; None if it is no JSON or nested too deep."""
     try:
         text = to_json(value, inf_nan_mode="null")
         plain: object = from_json(text, cache_strings="keys")
@@ -151,28 +141,23 @@ def _copy_json(value: object) -> _Copy | None:
     if plain != value:
         return _copy_strictly(value)
     is_deep = text.count(b"{") + text.count(b"[") > MAX_DEPTH and _depth(plain) > MAX_DEPTH
-    return None if is_deep else _Copy(plain, text)
+    return None if is_deep else (plain, text)
 
 
-def _copy_strictly(value: object) -> _Copy | None:
+def _copy_strictly(value: object) -> tuple[object, bytes] | None:
     try:
-        text = json.dumps(value, allow_nan=False, default=_as_dict)
-        plain: object = json.loads(_replace_surrogates(text) if "\\ud" in text else text)
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, default=_as_dict)
+        # Models write lone surrogates when they cut an emoji, and UTF-8 cannot hold them.
+        plain: object = json.loads(replace_surrogates(text))
     except (TypeError, ValueError, RecursionError):
         return None
-    return _Copy(plain, encode_json(plain)) if _depth(plain) <= MAX_DEPTH else None
+    return (plain, encode_json(plain)) if _depth(plain) <= MAX_DEPTH else None
 
 
 def _as_dict(value: object) -> dict[object, object]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(type(value).__name__)
-
-
-def _replace_surrogates(text: str) -> str:
-    """Replace lone surrogates, which models write when they cut an emoji, and UTF-8 cannot hold."""
-    value = json.loads(text)
-    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def _depth(plain: object) -> int:

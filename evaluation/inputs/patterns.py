@@ -7,13 +7,14 @@ A contract with a construct that they do not support is refused. No ``$ref`` is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NoReturn, Protocol, TypeVar, cast
 
 import jsonschema_rs
 import re2
 
+from agents.parsing.surrogates import replace_surrogates
 from evaluation.errors import ContractError
 
 MAX_STEPS: Final = 1_000_000_000
@@ -21,7 +22,6 @@ MAX_STEPS: Final = 1_000_000_000
 _CACHED: Final = 256
 MAX_SHOWN: Final = 80
 """Most characters of a rule that a sentence quotes."""
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 _ACCEPTED: Final = (
     "use the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which has no lookahead or "
     "lookbehind, no back-reference, no possessive quantifier or atomic group, and at most 1000 repetitions"
@@ -51,7 +51,7 @@ def matches_pattern(pattern: str, text: str) -> bool | None:
     Raises:
         ContractError: RE2 refuses the pattern.
     """
-    program, data = _compile(pattern), _encode_utf8(text)
+    program, data = _compile(pattern), replace_surrogates(text).encode()
     if program.programsize * len(data) > MAX_STEPS:
         return None
     return program.search(data) is not None
@@ -63,7 +63,7 @@ def _compile(pattern: str) -> _Program:
     options.log_errors = False
     options.never_capture = True
     try:
-        return cast("_Program", re2.compile(_encode_utf8(pattern), options))
+        return cast("_Program", re2.compile(replace_surrogates(pattern).encode(), options))
     except re2.error as error:
         raise ContractError(_explain_refusal(pattern, error)) from None
 
@@ -72,14 +72,6 @@ def _explain_refusal(pattern: str, error: Exception) -> str:
     cause = error.args[0] if error.args else ""
     reason = cause.decode(errors="replace") if isinstance(cause, bytes) else str(cause)
     return f"the pattern {quote_text(pattern)} cannot be used ({reason[:MAX_SHOWN]}); {_ACCEPTED}"
-
-
-def _encode_utf8(text: str) -> bytes:
-    """Encode ``text``; a lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def check_schema(schema: SchemaT) -> SchemaT:
@@ -108,12 +100,11 @@ def find_schema_problem(schema: Mapping[str, object] | bool, value: object) -> s
         problem = next(iter(validator.iter_errors(value)), None)
     except ValueError:  # a lone surrogate, or deeper than the validator goes
         return "the value cannot be read as JSON"
-    return None if problem is None else f"{_format_location(problem)} is not fulfilled"
+    return None if problem is None else f"{_quote_place(problem.schema_path)} is not fulfilled"
 
 
-def _format_location(problem: jsonschema_rs.ValidationError) -> str:
-    path = "/".join(str(part) for part in problem.schema_path)
-    return quote_text(f"#/{path}")
+def _quote_place(path: Iterable[str | int]) -> str:
+    return quote_text("#/" + "/".join(map(str, path)))
 
 
 def _format_schema(schema: object) -> str:
@@ -133,15 +124,13 @@ def _build_validator(schema: str) -> jsonschema_rs.Validator:
             retriever=_refuse_reference,
         )
     except jsonschema_rs.ValidationError as error:
-        raise ContractError(_explain_schema_refusal(error)) from None
+        hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
+        place = _quote_place(error.instance_path)
+        raise ContractError(
+            f"the JSON Schema cannot be used, at {place}: {_cut_text(error.message)}{hint}"
+        ) from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
         raise ContractError(f"the JSON Schema cannot be used: {_cut_text(str(error))}") from None
-
-
-def _explain_schema_refusal(error: jsonschema_rs.ValidationError) -> str:
-    place = quote_text("#/" + "/".join(str(part) for part in error.instance_path))
-    hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
-    return f"the JSON Schema cannot be used, at {place}: {_cut_text(error.message)}{hint}"
 
 
 def _refuse_reference(uri: str) -> NoReturn:
@@ -154,4 +143,4 @@ def _cut_text(text: str) -> str:
 
 def quote_text(text: str, limit: int = MAX_SHOWN) -> str:
     """Quote at most ``limit`` characters of a rule on one line."""
-    return _encode(text if len(text) <= limit else f"{text[:limit]}…")
+    return json.dumps(text if len(text) <= limit else f"{text[:limit]}…", ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -37,13 +37,6 @@ _GIVEN: Final[Mapping[type, str]] = {
 }
 
 
-class _Problem(NamedTuple):
-    path: Path
-    is_alternative: bool
-    """Whether the error is about one of several accepted forms."""
-    error: ErrorDetails
-
-
 def describe_errors(error: ValidationError, data: object, known_names: Sequence[str]) -> list[str]:
     """Describe each wrong field of ``data`` in one sentence that begins with its path.
 
@@ -52,15 +45,14 @@ def describe_errors(error: ValidationError, data: object, known_names: Sequence[
         data: Plain JSON.
         known_names: Names of fields, one of which is proposed for an unknown field that resembles it.
     """
-    problems = [_locate(detail, data) for detail in error.errors(include_url=False)]
     # One sentence for each place, although pydantic reports an error for each form that it accepts there.
-    by_path: dict[Path, list[_Problem]] = {}
-    for problem in problems:
-        by_path.setdefault(problem.path, []).append(problem)
+    by_path: dict[Path, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        by_path.setdefault(_find_path(detail, data), []).append(detail)
     return [
-        f"{format_path(path)}: {_describe(group, known_names)}"
-        for path, group in by_path.items()
-        if not _is_other_form(path, group, by_path)
+        f"{format_path(path)}: {_describe(path, details, known_names)}"
+        for path, details in by_path.items()
+        if not _is_other_form(path, details, by_path)
     ]
 
 
@@ -70,7 +62,7 @@ def format_path(path: Path) -> str:
     return text.removeprefix(".")[:_LONGEST_PATH] or "case"
 
 
-def _locate(error: ErrorDetails, data: object) -> _Problem:
+def _find_path(error: ErrorDetails, data: object) -> Path:
     """Leave out the parts of the location that name an accepted form (a class, "float"), not a place."""
     path: list[str | int] = []
     value = data
@@ -81,7 +73,7 @@ def _locate(error: ErrorDetails, data: object) -> _Problem:
         elif error["type"] != "missing" or part != error["loc"][-1]:
             continue
         path.append(part)
-    return _Problem(tuple(path), len(path) < len(error["loc"]), error)
+    return tuple(path)
 
 
 def _get_part(value: object, part: str | int) -> tuple[object] | None:
@@ -90,21 +82,23 @@ def _get_part(value: object, part: str | int) -> tuple[object] | None:
     return (value[part],) if isinstance(value, list) and isinstance(part, int) else None
 
 
-def _is_other_form(path: Path, group: list[_Problem], by_path: Mapping[Path, object]) -> bool:
+def _is_other_form(path: Path, details: list[ErrorDetails], by_path: Mapping[Path, object]) -> bool:
     """Check whether the value was clearly meant to have another form, whose problem lies deeper in it."""
     deeper = any(other[: len(path)] == path and len(other) > len(path) for other in by_path)
-    return deeper and all(problem.is_alternative for problem in group)
+    # A location that is longer than the path names one of several accepted forms.
+    return deeper and all(len(detail["loc"]) > len(path) for detail in details)
 
 
-def _describe(group: Sequence[_Problem], known_names: Sequence[str]) -> str:
-    error = group[0].error
+def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence[str]) -> str:
+    error = details[0]
     if error["type"] == "extra_forbidden":
-        return _describe_unknown(str(group[0].path[-1]), known_names)
+        return _describe_unknown(str(path[-1]), known_names)
     if error["type"] == "missing":
         return "is missing; add it"
-    if error["type"] in {"value_error", "assertion_error"}:
+    if error["type"] == "value_error":
+        # pydantic puts "Value error, " before the sentence of a validator.
         return error["msg"].partition(", ")[2]
-    accepted = " or ".join(dict.fromkeys(_describe_accepted(problem.error) for problem in group))
+    accepted = " or ".join(dict.fromkeys(map(_describe_accepted, details)))
     return f"give {accepted}, not {_describe_given(error['input'])}"
 
 

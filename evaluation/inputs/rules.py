@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -12,15 +12,7 @@ from evaluation.values import Count, InputModel, NameOrObject, Quantity
 
 Severity = Literal["info", "warning", "critical"]
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
-MATCH_MODES: Final[tuple[MatchMode, ...]] = (
-    "exact",
-    "in_order",
-    "any_order",
-    "precision_recall",
-    "single_tool",
-    "subset",
-    "superset",
-)
+MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
 
 
 class Threshold(InputModel):

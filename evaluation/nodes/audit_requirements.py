@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
 from typing import cast
 
 from evaluation.inputs.rules import AuditRules, Reaction
@@ -14,7 +13,7 @@ from evaluation.results.findings import AuditFinding
 from evaluation.results.state import EvaluationState
 from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.spans import Category
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_list, as_object
 
 _DEFAULT = AuditRules()
 
@@ -22,36 +21,20 @@ _DEFAULT = AuditRules()
 def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     audit = as_object(state["contract"].get("audit"))
-    rules = audit.get("rules")
-    return {
-        "audit_findings": [
-            *(
-                rule_findings(rules, _build_audited_run(state, plugins))
-                if isinstance(rules, list) and rules
-                else ()
-            ),
-            *_find_exposures(state, audit, plugins),
-        ]
-    }
+    rules = as_list(audit.get("rules"))
+    breaches = rule_findings(rules, _build_audited_run(state, plugins)) if rules else []
+    return {"audit_findings": [*breaches, *_find_exposures(state, audit, plugins)]}
 
 
 def _build_audited_run(state: EvaluationState, plugins: Plugins) -> AuditedRun:
-    output, run = state["actual_output"], state["agent_run"]
+    output, run, now = state["actual_output"], state["agent_run"], plugins.clock()
     return AuditedRun(
         output=output if output or run.get("final_output") is not None else None,
         messages=run.get("messages"),
         actions=state["actual_trajectory"] if "tool_calls" in run else None,
         metadata=state["run_metadata"],
-        now=_read_clock(plugins.clock),
+        now=now if now.tzinfo else None,
     )
-
-
-def _read_clock(clock: Callable[[], datetime]) -> datetime | None:
-    try:
-        now = clock()
-    except Exception:  # noqa: BLE001 - the clock is user code; the rule reports that it failed
-        return None
-    return now if isinstance(now, datetime) and now.tzinfo is not None else None
 
 
 def _find_exposures(state: EvaluationState, audit: JsonObject, plugins: Plugins) -> list[AuditFinding]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from typing_extensions import TypedDict
 
@@ -28,7 +29,7 @@ FindingKind = Literal[
     "anomaly",
 ]
 OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
-OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = ("scored", "not_applicable", "missing_data", "error")
+OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = get_args(OutcomeStatus)
 
 
 class MetricOutcome(TypedDict):
@@ -127,7 +128,11 @@ def build_group(
         **facts,
         "status": group_status(scored, unscored),
         "passed": _all_passed(checks),
-        "counts": _count_statuses(scored, unscored),
+        "counts": {
+            **dict.fromkeys(OUTCOME_STATUSES, 0),
+            **Counter(reason["status"] for reason in unscored.values()),
+            "scored": len(scored),
+        },
         "unscored": dict(unscored),
         "checks": list(checks),
     }
@@ -141,18 +146,8 @@ def group_status(scored: JsonObject, unscored: Mapping[str, Unscored]) -> Outcom
     return next((status for status in ("error", "missing_data") if status in statuses), "not_applicable")
 
 
-_NONE: Final[Mapping[OutcomeStatus, int]] = dict.fromkeys(OUTCOME_STATUSES, 0)
-
-
 def _all_passed(checks: Sequence[MetricOutcome]) -> bool | None:
     answers = {check["passed"] for check in checks}
     if False in answers:
         return False
     return None if None in answers or not answers else True
-
-
-def _count_statuses(scored: JsonObject, unscored: Mapping[str, Unscored]) -> dict[OutcomeStatus, int]:
-    counts: dict[OutcomeStatus, int] = {**_NONE, "scored": len(scored)}
-    for reason in unscored.values():
-        counts[reason["status"]] += 1
-    return counts

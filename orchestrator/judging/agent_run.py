@@ -19,16 +19,12 @@ _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
 
 
-def build_agent_run(
-    record: StepRecord, context: str, *, model: str | None = None, transport_retries: int | None = None
-) -> dict[str, object]:
+def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     """Build the ``agent_run`` of one execution of a step.
 
     Args:
         record: The execution.
         context: The context of the executor; its last ``MAX_CONTEXT`` characters are kept.
-        model: The name of the model. Default: the one in the record.
-        transport_retries: Retries after transient errors. Default: as recorded.
 
     Returns:
         The fields of an ``AgentRun``. A value that was not measured is absent: unknown tokens and cost, and
@@ -36,15 +32,14 @@ def build_agent_run(
         execution that ended in an error has no ``final_output``.
     """
     output = record["result"] if record["error"] is None else None
-    known = {"final_output": output, "model": record["model"] if model is None else model}
-    retries = record["transport_retries"] if transport_retries is None else transport_retries
+    known = {"final_output": output, "model": record["model"]}
     return {
         "input": record["step"],
         "tool_calls": [_convert_call(call) for call in record["tool_calls"]],
         "messages": _build_messages(context, record["step"], output),
         **{name: value for name, value in known.items() if value is not None},
         **_measurements(record["usage"]),
-        "retries": retries,
+        "retries": record["transport_retries"],
         "metadata": {
             "step_index": record["step_index"],
             "attempt": record["attempt"],

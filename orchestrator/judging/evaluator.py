@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -18,6 +18,7 @@ from evaluation.plugins import AnyJudge, Plugins
 from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.contracts import OBJECTIVE, PlainContract
+from orchestrator.judging.report import Report, alerts_of
 from orchestrator.judging.verdict import read_verdict
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -31,13 +32,12 @@ from orchestrator.runtime.nested_graphs import (
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Json, StepRecord, VerdictRecord
+from orchestrator.state.records import StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
 """Criteria that add nothing to the objective."""
 
-Report = Mapping[str, Json]
 _NODES: Final = RunnableConfig(recursion_limit=25)
 """More than the graph has nodes: it would inherit the recursion limit of the run, which may be lower."""
 
@@ -47,7 +47,7 @@ class Evaluated:
     """The report of one execution, and the judging behind it.
 
     Attributes:
-        report: The evaluation report as plain JSON.
+        report: The evaluation report as plain JSON; empty until the evaluation ends.
         verdict: The monitor's own verdict, if it gave one.
         unjudged: Why the judge gave no verdict.
         error: A permanent error of the judge, which ends the run.
@@ -56,13 +56,13 @@ class Evaluated:
         transport_retries: Retries of the judge after transient errors.
     """
 
-    report: Report
-    verdict: VerdictRecord | None
-    unjudged: str | None
-    error: Raised | None
-    usage: Usage
-    asked: bool
-    transport_retries: int
+    report: Report = field(default_factory=dict)
+    verdict: VerdictRecord | None = None
+    unjudged: str | None = None
+    error: Raised | None = None
+    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    asked: bool = False
+    transport_retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Evaluator:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
         judging = _Judging(self, record, run, state["usage"])
-        recorded = build_agent_run(record, state["context"], model=record["model"])
+        recorded = build_agent_run(record, state["context"])
         # A context variable, because one compiled graph serves steps that run in parallel.
         token = _ask.set(judging.ask)
         try:
@@ -102,16 +102,7 @@ class Evaluator:
             _ask.reset(token)
         if judging.interrupt is not None:
             raise judging.interrupt
-        report = cast("Report", final["evaluation_report"])
-        return Evaluated(
-            report,
-            judging.verdict,
-            judging.unjudged,
-            judging.error,
-            judging.usage,
-            asked=judging.asked,
-            transport_retries=judging.transport_retries,
-        )
+        return replace(judging.result, report=cast("Report", final["evaluation_report"]))
 
     async def _run(self, case: Mapping[str, object]) -> Mapping[str, object]:
         if not is_watched():
@@ -142,16 +133,11 @@ class _Judging:
     run: RunContext
     spent: Usage
     place: NodeConfig = field(default_factory=read_node_config)
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
-    transport_retries: int = 0
-    asked: bool = False
-    verdict: VerdictRecord | None = None
-    unjudged: str | None = None
-    error: Raised | None = None
+    result: Evaluated = field(default_factory=Evaluated)
     interrupt: GraphInterrupt | None = None
 
     async def ask(self, request: JudgeRequest) -> object:
-        self.asked = True
+        self.result = replace(self.result, asked=True)
         try:
             if self.evaluator.judge is not None:
                 return await self._ask_judge(self.evaluator.judge, request)
@@ -165,7 +151,7 @@ class _Judging:
         if isinstance(called, Returned):
             return called.value
         if called.kind is None and isinstance(called.error, JudgeError):
-            self.unjudged = str(called.error)
+            self.result = replace(self.result, unjudged=str(called.error))
             raise called.error
         raise self._record_failure(called)
 
@@ -177,11 +163,12 @@ class _Judging:
                 raise self._record_failure(called)
             answer = called.value
             if verdict := read_verdict(answer):
-                self.verdict = verdict
+                self.result = replace(self.result, verdict=verdict)
                 return _score_verdict(verdict, request)
         last = format_repr(answer, 300)
-        self.unjudged = f"{self.evaluator.attempts} answers could not be read, the last: {last}"
-        raise JudgeError(self.unjudged, "malformed")
+        problem = f"{self.evaluator.attempts} answers could not be read, the last: {last}"
+        self.result = replace(self.result, unjudged=problem)
+        raise JudgeError(problem, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
         with use_node_config(self.place):
@@ -189,34 +176,33 @@ class _Judging:
                 method,
                 *args,
                 run=self.run,
-                spent_before=add_usage(self.spent, self.usage),
+                spent_before=add_usage(self.spent, self.result.usage),
                 step_index=self.record["step_index"],
             )
-        self.usage = add_usage(self.usage, called.spent.usage)
-        self.transport_retries += called.spent.transport_retries
+        self.result = replace(
+            self.result,
+            usage=add_usage(self.result.usage, called.spent.usage),
+            transport_retries=self.result.transport_retries + called.spent.transport_retries,
+        )
         return called
 
     def _record_failure(self, called: Raised) -> JudgeError:
-        self.unjudged = called.message
-        self.error = None if called.transient else called
+        error = None if called.transient else called
+        self.result = replace(self.result, unjudged=called.message, error=error)
         return JudgeError(called.message)
 
 
 def objective_of(step: str, request: JudgeRequest) -> str:
     """Return the text of the step with the further criteria of the contract."""
     criteria = [each for each in request.rubric.criteria if each.name not in _PLAIN_CRITERIA]
-    parts = [step]
-    if request.rubric.instructions:
-        parts.append(request.rubric.instructions)
-    if criteria:
-        lines = [
-            f"- {each.name}: {each.description}" if each.description else f"- {each.name}"
-            for each in criteria
-        ]
-        parts.append("\n".join(["The result also has to meet each of these criteria:", *lines]))
-    if request.reference is not None:
-        parts.append(f"A good answer would be:\n{request.reference}")
-    return "\n\n".join(parts)
+    lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
+    parts = (
+        step,
+        request.rubric.instructions,
+        "\n".join(["The result also has to meet each of these criteria:", *lines]) if lines else "",
+        f"A good answer would be:\n{request.reference}" if request.reference is not None else "",
+    )
+    return "\n\n".join(part for part in parts if part)
 
 
 def _score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
@@ -230,5 +216,4 @@ def _score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, o
 
 def is_refused_by_judge_alone(report: Report) -> bool:
     """Check that no deterministic check failed."""
-    alerts = cast("Sequence[Mapping[str, Json]]", report["alerts"])
-    return all(alert["kind"] == "judge" for alert in alerts if alert["severity"] == "critical")
+    return all(alert["kind"] == "judge" for alert in alerts_of(report) if alert["severity"] == "critical")

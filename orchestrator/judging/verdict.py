@@ -12,21 +12,14 @@ from orchestrator.state.records import VerdictRecord
 
 def read_verdict(answer: object) -> VerdictRecord | None:
     """Read a verdict from an answer of the monitor; None if it contains none."""
-    success, feedback = _read_fields(answer)
+    if not isinstance(answer, Mapping):
+        return None
+    success, feedback = answer.get("success"), read_text(answer.get("feedback"))
     if feedback is None or (success is not True and success is not False):
         return None
     if not success and feedback.startswith(UNREADABLE_PREFIX):
         return None
     return VerdictRecord(success=success is True, feedback=feedback)
-
-
-def _read_fields(answer: object) -> tuple[object, str | None]:
-    try:
-        if isinstance(answer, Mapping):
-            return answer.get("success"), read_text(answer.get("feedback"))
-    except Exception:  # noqa: BLE001 - the mapping may be user code; an unreadable answer is no verdict
-        return None, None
-    return None, None
 
 
 def no_verdict(reason: str) -> VerdictRecord:

@@ -14,9 +14,9 @@ from evaluation.inputs.intake import (
     MAX_DEPTH,
     MAX_PROBLEMS,
     AcceptedCase,
-    CaseWithBaseline,
     RefusedCase,
     read_case,
+    with_baseline,
 )
 from evaluation.inputs.run import AgentRun
 
@@ -192,7 +192,7 @@ def test_a_tuple_is_a_list():
 def test_lone_surrogates_are_replaced():
     taken = read_case({"agent_run": {"final_output": "a\ud800b \U0001f600"}})
 
-    assert taken.case.agent_run.final_output == "a?b \U0001f600"
+    assert taken.case.agent_run.final_output == "a\ufffdb \U0001f600"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_any_mapping_is_an_object(case):
 
 @pytest.mark.parametrize("baseline", [[1], "x", 5], ids=["list", "text", "number"])
 def test_a_baseline_that_is_no_object_is_refused(baseline):
-    assert problems(CaseWithBaseline({"agent_run": RUN}, baseline))
+    assert problems(with_baseline({"agent_run": RUN}, baseline))
 
 
 @pytest.mark.parametrize("wrong", [5, {"x": {1}}], ids=["type", "no JSON"])

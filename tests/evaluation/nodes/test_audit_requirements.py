@@ -5,7 +5,7 @@ import pytest
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.pipeline import run_pipeline
-from evaluation.plugins import Plugins, utc_now
+from evaluation.plugins import Plugins
 from evaluation.sensitive.spans import Span
 
 
@@ -86,22 +86,20 @@ def test_the_age_of_a_run_is_told_by_the_clock(day, kept):
     assert [one["id"] for one in found] == kept
 
 
-@pytest.mark.parametrize("clock", [lambda: 1 / 0, lambda: datetime(2024, 5, 1), lambda: None], ids=range(3))
-def test_a_clock_without_a_zone_or_that_fails_is_an_error_of_the_rule(clock):
+def test_a_clock_without_a_zone_is_an_error_of_the_rule():
     rule = {"id": "retention", "max_retention_days": 1}
     case = {
         "agent_run": {"final_output": "a", "metadata": {"timestamp": "2024-05-01"}},
         "audit": {"rules": [rule]},
     }
 
-    (found,) = audited(case, clock=clock)
+    (found,) = audited(case, clock=lambda: datetime(2024, 5, 1))
 
     assert (found["kind"], found["where"]) == ("metric_error", "clock")
 
 
 def test_the_clock_is_that_of_the_machine_unless_another_is_given():
-    assert Plugins().clock is utc_now
-    assert abs(utc_now() - datetime.now(UTC)).total_seconds() < 60
+    assert abs(Plugins().clock() - datetime.now(UTC)).total_seconds() < 60
 
 
 def test_a_recogniser_is_asked_too():

@@ -195,12 +195,6 @@ def test_no_token_that_was_counted_is_a_count():
     assert build_agent_run(record(usage={**USAGE, "output_tokens": 0}), "")["output_tokens"] == 0
 
 
-def test_model_and_retries_that_are_given_go_before_those_of_the_record():
-    run = build_agent_run(record(), "", model="gemma3", transport_retries=0)
-
-    assert (run["model"], run["retries"]) == ("gemma3", 0)
-
-
 def test_an_execution_that_ended_in_an_error_said_nothing():
     run = build_agent_run(record(result="", error="ValueError: no"), "")
 
