@@ -21,14 +21,19 @@ _END_SIGNALS: Final = tuple(
 def exit_on_ctrl_c() -> None:
     """Let Ctrl-C end the process with one line and status 130."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _exit_now)
+        signal.signal(signal.SIGINT, _handle_early_signal)
 
 
-def _exit_now(_signal: int, _frame: FrameType | None) -> NoReturn:
+def _handle_early_signal(_signal: int, _frame: FrameType | None) -> NoReturn:
+    exit_now("interrupted", INTERRUPTED)
+
+
+def exit_now(sentence: str, status: int) -> NoReturn:
+    """End the process with one line on standard error."""
     with suppress(OSError):
-        os.write(2, b"\rorchestrator: interrupted\n")  # \r overwrites the ^C that the terminal shows
+        os.write(2, f"\rorchestrator: {sentence}\n".encode())  # \r overwrites the ^C of the terminal
     # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
-    os._exit(INTERRUPTED)
+    os._exit(status)
 
 
 @contextmanager

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from io import BufferedWriter, FileIO, TextIOWrapper
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-from orchestrator.cli.interruption import exit_on_ctrl_c
+from orchestrator.cli.interruption import exit_now, exit_on_ctrl_c
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+_FAILED: Final = 1
 
 
 def main() -> None:
@@ -24,21 +24,28 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    # A stream that is closed before the start is None, and the next file that is opened gets its number.
-    sys.stdout = sys.stdout or _open_nowhere()
-    if not sys.stderr:
-        sys.stderr = _open_nowhere()
-    elif sys.platform != "win32":  # where a console is not a file
-        stderr = BufferedWriter(_LossyFile(2, "wb", closefd=False))
-        sys.stderr = TextIOWrapper(stderr, sys.stderr.encoding, line_buffering=True)
+    if sys.platform != "win32":  # where a console is not a file
+        sys.stdout = _wrap_file(_ResultFile(1, "wb", closefd=False), sys.stdout)
+        sys.stderr = _wrap_file(_LossyFile(2, "wb", closefd=False), sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A result with a character that the terminal's encoding lacks must still be printed.
             stream.reconfigure(errors="replace")
 
 
-def _open_nowhere() -> TextIO:
-    return Path(os.devnull).open("w", encoding="utf-8")
+def _wrap_file(file: FileIO, stream: TextIO) -> TextIO:
+    return TextIOWrapper(BufferedWriter(file), stream.encoding, line_buffering=True)
+
+
+class _ResultFile(FileIO):
+    """Ends the process if a result cannot be written: status 0 would claim that the reader has it."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            # Not an exception: Rich and Typer end silently if a pipe is closed.
+            exit_now(f"the result cannot be written to standard output ({error.strerror})", _FAILED)
 
 
 class _LossyFile(FileIO):

@@ -45,11 +45,16 @@ def test_progress_that_cannot_be_written_is_dropped():
         assert full.write(b"progress") == 8
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
-def test_a_process_without_standard_error_runs(environment):
-    command = ["sh", "-c", 'exec "$0" -m orchestrator --version 2>&-', sys.executable]
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(process):
+    with open("/dev/full", "wb") as full:
+        running = process("--version", stdout=full.fileno())
+        _, stderr = running.communicate(timeout=FINISH_S)
 
-    assert subprocess.check_output(command, env=environment).startswith(b"plan-execute-monitor ")
+    assert running.returncode == 1
+    assert stderr.strip().decode() == (
+        "orchestrator: the result cannot be written to standard output (No space left on device)"
+    )
 
 
 def interrupt_at_import(module, environment, *command):

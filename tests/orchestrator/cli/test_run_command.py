@@ -159,13 +159,13 @@ def test_the_version_is_printed(cli):
 
 
 @pytest.mark.usefixtures("interruptible_children")  # gives pytest its handler back
-def test_the_package_is_run_as_the_command(monkeypatch, capsys):
+def test_the_package_is_run_as_the_command(monkeypatch, capfd):
     monkeypatch.setattr(sys, "argv", ["orchestrator", "--version"])
 
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("orchestrator", run_name="__main__")
 
-    assert (ended.value.code, capsys.readouterr().out.split()[0]) == (0, "plan-execute-monitor")
+    assert (ended.value.code, capfd.readouterr().out.split()[0]) == (0, "plan-execute-monitor")
 
 
 def test_the_real_embedded_model_gives_a_judged_state(cli, endpoint):
