@@ -8,10 +8,8 @@ from typing import Annotated, Final
 import typer
 
 from orchestrator.cli.commands.doctor import doctor
-from orchestrator.cli.commands.fork import fork
 from orchestrator.cli.commands.history import delete, prune, runs, show
-from orchestrator.cli.commands.resume import resume
-from orchestrator.cli.commands.run import run
+from orchestrator.cli.commands.run import fork, resume, run
 
 PROJECT: Final = "plan-execute-monitor"
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from orchestrator.cli.exits import report_bad_input
 from orchestrator.cli.store import open_store
-from orchestrator.cli.view.consoles import build_progress_console, build_result_console
+from orchestrator.cli.view.consoles import build_console
 from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.cli.view.question import format_answer_command
 from orchestrator.cli.view.text import one_line, to_json
@@ -35,7 +35,7 @@ def list_runs(
     if json:
         typer.echo(to_json([asdict(run) for run in runs]).encode())
     else:
-        build_result_console().print(draw_runs(runs) if runs else Text("no runs"))
+        build_console().print(draw_runs(runs) if runs else Text("no runs"))
 
 
 def show_run(thread: str, *, db: str | None, json: bool) -> None:
@@ -45,7 +45,7 @@ def show_run(thread: str, *, db: str | None, json: bool) -> None:
     if json:
         typer.echo(to_json({**asdict(run.summary), "state": run.state}).encode())
         return
-    console = build_result_console()
+    console = build_console()
     console.print(draw_run(run))
     if run.summary.question is not None:
         command = format_answer_command(run.summary.question, thread, store.where)
@@ -59,16 +59,17 @@ def delete_run(thread: str, *, db: str | None) -> None:
     _print_progress(f"deleted {thread}")
 
 
-def prune_runs(*, keep_last: int | None, older_than: timedelta | None, db: str | None) -> None:
+def prune_runs(*, keep_last: int | None, older_than: int | None, db: str | None) -> None:
     """Delete runs that have ended.
 
     Args:
         keep_last: Number of runs to keep, those stored last.
-        older_than: Age up to which runs are kept.
+        older_than: Age in days up to which runs are kept.
         db: Path or URL of the store; None for the user's file.
     """
+    age = None if older_than is None else timedelta(days=older_than)
     with _open_for_reading(db) as store:
-        deleted = store.history.prune(keep_last=keep_last, older_than=older_than)
+        deleted = store.history.prune(keep_last=keep_last, older_than=age)
     for thread in deleted:
         _print_progress(f"deleted {thread}")
     if not deleted:
@@ -83,4 +84,4 @@ def _open_for_reading(db: str | None) -> Iterator[Store]:
 
 def _print_progress(sentence: str) -> None:
     # Long enough for every thread name: users copy it from here.
-    build_progress_console().print(Text(one_line(sentence, 5000)))
+    build_console(stderr=True).print(Text(one_line(sentence, 5000)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -14,7 +15,14 @@ from orchestrator.state.records import SupervisionMode
 
 Thread = Annotated[str, typer.Argument(help="Name of the run.", metavar="THREAD", show_default=False)]
 NewThread = Annotated[
-    str | None, typer.Option("--thread", help="Name of the new run. Default: a generated one.", metavar="ID")
+    str,
+    typer.Option(
+        "--thread",
+        help="Name of the new run. Default: a generated one.",
+        metavar="ID",
+        default_factory=lambda: str(uuid.uuid4()),
+        show_default=False,
+    ),
 ]
 Database = Annotated[
     str | None,

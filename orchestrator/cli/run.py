@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from orchestrator.cli.ask import Answer, build_answer
 from orchestrator.cli.exits import report_bad_input
 from orchestrator.cli.options import RunOptions, TypedOptions
-from orchestrator.cli.session import Session, print_and_exit
+from orchestrator.cli.session import OpenStream, Session, print_and_exit
 from orchestrator.cli.store import (
     changed_options,
     open_store,
     parse_options,
-    read_options,
-    read_stored_options,
     refuse_unfinished_run,
+    restore_options,
 )
-from orchestrator.cli.view.consoles import build_progress_console, print_logs_on
+from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.runtime.budget import Budget
@@ -27,15 +25,13 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.wiring import build_orchestrator
 
 
-def run_task(
-    task: str, typed: TypedOptions, *, thread: str | None, db: str | None, no_db: bool, json: bool
-) -> None:
+def run_task(task: str, typed: TypedOptions, *, thread: str, db: str | None, no_db: bool, json: bool) -> None:
     """Run a task, print its final state and exit.
 
     Args:
         task: What to do.
         typed: Values of fields of ``RunOptions``.
-        thread: Name of the run; None for a generated one.
+        thread: Name of the run.
         db: Path or URL of the store; None for the user's file.
         no_db: Do not store the run.
         json: Print JSON, and ask nothing.
@@ -43,17 +39,18 @@ def run_task(
     Raises:
         typer.Exit: With the exit status, unless the run succeeded.
     """
-    thread_id = _choose_thread_id(thread)
     with report_bad_input():
         check_task(task)
         check_thread_id(thread)
         options = parse_options(typed)
         build_settings(options)  # reports bad values before the store is created
         with _open_new_store(db, options, no_db=no_db) as store:
-            if store is not None and thread is not None:
+            if store is not None:
                 refuse_unfinished_run(store, thread)
-            state = _execute(options, store, thread_id, lambda session: session.start(task), json=json)
-    print_and_exit(state, thread_id, store, json=json)
+            state = _execute(
+                options, store, thread, lambda orchestrator: orchestrator.astream(task, thread), json=json
+            )
+    print_and_exit(state, thread, store, json=json)
 
 
 def resume_run(
@@ -83,35 +80,44 @@ def resume_run(
     with report_bad_input():
         answer = _read_answer(approve=approve, correct=correct, deny=deny)
         with open_store(db) as store:
-            options = _restore_options(store, thread, typed)
-            state = _execute(options, store, thread, lambda session: session.resume(answer), json=json)
+            options = restore_options(store, thread, typed)
+            state = _execute(
+                options,
+                store,
+                thread,
+                lambda orchestrator: orchestrator.astream_resumed(thread, answer),
+                json=json,
+            )
     print_and_exit(state, thread, store, json=json)
 
 
-def fork_run(
-    thread: str, step: int, typed: TypedOptions, *, new: str | None, db: str | None, json: bool
-) -> None:
+def fork_run(thread: str, step: int, typed: TypedOptions, *, new: str, db: str | None, json: bool) -> None:
     """Fork a run, print the final state of the new run and exit.
 
     Args:
         thread: Name of the run.
         step: The first step to execute again, from 1.
         typed: Fields of ``RunOptions`` to change.
-        new: Name of the new run; None for a generated one.
+        new: Name of the new run.
         db: Path or URL of the store of both runs; None for the user's file.
         json: Print JSON, and ask nothing.
 
     Raises:
         typer.Exit: With the exit status, unless the run succeeded.
     """
-    new_id = _choose_thread_id(new)
     with report_bad_input():
-        check_thread_id(new_id)
+        check_thread_id(new)
         with open_store(db) as store:
-            options = _restore_options(store, thread, typed)
+            options = restore_options(store, thread, typed)
             index = step - 1  # users count steps from 1, as `show` does
-            state = _execute(options, store, new_id, lambda session: session.fork(thread, index), json=json)
-    print_and_exit(state, new_id, store, json=json)
+            state = _execute(
+                options,
+                store,
+                new,
+                lambda orchestrator: orchestrator.astream_forked(thread, index, new),
+                json=json,
+            )
+    print_and_exit(state, new, store, json=json)
 
 
 def build_settings(options: RunOptions) -> Settings:
@@ -134,18 +140,6 @@ def build_settings(options: RunOptions) -> Settings:
     )
 
 
-def _choose_thread_id(name: str | None) -> str:
-    return str(uuid.uuid4()) if name is None else name
-
-
-def _restore_options(store: Store, thread_id: str, typed: TypedOptions) -> RunOptions:
-    """Return the options of a stored run with the typed changes, and store them from now on."""
-    options = read_options({**read_stored_options(store, thread_id), **typed}, thread_id)
-    # A later resume continues with these options too.
-    store.keep(changed_options(options))
-    return options
-
-
 @contextmanager
 def _open_new_store(path: str | None, options: RunOptions, *, no_db: bool) -> Iterator[Store | None]:
     if no_db and path is not None:
@@ -162,15 +156,15 @@ def _execute(
     options: RunOptions,
     store: Store | None,
     thread_id: str,
-    begin: Callable[[Session], OrchestratorState],
+    open_stream: OpenStream,
     *,
     json: bool,
 ) -> OrchestratorState:
-    console = build_progress_console()
+    console = build_console(stderr=True)
     saver, where = (None, None) if store is None else (store.saver, store.where)
     with print_logs_on(console):
         orchestrator = build_orchestrator(options.model, build_settings(options), checkpointer=saver)
-        return begin(Session(orchestrator, thread_id, console, quiet=json, where=where))
+        return Session(orchestrator, thread_id, console, quiet=json, where=where).run(open_stream)
 
 
 def _read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:

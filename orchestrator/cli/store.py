@@ -36,21 +36,6 @@ def open_store(path: str | None, labels: Mapping[str, object] | None = None) -> 
         yield store
 
 
-def read_stored_options(store: Store, thread_id: str) -> Mapping[str, object]:
-    """Return the options that `orchestrator run` stored with a thread.
-
-    Raises:
-        StoreError: The thread does not exist, another program started it, or it cannot be read.
-    """
-    options = store.history.command(thread_id)
-    if options is None:
-        raise StoreError(
-            f"thread {thread_id!r:.80} was not started by `orchestrator run`; "
-            "resume it in the program that started it"
-        )
-    return options
-
-
 def changed_options(options: RunOptions) -> dict[str, object]:
     """Return the options that differ from the defaults, which are stored with a run."""
     changed: dict[str, object] = _READER.dump_python(options, exclude_defaults=True)
@@ -62,20 +47,29 @@ def parse_options(values: Mapping[str, object]) -> RunOptions:
     return _READER.validate_python(values)
 
 
-def read_options(stored: Mapping[str, object], thread_id: str) -> RunOptions:
-    """Read the options that were stored with a run.
+def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
+    """Return the options of a stored run with the typed changes, and store them from now on.
 
     Raises:
-        StoreError: This version does not know one of them, or its value.
+        StoreError: The thread does not exist, another program or version started it, or it cannot be read.
     """
+    stored = store.history.command(thread_id)
+    if stored is None:
+        raise StoreError(
+            f"thread {thread_id!r:.80} was not started by `orchestrator run`; "
+            "resume it in the program that started it"
+        )
     try:
-        return parse_options(stored)
+        options = parse_options({**stored, **typed})
     except ValidationError as error:
         names = ", ".join(str(detail["loc"][0]) for detail in error.errors() if detail["loc"])
         raise StoreError(
             f"thread {thread_id!r:.80} was started with options that this version does not accept ({names}); "
             "resume it with the version that started it"
         ) from error
+    # A later resume continues with these options too.
+    store.keep(changed_options(options))
+    return options
 
 
 def refuse_unfinished_run(store: Store, thread_id: str) -> None:

@@ -27,21 +27,6 @@ def parse_time(text: str) -> datetime:
         raise typer.BadParameter(f"{text!r} is not a time; {accepted}") from None
 
 
-def parse_days(text: str) -> timedelta:
-    """Read a number of days.
-
-    Raises:
-        typer.BadParameter: It is not a number, or negative.
-    """
-    try:
-        days = timedelta(days=float(text))
-    except (ValueError, OverflowError):  # nan and inf are floats too
-        days = timedelta(-1)
-    if days < timedelta(0):
-        raise typer.BadParameter(f"{text!r} is not a number of days; give days, such as 30")
-    return days
-
-
 # A copy of StoredStatus, whose module loads LangGraph; a test compares the two.
 Status = Annotated[
     Literal["planning", "executing", "waiting", "success", "failed", "unreadable"] | None,
@@ -63,8 +48,8 @@ KeepLast = Annotated[
     int | None, typer.Option(help="Keep the N runs that were stored last.", metavar="N", min=0)
 ]
 OlderThan = Annotated[
-    timedelta | None,
-    typer.Option(help="Keep the runs of the last DAYS days.", metavar="DAYS", parser=parse_days),
+    int | None,
+    typer.Option(help="Keep the runs of the last DAYS days.", metavar="DAYS", min=0, max=timedelta.max.days),
 ]
 
 

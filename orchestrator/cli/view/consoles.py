@@ -14,18 +14,10 @@ from orchestrator.cli.view.text import clean
 from orchestrator.errors import BudgetExceededError
 
 
-def build_progress_console() -> Console:
-    """Build the console for progress, questions and warnings."""
-    return _build_console(stderr=True, is_terminal=sys.stderr.isatty())
-
-
-def build_result_console() -> Console:
-    """Build the console for results."""
-    return _build_console(stderr=False, is_terminal=sys.stdout.isatty())
-
-
-def _build_console(*, stderr: bool, is_terminal: bool) -> Console:
+def build_console(*, stderr: bool = False) -> Console:
+    """Build the console for results, or the one on standard error for progress and questions."""
     # Only a terminal has a width to break lines at; a file or a pipe gets whole lines.
+    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 

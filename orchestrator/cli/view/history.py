@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -26,34 +26,27 @@ _STYLES: Final[Mapping[StoredStatus, str]] = {
     "unreadable": "dim",
 }
 _TEXT_CHARACTERS: Final = 200
-_HEADING: Final = tuple(Text(name, style="bold") for name in ("thread", "status", "steps", "stored", "task"))
+_HEADING: Final = ("thread", "status", "steps", "stored", "task")
 
 
 def draw_runs(runs: Sequence[RunSummary]) -> Text:
     """Draw one line per run under a heading; all columns but the last fit their content."""
-    rows = [_HEADING, *(_build_row(run) for run in runs)]
-    widths = [max(cell_len(row[column].plain) for row in rows) for column in range(len(_HEADING) - 1)]
-    return Text("\n").join(_align_row(row, widths) for row in rows)
-
-
-def _build_row(run: RunSummary) -> tuple[Text, ...]:
-    return (
-        Text(one_line(run.thread_id)),
-        Text(run.status, style=_STYLES.get(run.status, "")),
-        Text(f"{run.steps_done}/{run.steps_planned}"),
-        Text(_format_time(run.updated)),
-        Text(one_line(run.task, _TEXT_CHARACTERS)),
-    )
-
-
-def _align_row(row: Sequence[Text], widths: Sequence[int]) -> Text:
+    rows = [_build_row(run) for run in runs]
+    widths = [max(map(cell_len, column)) for column in zip(_HEADING, *rows, strict=True)]
+    styles = ["bold", *(_STYLES.get(run.status, "") for run in runs)]
     # Rich's tables break or cut lines at the width of the console, which a pipe does not have.
-    *cells, last = row
-    padded = (
-        Text.assemble(cell, " " * (width - cell_len(cell.plain)))
-        for cell, width in zip(cells, widths, strict=True)
+    lines = ("  ".join(map(set_cell_size, row, widths)).rstrip() for row in (_HEADING, *rows))
+    return Text("\n").join(map(Text, lines, styles))
+
+
+def _build_row(run: RunSummary) -> tuple[str, ...]:
+    return (
+        one_line(run.thread_id),
+        run.status,
+        f"{run.steps_done}/{run.steps_planned}",
+        _format_time(run.updated),
+        one_line(run.task, _TEXT_CHARACTERS),
     )
-    return Text("  ").join((*padded, last))
 
 
 def draw_run(run: StoredRun) -> RenderableType:
@@ -89,7 +82,7 @@ def _draw_execution(record: StepRecord) -> Text:
     verdict, style = VERDICTS[record["status"]]
     time = _format_time(datetime.fromisoformat(record["started_at"]))
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
-    reason = record["error"] or last_word(record)
+    reason = last_word(record)
     return Text.assemble(
         f"  {time} step {record['step_index'] + 1}, attempt {record['attempt']}: ",
         (verdict, style),

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.cli.view.model import LatestVerdict, StepPhase, StepView, View
-from orchestrator.cli.view.records import VERDICTS
+from orchestrator.cli.view.model import StepPhase, StepView, View
+from orchestrator.cli.view.records import VERDICTS, last_word
 from orchestrator.cli.view.text import count_noun, format_usage, one_line
+from orchestrator.state.records import StepRecord
 
 _MARKS: Final[Mapping[StepPhase, tuple[str, str]]] = {
     "waiting": ("·", "dim"),
@@ -37,8 +38,6 @@ _TASK_LINES: Final = 2
 _REASON_LINES: Final = 3
 _OTHER_LINES: Final = _TASK_LINES + _REASON_LINES + 5
 """Lines of a frame that are not steps: the task, the verdict, two ellipses and three lines of totals."""
-_WIDE_COLUMNS: Final = 60
-"""Width from which a step has room for its usage next to its text."""
 
 
 def draw_frame(view: View, now: float, rows: int = 40) -> RenderableType:
@@ -49,23 +48,16 @@ def draw_frame(view: View, now: float, rows: int = 40) -> RenderableType:
         now: The current time, by the clock of the view.
         rows: Height of the terminal. Of a longer plan, the part around the current step is drawn.
     """
-    return _Frame(view, now, max(3, rows - _OTHER_LINES))
+    return Group(*_draw_parts(view, now, max(3, rows - _OTHER_LINES)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    view: View
-    now: float
-    visible_steps: int
-
-    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        is_wide = options.max_width >= _WIDE_COLUMNS
-        yield _Shortened(Text(f"Task: {one_line(self.view.task, 200)}", style="bold"), _TASK_LINES)
-        if self.view.steps:
-            yield _draw_checklist(self.view, self.now, self.visible_steps, is_wide=is_wide)
-        if self.view.verdict is not None:
-            yield _Shortened(_draw_verdict(self.view.verdict), _REASON_LINES)
-        yield _draw_totals(self.view, self.now, is_wide=is_wide)
+def _draw_parts(view: View, now: float, visible_steps: int) -> Iterator[RenderableType]:
+    yield _Shortened(Text(f"Task: {one_line(view.task, 200)}", style="bold"), _TASK_LINES)
+    if view.steps:
+        yield _draw_checklist(view, now, visible_steps)
+    if view.judged is not None:
+        yield _Shortened(_draw_verdict(view.judged), _REASON_LINES)
+    yield _draw_totals(view, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +76,13 @@ class _Shortened:
         yield from (*shown, last)
 
 
-def _draw_checklist(view: View, now: float, visible_steps: int, *, is_wide: bool) -> Table:
+def _draw_checklist(view: View, now: float, visible_steps: int) -> Table:
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(no_wrap=True, min_width=1)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    if is_wide:
-        table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
+    table.add_column(no_wrap=True, justify="right", overflow="ellipsis")
     for row in _draw_rows(view, now, visible_steps):
-        table.add_row(*(row if is_wide else row[:2]))
+        table.add_row(*row)
     return table
 
 
@@ -136,17 +127,22 @@ def _format_details(step: StepView, running_s: float) -> str:
     return ", ".join(details)
 
 
-def _draw_verdict(verdict: LatestVerdict) -> Text:
-    word, style = VERDICTS[verdict.status]
-    head = f"step {verdict.step_index + 1}, attempt {verdict.attempt} {word}: "
-    return Text.assemble((head, style), one_line(verdict.reason, _REASON_CHARACTERS))
+def _draw_verdict(record: StepRecord) -> Text:
+    word, style = VERDICTS[record["status"]]
+    head = f"step {record['step_index'] + 1}, attempt {record['attempt']} {word}: "
+    return Text.assemble((head, style), one_line(last_word(record), _REASON_CHARACTERS))
 
 
-def _draw_totals(view: View, now: float, *, is_wide: bool) -> Text:
-    totals = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}"] if view.steps else []
-    totals.append(format_usage(view.usage, (view.since if view.is_over else now) - view.started))
-    if view.warnings and is_wide:
-        totals.append(count_noun(view.warnings, "warning"))
+def _draw_totals(view: View, now: float) -> Text:
     status = view.status if view.question is None else "waiting for an answer"
     style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
-    return Text.assemble((status, style), f": {(', ' if is_wide else chr(10)).join(totals)}")
+    return Text.assemble((status, style), f": {format_totals(view, view.since if view.is_over else now)}")
+
+
+def format_totals(view: View, now: float) -> str:
+    """Format the number of accepted steps, the usage and the number of warnings."""
+    totals = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}"] if view.steps else []
+    totals.append(format_usage(view.usage, now - view.started))
+    if view.warnings:
+        totals.append(count_noun(view.warnings, "warning"))
+    return ", ".join(totals)

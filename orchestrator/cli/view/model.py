@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
-from orchestrator.cli.view.records import final_records, last_word
+from orchestrator.cli.view.records import final_records
 from orchestrator.runtime import events
 from orchestrator.state.graph_state import OrchestratorState, RunStatus
 from orchestrator.state.records import Question, RecordStatus, StepRecord
@@ -53,16 +53,6 @@ class StepView:
 
 
 @dataclass(frozen=True, slots=True)
-class LatestVerdict:
-    """The latest verdict, with its reason."""
-
-    step_index: int
-    attempt: int
-    status: RecordStatus
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """A run.
 
@@ -71,7 +61,7 @@ class View:
         steps: The plan; empty before planning.
         status: Status of the run.
         other_usage: Usage outside of the steps, such as planning.
-        verdict: The latest verdict.
+        judged: The execution with the latest verdict.
         question: The question to a person, while the run waits for an answer.
         warnings: Number of warnings about accepted steps.
         started: Time when the run started or resumed, in seconds of the caller's clock.
@@ -82,7 +72,7 @@ class View:
     steps: tuple[StepView, ...] = ()
     status: RunStatus = "planning"
     other_usage: Usage = field(default_factory=lambda: NO_USAGE)
-    verdict: LatestVerdict | None = None
+    judged: StepRecord | None = None
     question: Question | None = None
     warnings: int = 0
     started: float = 0.0
@@ -143,7 +133,7 @@ def _apply_step_event(view: View, event: events.Event) -> View:
         case events.StepExecuted():
             return _add_record(view, event.record)
         case events.StepJudged():
-            return _add_verdict(view, event)
+            return _add_verdict(view, event.record)
         case _:
             return view
 
@@ -151,22 +141,15 @@ def _apply_step_event(view: View, event: events.Event) -> View:
 def _build_resumed_view(state: OrchestratorState, now: float) -> View:
     view = View(task=state["task"], steps=tuple(map(StepView, state["plan"])), started=now, since=now)
     view = reduce(_add_record, state["results"], view)
-    verdict = _build_verdict(state["results"][-1], "") if state["results"] else None
-    return _set_usage(replace(_match_state(view, state), verdict=verdict), state["usage"])
+    judged = state["results"][-1] if state["results"] else None
+    return _set_usage(replace(_match_state(view, state), judged=judged), state["usage"])
 
 
-def _add_verdict(view: View, event: events.StepJudged) -> View:
-    judged = _add_record(view, event.record)
-    is_accepted = judged.steps[event.record["step_index"]].is_accepted
-    warnings = len(event.record["warnings"]) if is_accepted else 0
-    verdict = _build_verdict(event.record, event.verdict["feedback"])
-    return replace(judged, verdict=verdict, warnings=view.warnings + warnings)
-
-
-def _build_verdict(record: StepRecord, feedback: str) -> LatestVerdict:
-    return LatestVerdict(
-        record["step_index"], record["attempt"], record["status"], last_word(record) or feedback
-    )
+def _add_verdict(view: View, record: StepRecord) -> View:
+    changed = _add_record(view, record)
+    is_accepted = changed.steps[record["step_index"]].is_accepted
+    warnings = len(record["warnings"]) if is_accepted else 0
+    return replace(changed, judged=record, warnings=view.warnings + warnings)
 
 
 def _add_record(view: View, record: StepRecord) -> View:
@@ -219,13 +202,9 @@ def _set_usage(view: View, total: Usage) -> View:
 def _subtract_usage(total: Usage, part: Usage) -> Usage:
     """Subtract the amounts that the view shows."""
     tokens = total["total_tokens"]
-    return Usage(
-        model_calls=total["model_calls"] - part["model_calls"],
-        failed_model_calls=total["failed_model_calls"] - part["failed_model_calls"],
-        input_tokens=None,
-        output_tokens=None,
-        total_tokens=None if tokens is None else tokens - (part["total_tokens"] or 0),
-        token_source=total["token_source"],
-        cost_usd=None,
-        latency_ms=total["latency_ms"] - part["latency_ms"],
-    )
+    return {
+        **total,
+        "model_calls": total["model_calls"] - part["model_calls"],
+        "total_tokens": None if tokens is None else tokens - (part["total_tokens"] or 0),
+        "latency_ms": total["latency_ms"] - part["latency_ms"],
+    }

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from orchestrator.cli.view.live import draw_frame
+from orchestrator.cli.view.live import draw_frame, format_totals
 from orchestrator.cli.view.model import View, update_view
 from orchestrator.cli.view.records import VERDICTS, last_word
 from orchestrator.cli.view.text import count_noun, format_usage, one_line
@@ -111,7 +111,7 @@ def _format_later_event(event: Event, view: View) -> str:
         case StepExecuted():
             return _format_execution(event.record, view)
         case StepJudged():
-            return _format_verdict(event, view)
+            return _format_verdict(event.record, view)
         case StepRetried():
             return f"step {event.step_index + 1} is retried, attempt {event.attempt}"
         case _:
@@ -130,20 +130,15 @@ def _format_execution(record: StepRecord, view: View) -> str:
     return f"{position} not executed ({usage}): {one_line(record['error'])}"
 
 
-def _format_verdict(event: StepJudged, view: View) -> str:
-    record = event.record
+def _format_verdict(record: StepRecord, view: View) -> str:
     verdict, _ = VERDICTS[record["status"]]
     position = _format_position(record["step_index"], record["attempt"], view)
     usage = format_usage(record["judge_usage"] or NO_USAGE)
-    reasons = [last_word(record) or event.verdict["feedback"], *record["warnings"]]
+    reasons = [last_word(record), *record["warnings"]]
     return f"{position} {verdict} ({usage}): {'; '.join(map(one_line, reasons))}"
 
 
 def _format_end(event: RunFinished, view: View) -> str:
-    usage = format_usage(event.state["usage"], view.since - view.started)
-    parts = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}", usage]
-    if view.warnings:
-        parts.append(count_noun(view.warnings, "warning"))
     failure = event.state["failure"]
     reason = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
-    return f"{event.status} ({', '.join(parts)}){reason}"
+    return f"{event.status} ({format_totals(view, view.since)}){reason}"

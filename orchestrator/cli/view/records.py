@@ -28,13 +28,13 @@ def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
 
 
 def last_word(record: StepRecord) -> str:
-    """Return the last decision on an execution: of a person, else the supervisor, else the monitor, or ""."""
+    """Return the last decision on an execution: of a person, supervisor or monitor; else its error."""
     supervision, verdict = record["supervision"], record["verdict"]
     if supervision is not None and supervision["answer"] is not None:
         return _format_answer(supervision["answer"])
     if supervision is not None and supervision["verdict"] is not None:
         return _format_supervision(supervision["verdict"])
-    return "" if verdict is None else verdict["feedback"]
+    return record["error"] or "" if verdict is None else verdict["feedback"]
 
 
 def _format_answer(answer: HumanAnswer) -> str:

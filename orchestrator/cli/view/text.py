@@ -6,52 +6,26 @@ import json
 import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from unicodedata import category
 
 if TYPE_CHECKING:
     from orchestrator.state.usage import Usage
 
-_JOINERS: Final = re.compile("[\u200c\u200d]+")
-_JOINED: Final = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
-# Signs of Arabic and related scripts that stand over numbers: format characters too, but visible.
-_VISIBLE_FORMATS: Final = frozenset(
-    "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+_HIDDEN: Final = (
+    "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f"
 )
-
-
-# Filled when needed: a table of all of Unicode takes longer to build than the rest of the command line.
-class _Visible(dict[int, int | str | None]):
-    """Maps a code point to its visible form, and remembers the answer."""
-
-    def __missing__(self, code: int) -> int | str | None:
-        kind = category(chr(code))
-        if kind == "Cs":
-            shown: int | str | None = "\ufffd"  # a lone surrogate cannot be encoded
-        elif kind in ("Cc", "Cf") and chr(code) not in _VISIBLE_FORMATS:
-            shown = None
-        else:
-            shown = code
-        self[code] = shown
-        return shown
-
-
-_VISIBLE: Final = _Visible({ord(character): character for character in "\n\t\u200c\u200d"})
+"""Characters that a terminal obeys or hides. Joiners are none, because emoji and many scripts need them."""
+_REMOVED: Final = re.compile(f"[\0-\x08\x0b-\x1f{_HIDDEN}]")
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED: Final = re.compile(f"[{_HIDDEN}\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
     """Remove control and invisible characters except newline and tab.
 
-    Invisible characters can reverse the order of a line, our own words included, or make two texts look
-    the same. Joiners stay inside emoji and inside words of scripts that need them.
+    Invisible characters can reverse the order of a line, our own words included.
     """
-    return _JOINERS.sub(_keep_joiner, text.translate(_VISIBLE))
-
-
-def _keep_joiner(match: re.Match[str]) -> str:
-    """Keep one joiner between letters of Arabic or Indic scripts, or emoji; Latin has no use for it."""
-    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
-    is_joining = all(character and category(character) in _JOINED for character in (before, after))
-    return match.group()[0] if is_joining else ""
+    return _LONE_SURROGATE.sub("\ufffd", _REMOVED.sub("", text))
 
 
 def one_line(text: str, limit: int = 500) -> str:
@@ -83,13 +57,9 @@ def count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-_ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-"""Characters that JSON allows unescaped although a terminal obeys or hides them, and lone surrogates."""
-
-
 def to_json(value: object) -> str:
     """Format plain values and times as JSON; characters that a terminal would obey or hide are escaped."""
     # NaN and infinity are not JSON, and a parser may refuse the whole document.
     finite = json.loads(json.dumps(value, default=datetime.isoformat), parse_constant=str)
     document = json.dumps(finite, ensure_ascii=False, indent=2)
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", document)
+    return _ESCAPED.sub(lambda match: json.dumps(match.group())[1:-1], document)

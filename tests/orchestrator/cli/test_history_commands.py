@@ -149,7 +149,9 @@ def test_ended_runs_are_pruned_and_no_other(on):
     assert threads(on("runs", "--json")) == ["cut off", "waiting side by side", "waiting"]
 
 
-@pytest.mark.parametrize("options", [["--keep-last", "1"], ["--older-than", "36500"]])
+@pytest.mark.parametrize(
+    "options", [["--keep-last", "1"], ["--older-than", "36500"], ["--older-than", "999999999"]]
+)
 def test_what_is_to_be_kept_is_not_pruned(on, options):
     assert on("prune", *options).stderr == "nothing to delete\n"
     assert len(threads(on("runs", "--json"))) == 4
@@ -162,9 +164,8 @@ def test_what_is_to_be_kept_is_not_pruned(on, options):
         (["delete", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
         (["prune"], "nothing says which runs to keep; give how many, how old, or both"),
         (["prune", "--keep-last", "-1"], "Invalid value for '--keep-last'"),
-        (["prune", "--older-than", "-1"], "'-1' is not a number of days; give days, such as 30"),
-        (["prune", "--older-than", "nan"], "'nan' is not a number of days; give days, such as 30"),
-        (["prune", "--older-than", "1e300"], "'1e300' is not a number of days; give days, such as 30"),
+        (["prune", "--older-than", "-1"], "Invalid value for '--older-than'"),
+        (["prune", "--older-than", "1000000000"], "Invalid value for '--older-than'"),
         (["runs", "--limit", "-1"], "Invalid value for '--limit'"),
         (
             ["runs", "--status", "done"],

@@ -103,6 +103,6 @@ def test_ctrl_c_before_the_first_call_cancels_the_run():
             signal.raise_signal(signal.SIGINT)
 
     orchestrator = LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor())
-    state = follow(orchestrator, lambda: orchestrator.astream("the task"), show)
+    state = follow(orchestrator, lambda followed: followed.astream("the task"), show)
 
     assert (state["failure"]["kind"], state["results"]) == ("cancelled", [])

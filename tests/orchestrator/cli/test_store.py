@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.store import open_store, read_stored_options
+from orchestrator.cli.store import open_store, restore_options
 from orchestrator.cli.view.question import format_resume_command
 from orchestrator.errors import StoreError
 from orchestrator.persistence.store import default_path
@@ -78,11 +78,11 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(made):
         connection.execute("INSERT INTO checkpoints VALUES ('t', '', '1', NULL, 'msgpack', x'c1', '{}')")
 
     with open_store(str(made)) as store, pytest.raises(StoreError, match="holds a value that is broken"):
-        read_stored_options(store, "t")
+        restore_options(store, "t", {})
 
 
 def test_a_store_that_fails_while_it_is_read_is_one_sentence(made):
     with open_store(str(made)) as store:
         store.saver.conn.execute("DROP TABLE checkpoints")
         with pytest.raises(StoreError, match=r"failed \(no such table: checkpoints\); fix that"):
-            read_stored_options(store, "t")
+            restore_options(store, "t", {})

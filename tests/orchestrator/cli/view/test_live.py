@@ -129,46 +129,6 @@ def test_a_long_step_is_cut_to_one_line():
     assert len(lines(run_started(), planned("word " * 100), step_started())) == 3
 
 
-NARROW = {
-    30: [
-        "Task: Write a haiku about the",
-        "ocean and the sea",
-        "✓ 1. Choose a theme for the h…",
-        "▸ 2. Write it",
-        "step 1, attempt 1 accepted: a",
-        "good theme",
-        "executing: 1 of 2 steps",
-        "40 tokens, 5.0 s",
-    ],
-    20: [
-        "Task: Write a haiku",
-        "about the ocean and…",
-        "✓ 1. Choose a theme…",
-        "▸ 2. Write it",
-        "step 1, attempt 1",
-        "accepted: a good",
-        "theme",
-        "executing: 1 of 2",
-        "steps",
-        "40 tokens, 5.0 s",
-    ],
-}
-
-
-@pytest.mark.parametrize("width", NARROW)
-def test_on_a_narrow_terminal_marks_texts_and_totals_stay(width):
-    events = (
-        run_started("Write a haiku about the ocean and the sea"),
-        planned("Choose a theme for the haiku", "Write it", spent=usage(10)),
-        step_started(),
-        executed(),
-        judged(feedback="a good theme"),
-        step_started(1),
-    )
-
-    assert lines(*events, width=width) == NARROW[width]
-
-
 LONG = "word " * 100
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.model import LatestVerdict, StepView, View
+from orchestrator.cli.view.model import StepView, View
 from tests.orchestrator.cli.builders import (
     executed,
     failure,
@@ -96,7 +96,7 @@ def test_a_judge_without_usage_adds_none():
 def test_the_latest_verdict_is_kept_with_its_feedback():
     view = folded(*REFUSED, retried(), step_started(attempt=2))
 
-    assert view.verdict == LatestVerdict(0, 1, "failed", "too short")
+    assert (view.judged["attempt"], view.judged["verdict"]["feedback"]) == (1, "too short")
 
 
 def test_a_finished_run_has_the_status_and_the_usage_of_its_state():
@@ -120,7 +120,7 @@ def test_a_run_that_goes_on_is_seen_as_its_state_says():
 
     assert (view.task, view.status, view.steps_done, view.warnings) == ("a task", "executing", 1, 2)
     assert (view.usage["total_tokens"], view.steps[0].usage["total_tokens"]) == (40, 30)
-    assert view.verdict == LatestVerdict(0, 1, "validated", "good")
+    assert view.judged == done
 
 
 def test_what_an_execution_used_before_a_run_went_on_is_not_added_again():
