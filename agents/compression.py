@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from langchain_core.tools import BaseTool
@@ -36,8 +35,9 @@ class CompressContextTool(BaseTool):
         """Shortens ``text`` and keeps the parts that matter for ``task``."""
         if len(text) <= self.max_length:
             return text
-        left_out, rest = _read_note(text)
-        blocks = [block for part in _BLOCK_START.split(rest) if (block := part.strip())]
+        note = _NOTE.match(text)
+        left_out, start = (int(note[1]), note.end()) if note else (0, 0)
+        blocks = [block for part in _BLOCK_START.split(text[start:]) if (block := part.strip())]
         return _fit_blocks(blocks, _words(task), self.max_length, left_out) if blocks else ""
 
     def _run(self, text: str) -> str:
@@ -90,47 +90,28 @@ class SummarizingCompressor(BaseAgent):
         return summary if 0 < len(summary) <= self._cut.max_length else self._cut.compress(text, task)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    position: int
-    text: str
-    shared_words: int
-
-
-def _read_note(text: str) -> tuple[int, str]:
-    """Reads how many results an earlier call left out, and the text after its note."""
-    note = _NOTE.match(text)
-    return (int(note[1]), text[note.end() :]) if note else (0, text)
-
-
 def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, left_out: int) -> str:
     """Chooses whole blocks by rank until the limit, and joins them in their original order."""
-    # The newest result is never left out: the next step most likely builds on it.
-    newest, *older = ranked = _rank_blocks(blocks, task_words)
-    total = left_out + len(blocks)
-    if len(text := _join_blocks(ranked, total)) <= limit:
+    if len(text := _join_blocks(blocks, left_out)) <= limit:
         return text
-    room = limit - len(_join_blocks([newest], total))
-    if room < 0:  # even the newest result is too long
-        return _shorten_block(newest.text, limit, total - 1)
-    chosen = [newest]
-    for block in older:
-        if (size := len(block.text) + len(_GAP)) <= room:
-            chosen.append(block)
+    # The newest result is never left out: the next step most likely builds on it.
+    *older, newest = blocks
+    left_out += len(older)
+    room = limit - len(_join_blocks([newest], left_out))
+    if room < 0:
+        return _shorten_block(newest, limit, left_out)
+    ranks = [(len(task_words & _words(block)), position) for position, block in enumerate(older)]
+    chosen = []
+    for _, position in sorted(ranks, reverse=True):
+        if (size := len(older[position]) + len(_GAP)) <= room:
+            chosen.append(position)
             room -= size
-    return _join_blocks(chosen, total)
+    kept = [older[position] for position in sorted(chosen)]
+    return _join_blocks([*kept, newest], left_out - len(chosen))
 
 
-def _rank_blocks(blocks: Sequence[str], task_words: frozenset[str]) -> list[_Block]:
-    scored = [_Block(position, text, len(task_words & _words(text))) for position, text in enumerate(blocks)]
-    older = sorted(scored[:-1], key=lambda block: (block.shared_words, block.position), reverse=True)
-    return [scored[-1], *older]
-
-
-def _join_blocks(blocks: Sequence[_Block], total: int) -> str:
-    lines = [block.text for block in sorted(blocks, key=lambda block: block.position)]
-    left_out = total - len(blocks)
-    return _GAP.join([_format_note(left_out), *lines] if left_out else lines)
+def _join_blocks(blocks: Sequence[str], left_out: int) -> str:
+    return _GAP.join([_format_note(left_out), *blocks] if left_out else blocks)
 
 
 def _shorten_block(text: str, limit: int, left_out: int) -> str:

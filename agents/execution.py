@@ -119,7 +119,7 @@ class ExecutionAgent(BaseAgent):
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply)
-            answers = yield ToolCalls(self._runner, frozenset(tool.name for tool in self.tools), reply)
+            answers = yield ToolCalls(self._runner, reply)
             messages = [*messages, reply, *answers]
             rounds += 1
 

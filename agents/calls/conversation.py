@@ -25,7 +25,6 @@ from agents.parsing.surrogates import make_sendable, replace_surrogates
 T = TypeVar("T")
 
 Model = Runnable[LanguageModelInput, BaseMessage]
-StructuredModel = Runnable[LanguageModelInput, dict[str, object]]
 
 
 class Request(Protocol):
@@ -108,31 +107,21 @@ class ModelCall:
         with _agent_errors(self.model):
             return await self.retry.asynchronous()(self._ainvoke, structured, messages)
 
-    def _invoke(self, structured: StructuredModel | None, messages: list[BaseMessage]) -> list[BaseMessage]:
-        if structured is None:
-            return require_complete(self.model, [self.model.invoke(messages)])
+    def _invoke(self, structured: Model | None, messages: list[BaseMessage]) -> list[BaseMessage]:
         try:
-            replies = [_raw_message(structured.invoke(messages))]
+            return [require_complete(self.model, (structured or self.model).invoke(messages))]
         except Exception as error:
-            instead = _replies_for(error)
-            if instead is None:
+            if structured is None:
                 raise
-            return instead
-        return require_complete(self.model, replies)
+            return _replace_error(error)
 
-    async def _ainvoke(
-        self, structured: StructuredModel | None, messages: list[BaseMessage]
-    ) -> list[BaseMessage]:
-        if structured is None:
-            return require_complete(self.model, [await self.model.ainvoke(messages)])
+    async def _ainvoke(self, structured: Model | None, messages: list[BaseMessage]) -> list[BaseMessage]:
         try:
-            replies = [_raw_message(await structured.ainvoke(messages))]
+            return [require_complete(self.model, await (structured or self.model).ainvoke(messages))]
         except Exception as error:
-            instead = _replies_for(error)
-            if instead is None:
+            if structured is None:
                 raise
-            return instead
-        return require_complete(self.model, replies)
+            return _replace_error(error)
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
@@ -145,15 +134,14 @@ def ask_model(call: ModelCall) -> Conversation[BaseMessage]:
     return replies[0]
 
 
-def bind_schema(model: Model, schema: JsonSchema | None) -> StructuredModel | None:
+def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:
     """Constrains a model's replies by a schema. Returns None if there is none or it is not supported."""
     if schema is None or not isinstance(model, BaseChatModel) or not accepts_schema(model):
         return None
     try:
-        bound = model.with_structured_output(schema, method="json_schema", include_raw=True)
+        return model.with_structured_output(schema, method="json_schema", include_raw=True).pick("raw")
     except (NotImplementedError, TypeError, ValueError):
         return None
-    return cast("StructuredModel", bound)
 
 
 def reply_text(message: BaseMessage) -> str:
@@ -164,13 +152,8 @@ def reply_text(message: BaseMessage) -> str:
     return replace_surrogates(text)
 
 
-def _raw_message(reply: dict[str, object]) -> BaseMessage:
-    raw = reply["raw"]
-    return raw if isinstance(raw, BaseMessage) else AIMessage(str(raw))
-
-
-def _replies_for(error: Exception) -> list[BaseMessage] | None:
-    """The replies of a structured call that failed. Returns None if the error has to be raised."""
+def _replace_error(error: Exception) -> list[BaseMessage]:
+    """Returns the replies of a structured call that failed, or raises the error if there are none."""
     openai = sys.modules.get("openai")
     # LangChain's OpenAI model raises these for a structured reply that was cut off or blocked.
     if openai and isinstance(error, openai.LengthFinishReasonError):
@@ -178,7 +161,9 @@ def _replies_for(error: Exception) -> list[BaseMessage] | None:
         return [AIMessage(choice.message.content or "", response_metadata={"finish_reason": "length"})]
     if openai and isinstance(error, openai.ContentFilterFinishReasonError):
         return [AIMessage("", response_metadata={"finish_reason": "content_filter"})]
-    return [] if is_schema_refusal(error) else None
+    if is_schema_refusal(error):
+        return []
+    raise error
 
 
 @contextmanager

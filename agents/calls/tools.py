@@ -61,42 +61,28 @@ class ToolCalls:
     """The tool calls of one reply.
 
     Attributes:
-        runner: Runs the calls of known tools.
-        names: The names of the known tools.
+        runner: Runs the calls.
         reply: The model's reply. Each of its calls has an id.
     """
 
     runner: ToolRunner
-    names: frozenset[str]
     reply: AIMessage
 
     def run(self) -> list[BaseMessage]:
         """Runs the calls. Returns one answer for each, also for a failed call."""
-        return self._collect_answers(self.runner.invoke(self._state()) if self._known_calls() else None)
+        return self._collect_answers(self.runner.invoke({"messages": [self.reply]}))
 
     async def arun(self) -> list[BaseMessage]:
         """Runs the calls without blocking the event loop; returns as ``run`` does."""
-        return self._collect_answers(
-            await self.runner.ainvoke(self._state()) if self._known_calls() else None
-        )
+        return self._collect_answers(await self.runner.ainvoke({"messages": [self.reply]}))
 
-    def _known_calls(self) -> list[ToolCall]:
-        return [call for call in self.reply.tool_calls if call["name"] in self.names]
-
-    def _state(self) -> MessagesState:
-        return {"messages": [self.reply.model_copy(update={"tool_calls": self._known_calls()})]}
-
-    def _collect_answers(self, state: MessagesState | None) -> list[BaseMessage]:
-        answers = state["messages"][1:] if state else []
-        unknown = [call for call in self.reply.tool_calls if call["name"] not in self.names]
-        return [
-            *answers,
-            *(_refuse_unknown(call, self.names) for call in unknown),
-            *(_refuse_invalid(call) for call in self.reply.invalid_tool_calls),
-        ]
+    def _collect_answers(self, state: MessagesState) -> list[BaseMessage]:
+        return [*state["messages"][1:], *map(_refuse_invalid, self.reply.invalid_tool_calls)]
 
 
 def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
+    if request.tool is None:
+        return _refuse_unknown(request)
     try:
         return execute(request)
     except GraphInterrupt as question:
@@ -108,6 +94,8 @@ def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Too
 async def _arun_tool(
     request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[ToolOutcome]]
 ) -> ToolOutcome:
+    if request.tool is None:
+        return _refuse_unknown(request)
     try:
         return await execute(request)
     except GraphInterrupt as question:
@@ -151,8 +139,9 @@ class _RefusingTool(BaseTool):
         raise ToolException(self.reason)
 
 
-def _refuse_unknown(call: ToolCall, names: frozenset[str]) -> ToolMessage:
-    reason = f"There is no tool {call['name']!r}; there is: {', '.join(sorted(names))}."
+def _refuse_unknown(request: ToolCallRequest) -> ToolMessage:
+    call, names = request.tool_call, sorted(tool.name for tool in request.runtime.tools)
+    reason = f"There is no tool {call['name']!r}; there is: {', '.join(names)}."
     return _refuse_call(call["name"], call["args"], call["id"], reason)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agents.errors import ModelSpecError
 from agents.models.embedded import build_embedded
 from agents.models.ollama import build_ollama
 from agents.models.openai import build_openai
-from agents.models.spec import parse_spec
 from agents.models.weights import check_weights
 
 if TYPE_CHECKING:
@@ -37,13 +37,16 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
         ModelSpecError: The specification names no model, or an option is not accepted.
         ModelSetupError: The model's runtime, weights or key are missing; the message says what to do.
     """
-    parsed = parse_spec(spec)
-    match parsed.kind:
-        case "local":
+    kind, separator, name = (part.strip() for part in str(spec).partition(":"))
+    match kind:
+        case "local" if not separator:
             return build_embedded(None, options)
-        case "gguf":
-            return build_embedded(check_weights(parsed.name, named_by="the specification"), options)
-        case "ollama":
-            return build_ollama(parsed.name, options)
-        case "openai":
-            return build_openai(parsed.name, options)
+        case "gguf" if name:
+            return build_embedded(check_weights(name, named_by="the specification"), options)
+        case "ollama" if name:
+            return build_ollama(name, options)
+        case "openai" if name:
+            return build_openai(name, options)
+    raise ModelSpecError(
+        f'spec is {spec!r}, which names no model; give "local", "ollama:NAME", "gguf:PATH" or "openai:NAME"'
+    )

@@ -34,7 +34,6 @@ DEFAULT_TIMEOUT_S: Final = 120.0
 _SMALL_MODEL: Final[Mapping[str, object]] = {"max_tokens": 256, "frequency_penalty": 0.3}
 _SEED: Final = 20250101
 _PROGRAM: Final = Path(__file__).with_name("llama_process.py")
-_STOP_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +53,7 @@ class Endpoint:
     n_ctx: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    process: subprocess.Popen[str]
-    endpoint: Endpoint
-
-
-# By process id, too: a forked child inherits this dictionary, but must not stop its parent's servers.
-_running: dict[tuple[int, Path], _Running] = {}
+_running: dict[Path, tuple[subprocess.Popen[str], Endpoint]] = {}
 _lock = threading.Lock()
 
 
@@ -77,17 +69,15 @@ def embedded_endpoint(weights: Weights | None = None, n_ctx: int | None = None) 
     Raises:
         ModelSetupError: The runtime is not installed, the file cannot be loaded, or it is already served
             with another ``n_ctx``.
-        ModelSpecError: ``n_ctx`` is not a whole number of at least 1.
     """
-    _check_n_ctx(n_ctx)
     require_runtime()
     file = weights or locate_weights()
     with _lock:
-        key = (os.getpid(), file.path)
-        running = _running.get(key)
-        if running is None or running.process.poll() is not None:
-            running = _running[key] = _start(file, n_ctx or DEFAULT_N_CTX)
-    endpoint = running.endpoint
+        running = _running.get(file.path)
+        # In a forked child, poll says that its parent's server has ended, so the child starts its own.
+        if running is None or running[0].poll() is not None:
+            running = _running[file.path] = _start(file, n_ctx or DEFAULT_N_CTX)
+    endpoint = running[1]
     if n_ctx not in (None, endpoint.n_ctx):
         raise ModelSetupError(
             f"n_ctx is {n_ctx}, but {endpoint.model} is already served with n_ctx {endpoint.n_ctx} in this "
@@ -140,15 +130,14 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
     )
 
 
-def close_servers(weights: Weights | None = None) -> None:
-    """Stops the embedded server for these weights, or all servers of this process.
+def close_servers() -> None:
+    """Stops all embedded servers of this process.
 
     Their models stop working. The next ``load_model`` starts a new server.
     """
     with _lock:
-        for owner, path in list(_running):
-            if owner == os.getpid() and (weights is None or weights.path == path):
-                _stop(_running.pop((owner, path)).process)
+        while _running:
+            _stop(_running.popitem()[1][0])
 
 
 def _check_n_ctx(value: object) -> int | None:
@@ -170,7 +159,7 @@ def require_runtime(package: str = "xllamacpp") -> None:
         )
 
 
-def _start(weights: Weights, n_ctx: int) -> _Running:
+def _start(weights: Weights, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
     settings: Settings = {
         "path": str(weights.path),
         "alias": weights.path.stem,
@@ -190,8 +179,7 @@ def _start(weights: Weights, n_ctx: int) -> _Running:
             f"llama.cpp cannot load {settings['path']!r} with n_ctx {n_ctx}; the file is damaged or of an "
             "unknown architecture, or there is too little memory: get the file again, or give a smaller one"
         )
-    endpoint = Endpoint(f"{address}/v1", settings["api_key"], settings["alias"], n_ctx)
-    return _Running(process, endpoint)
+    return process, Endpoint(f"{address}/v1", settings["api_key"], settings["alias"], n_ctx)
 
 
 def _thread_count() -> int:
@@ -225,8 +213,8 @@ def _read_address(process: subprocess.Popen[str], settings: Settings) -> str:
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    process.kill()  # not terminate: a server that writes a reply would finish it first
-    process.communicate(timeout=_STOP_S)
+    with process:  # closes its pipes and waits for its end
+        process.kill()  # not terminate: a server that writes a reply would finish it first
 
 
 atexit.register(close_servers)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import httpx
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
+from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableBinding
 
 from agents.models.construction import build_chat_model
-from agents.models.context_guard import ContextGuard
-from agents.models.transport_retry import iter_causes
+from agents.models.transport_retry import http_status, iter_causes
 
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama
+
+_log: Final = logging.getLogger(__name__)
 
 DEFAULT_NUM_CTX: Final = 8192
 DEFAULT_TIMEOUT_S: Final = 300.0
@@ -61,6 +65,33 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     return model
 
 
+class ContextGuard(BaseCallbackHandler):
+    """Logs a WARNING if a prompt fills the context.
+
+    Attributes:
+        model: The model's name, for the message.
+        num_ctx: The size of the context in tokens.
+    """
+
+    def __init__(self, model: str, num_ctx: int) -> None:
+        """Watches the replies of one model."""
+        self.model = model
+        self.num_ctx = num_ctx
+
+    def on_llm_end(self, response: LLMResult, **_: object) -> None:
+        """Compares the reported number of prompt tokens, if there is one, with the context."""
+        message = getattr(response.generations[0][0], "message", None)
+        usage = getattr(message, "usage_metadata", None)
+        if usage and usage["input_tokens"] >= self.num_ctx:
+            _log.warning(
+                "the prompt fills the context of %s (%d of num_ctx %d tokens), "
+                "so the server may have cut it; shorten the prompt, or raise num_ctx",
+                self.model,
+                usage["input_tokens"],
+                self.num_ctx,
+            )
+
+
 def explain_error(llm: object | None, error: BaseException) -> str | None:
     """Explains a missing Ollama server or model, with the command that helps.
 
@@ -84,20 +115,20 @@ def explain_error(llm: object | None, error: BaseException) -> str | None:
     return None
 
 
-def require_complete(llm: object, replies: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Returns the replies, unless an Ollama server's stream ended too early.
+def require_complete(llm: object, reply: BaseMessage) -> BaseMessage:
+    """Returns the reply, unless an Ollama server's stream ended too early.
 
     Args:
         llm: The model that replied, with its tools bound.
-        replies: Its replies.
+        reply: Its reply.
 
     Raises:
         RemoteProtocolError: The same error as for a connection that breaks off.
     """
     # If a connection is closed normally in the middle of a stream, Ollama's client reports no error.
-    if _is_ollama(llm) and not all(reply.response_metadata.get("done") for reply in replies):
+    if _is_ollama(llm) and not reply.response_metadata.get("done"):
         raise httpx.RemoteProtocolError("the reply ended before the server said that it was done")
-    return list(replies)
+    return reply
 
 
 def format_address(host: str | None = None) -> str:
@@ -140,29 +171,15 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
 def _unreachable_address(llm: object | None, error: BaseException) -> str | None:
     """Returns the address at which no Ollama server answered, or None for any other error."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        url = _requested_url(error)
-        if url is not None:
-            return _without_password(url) if url.path.startswith("/api/") else None
         return _host(llm) if _is_ollama(llm) else None
     if isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER):
         return _host(llm)
     return None
 
 
-def _requested_url(error: httpx.RequestError) -> httpx.URL | None:
-    try:
-        return error.request.url
-    except RuntimeError:  # httpx raises it if the error belongs to no request
-        return None
-
-
 def _missing_model(error: BaseException) -> str | None:
-    client = sys.modules.get("ollama")
-    if (
-        client is None
-        or not isinstance(error, client.ResponseError)
-        or error.status_code != httpx.codes.NOT_FOUND
-    ):
+    # By name, since importing the client is slow.
+    if type(error).__name__ != "ResponseError" or http_status(error) != httpx.codes.NOT_FOUND:
         return None
     match = _NO_MODEL.search(str(error))
     return match["name"] if match else None

@@ -15,7 +15,7 @@ from typing import Final
 import httpx
 from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
-from tenacity.wait import wait_base, wait_random_exponential
+from tenacity.wait import wait_random_exponential
 
 from agents.parsing.loose_json import find_containers
 
@@ -36,21 +36,16 @@ def is_transient(error: BaseException) -> bool:
     reply that is empty, cut off or broken off with an error, also if a client library wraps the error. True
     for an exception group if it is true for each of its errors.
     """
-    return _is_transient(error, frozenset())
-
-
-def _is_transient(error: BaseException, groups: frozenset[int]) -> bool:
-    """``groups``: ids of the enclosing exception groups, to stop at cycles."""
-    causes = [cause for cause in iter_causes(error) if id(cause) not in groups]
+    causes = list(iter_causes(error))
     for cause in causes:
         status = http_status(cause)
         if status is not None and status >= HTTPStatus.BAD_REQUEST:
             return status in TRANSIENT_STATUS
         if isinstance(cause, BaseExceptionGroup):
-            return all(_is_transient(inner, groups | {id(cause)}) for inner in cause.exceptions)
+            return all(map(is_transient, cause.exceptions))
     if any(type(cause).__name__ in _MISUSED for cause in causes):
         return False
-    return any(isinstance(cause, _LOST) or _is_cut_off(cause) or _is_retryable(cause) for cause in causes)
+    return any(isinstance(cause, _LOST) or _is_cut_off(cause) for cause in causes)
 
 
 def is_undecodable(error: BaseException) -> bool:
@@ -59,7 +54,9 @@ def is_undecodable(error: BaseException) -> bool:
 
 
 def _is_cut_off(error: BaseException) -> bool:
-    """Checks whether a reply is empty, cut off, or broken off with an error."""
+    """Checks whether a reply is empty, cut off, or broken off with an error that may be retried."""
+    if isinstance(error, ModelError) and error.is_retryable:
+        return True
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"
     if isinstance(error, json.JSONDecodeError):
@@ -68,10 +65,6 @@ def _is_cut_off(error: BaseException) -> bool:
         return str(error).startswith(_NO_REPLY)
     # Ollama's client has no status for a server that fails after the reply has begun.
     return type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
-
-
-def _is_retryable(error: BaseException) -> bool:
-    return isinstance(error, ModelError) and error.is_retryable
 
 
 def iter_causes(error: BaseException) -> Iterator[BaseException]:
@@ -93,7 +86,7 @@ def http_status(error: BaseException) -> int | None:
     return None
 
 
-def retry_after_seconds(error: BaseException, now: datetime | None = None) -> float | None:
+def retry_after_seconds(error: BaseException) -> float | None:
     """Reads the ``Retry-After`` header of an error, in seconds or as a date. Returns None if it has none."""
     # Ollama's client drops the response from its own error, but not from the context.
     value = _retry_after_header(error) or _retry_after_header(error.__context__)
@@ -102,7 +95,7 @@ def retry_after_seconds(error: BaseException, now: datetime | None = None) -> fl
     try:
         seconds = float(value)
     except ValueError:
-        return _seconds_until(value, now or datetime.now(UTC))
+        return _seconds_until(value)
     return seconds if 0 <= seconds < float("inf") else None
 
 
@@ -111,27 +104,13 @@ def _retry_after_header(error: BaseException | None) -> object:
     return headers.get("retry-after") if headers is not None else None
 
 
-def _seconds_until(value: str, now: datetime) -> float | None:
+def _seconds_until(value: str) -> float | None:
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
-
-
-@dataclass(frozen=True, slots=True)
-class _Wait(wait_base):
-    """The server's ``Retry-After``, or else exponential backoff with full jitter; at most ``max_seconds``."""
-
-    backoff: wait_base
-    max_seconds: float
-
-    def __call__(self, retry_state: RetryCallState) -> float:
-        outcome = retry_state.outcome
-        error = outcome.exception() if outcome else None
-        requested = retry_after_seconds(error) if error else None
-        return min(self.max_seconds, self.backoff(retry_state) if requested is None else requested)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +146,7 @@ class TransportRetry:
         return Retrying(
             retry=retry_if_exception(is_transient),
             stop=stop_after_attempt(self.max_attempts),
-            wait=self._wait(),
+            wait=self._wait_seconds,
             before_sleep=_log_retry,
             reraise=True,
         )
@@ -177,15 +156,18 @@ class TransportRetry:
         return AsyncRetrying(
             retry=retry_if_exception(retry_on),
             stop=stop_after_attempt(self.max_attempts),
-            wait=self._wait(),
+            wait=self._wait_seconds,
             before_sleep=_log_retry,
             reraise=True,
             sleep=asyncio.sleep,
         )
 
-    def _wait(self) -> _Wait:
+    def _wait_seconds(self, state: RetryCallState) -> float:
+        """The server's ``Retry-After``, or else exponential backoff with full jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        requested = retry_after_seconds(error) if error else None
         backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
-        return _Wait(backoff, self.max_seconds)
+        return min(self.max_seconds, backoff(state) if requested is None else requested)
 
 
 def _log_retry(state: RetryCallState) -> None:

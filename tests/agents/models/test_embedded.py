@@ -17,7 +17,7 @@ from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models import embedded, load_model
-from agents.models.embedded import Endpoint, close_servers, embedded_endpoint, require_runtime
+from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
 from agents.models.llama_process import Settings, serve
 from agents.models.weights import check_weights, locate_weights
 
@@ -268,7 +268,7 @@ def _refused_within(url: str, seconds: float) -> bool:
 
 
 def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
-    commands = [running.process.args for running in embedded._running.values()]
+    commands = [process.args for process, _ in embedded._running.values()]
     assert commands
     assert endpoint.api_key not in str(commands)
 
@@ -277,19 +277,17 @@ def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path:
     copy = tmp_path / "copy.gguf"
     shutil.copy(locate_weights().path, copy)
     before = embedded_endpoint(check_weights(copy), n_ctx=512)
-    process = embedded._running[os.getpid(), copy].process
+    process, _ = embedded._running[copy]
     process.kill()
-    process.communicate()
+    process.wait()
     after = embedded_endpoint(check_weights(copy), n_ctx=512)
-    close_servers(check_weights(copy))
     assert before.base_url != after.base_url
-    assert _refused_within(after.base_url, seconds=10)
     assert embedded_endpoint() == endpoint
 
 
 def test_the_server_process_says_its_address_and_ends_with_its_input(endpoint: Endpoint) -> None:
     process = embedded._spawn()
-    address = embedded._listening(process, settings_for(locate_weights().path))
+    address = embedded._read_address(process, settings_for(locate_weights().path))
     assert address.startswith("http://127.0.0.1:")
     process.communicate(timeout=10)
     assert process.returncode == 0
@@ -297,7 +295,7 @@ def test_the_server_process_says_its_address_and_ends_with_its_input(endpoint: E
 
 def test_the_server_process_ends_in_the_middle_of_a_reply(endpoint: Endpoint) -> None:
     process = embedded._spawn()
-    address = embedded._listening(process, settings_for(locate_weights().path))
+    address = embedded._read_address(process, settings_for(locate_weights().path))
     body = {
         "messages": [{"role": "user", "content": "Hi"}],
         "ignore_eos": True,
@@ -327,7 +325,7 @@ def test_a_server_process_that_has_ended_gives_no_address(endpoint: Endpoint) ->
     process = embedded._spawn()
     process.kill()
     process.wait()
-    assert embedded._listening(process, settings_for(locate_weights().path)) == ""
+    assert embedded._read_address(process, settings_for(locate_weights().path)) == ""
     embedded._stop(process)
 
 

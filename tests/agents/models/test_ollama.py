@@ -9,13 +9,11 @@ import httpx
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
 from langchain_core.language_models import BaseChatModel
-from langchain_core.outputs import Generation, LLMResult
 from langchain_ollama import ChatOllama
 from ollama import Client, ResponseError
 
 from agents.models import load_model
-from agents.models.context_guard import ContextGuard
-from agents.models.ollama import explain_error, installed_models
+from agents.models.ollama import ContextGuard, explain_error, installed_models
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -122,7 +120,7 @@ def test_a_prompt_that_fills_the_context_is_a_warning(
     server = loopback(200, chat_reply(tokens))
     with caplog.at_level(logging.WARNING, "agents.models"):
         call(load_model("ollama:m", base_url=server.url, num_ctx=100))
-    messages = [r.getMessage() for r in caplog.records if r.name == "agents.models.context_guard"]
+    messages = [r.getMessage() for r in caplog.records if r.name == "agents.models.ollama"]
     assert [f"({tokens} of num_ctx 100 tokens)" in message for message in messages] == [True] * warned
 
 
@@ -137,22 +135,12 @@ def test_the_callers_callbacks_are_kept(given) -> None:
     assert isinstance(handlers[1], ContextGuard)
 
 
-def test_a_reply_that_is_no_chat_message_is_left_alone(caplog: pytest.LogCaptureFixture) -> None:
-    ContextGuard("m", 1).on_llm_end(LLMResult(generations=[[Generation(text="x")]]))
-    assert not caplog.records
-
-
 def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str) -> None:
     llm = load_model("ollama:m", base_url=closed_url)
     assert explain_error(llm, error_of(call, llm)) == (
         f"no Ollama server answers at {closed_url}; start it with `ollama serve`, "
         "or set OLLAMA_HOST to where it runs"
     )
-
-
-def test_a_missing_server_is_recognised_without_the_model(call, closed_url: str) -> None:
-    error = error_of(call, load_model("ollama:m", base_url=closed_url))
-    assert (explain_error(None, error) or "").startswith(f"no Ollama server answers at {closed_url};")
 
 
 def test_the_clients_own_error_for_a_missing_server_is_recognised(closed_url: str, monkeypatch) -> None:

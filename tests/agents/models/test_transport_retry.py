@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 
 import httpx
@@ -21,7 +21,7 @@ from agents.testing import ScriptedChatModel
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
 AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
-NOW = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
+EAST = timezone(timedelta(hours=2))
 
 
 def response(status: int, **headers: str) -> httpx.Response:
@@ -154,12 +154,6 @@ def test_errors_that_cause_each_other_end():
     assert is_transient(first) is False
 
 
-def test_a_group_that_one_of_its_errors_was_caused_by_ends():
-    inner = ConnectionError()
-    inner.__cause__ = group(inner)
-    assert is_transient(inner.__cause__) is True
-
-
 @pytest.mark.parametrize(
     ("error", "status"),
     [
@@ -187,20 +181,26 @@ def test_the_status_is_found_where_each_client_keeps_it(error, status):
         ("1e999", None),
         ("soon", None),
         ("", None),
-        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90.0),
-        (format_datetime(NOW - timedelta(hours=1), usegmt=True), 0.0),
-        ("Tue, 01 Jan 2030 12:00:30 -0000", 30.0),
-        ("Tue, 01 Jan 2030 14:00:30 +0200", 30.0),
         ("Tue, 99 Jan 2030 12:00:00 GMT", None),
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(value, seconds):
-    assert retry_after_seconds(openai_error(429, retry_after=value), NOW) == seconds
+    assert retry_after_seconds(openai_error(429, retry_after=value)) == seconds
 
 
-def test_a_date_is_measured_from_now_by_default():
-    error = openai_error(429, retry_after="Fri, 01 Jan 1999 12:00:00 GMT")
-    assert retry_after_seconds(error) == 0.0
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        (lambda now: format_datetime(now + timedelta(hours=1), usegmt=True), 3600),
+        (lambda now: format_datetime(now + timedelta(hours=1)), 3600),
+        (lambda now: format_datetime(now.replace(tzinfo=None) + timedelta(hours=1)), 3600),
+        (lambda now: format_datetime((now + timedelta(hours=1)).astimezone(EAST)), 3600),
+        (lambda now: format_datetime(now - timedelta(hours=1), usegmt=True), 0),
+    ],
+)
+def test_a_date_is_measured_from_now(written, seconds):
+    error = openai_error(429, retry_after=written(datetime.now(UTC)))
+    assert retry_after_seconds(error) == pytest.approx(seconds, abs=60)
 
 
 @pytest.mark.parametrize("error", [openai_error(429), ConnectionError(), ValueError()])
@@ -210,7 +210,7 @@ def test_no_header_asks_for_no_wait(error):
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
 def test_no_header_breaks_the_reader(value):
-    seconds = retry_after_seconds(openai_error(429, retry_after=value), NOW)
+    seconds = retry_after_seconds(openai_error(429, retry_after=value))
     assert seconds is None or seconds >= 0
 
 
