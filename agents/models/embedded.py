@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 DEFAULT_N_CTX: Final = 8192
-DEFAULT_MAX_TOKENS: Final = 512
-DEFAULT_TIMEOUT_S: Final = 120.0
 # The default weights repeat themselves without a penalty.
 _SMALL_MODEL: Final[Mapping[str, object]] = {"max_tokens": 256, "frequency_penalty": 0.3}
-_SEED: Final = 20250101
 _PROGRAM: Final = Path(__file__).with_name("llama_process.py")
 
 
@@ -119,9 +116,9 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
         },
         defaults={
             "temperature": 0.0,
-            "seed": _SEED,
-            **(_SMALL_MODEL if weights is None else {"max_tokens": DEFAULT_MAX_TOKENS}),
-            "timeout": DEFAULT_TIMEOUT_S,
+            "seed": 20250101,
+            **(_SMALL_MODEL if weights is None else {"max_tokens": 512}),
+            "timeout": 120.0,
             "max_retries": 0,
             # ChatOpenAI turns it off for any endpoint but OpenAI's own.
             "stream_usage": True,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 
 DEFAULT_NUM_CTX: Final = 8192
-DEFAULT_TIMEOUT_S: Final = 300.0
 # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
 _KEEP_NONE: Final = httpx.Limits(max_keepalive_connections=0)
 _DEFAULT_PORT: Final = 11434
@@ -55,7 +54,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
         defaults={
             "num_ctx": DEFAULT_NUM_CTX,
             "temperature": 0.0,
-            "client_kwargs": {"timeout": DEFAULT_TIMEOUT_S, "limits": _KEEP_NONE},
+            "client_kwargs": {"timeout": 300.0, "limits": _KEEP_NONE},
         },
         options=options,
     )

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agents.errors import ModelSetupError
 from agents.models.construction import build_chat_model
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
-
-DEFAULT_TIMEOUT_S: Final = 120.0
-_NO_KEY_NEEDED: Final = "none"
 
 
 def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
@@ -44,8 +41,9 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
         fixed={"model": name},
         defaults={
             "base_url": base_url,
-            "api_key": key or _NO_KEY_NEEDED,
-            "timeout": DEFAULT_TIMEOUT_S,
+            # ChatOpenAI needs a key, also for an endpoint that needs none.
+            "api_key": key or "none",
+            "timeout": 120.0,
             "max_retries": 0,
             # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
             "default_headers": {"Connection": "close"},

@@ -158,9 +158,16 @@ def _download(sources: Sources) -> Weights:
             cache_dir=sources.cache_dir,
             endpoint=sources.endpoint,
         )
-    except (OSError, httpx.HTTPError) as error:
+    except _hub_errors(sources) as error:
         raise ModelSetupError(
             f"the local model's weights are not on this machine and {sources.repository} could not be "
             f"downloaded ({type(error).__name__}); connect to the network and try again, {_MEND}"
         ) from error
     return check_weights(path, "hub", "the hub's cache")
+
+
+def _hub_errors(sources: Sources) -> tuple[type[Exception], ...]:
+    # The hub's client uses requests or httpx, depending on its version.
+    errors = importlib.import_module(f"{sources.client}.errors")
+    http_error: type[Exception] = errors.HTTPError
+    return (OSError, httpx.HTTPError, http_error)

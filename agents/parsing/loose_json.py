@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import json_repair
@@ -65,11 +65,13 @@ def _find_end(text: str, start: int) -> int | None:
     return None
 
 
-def load_json(text: str) -> object:
-    """Reads a JSON document. Returns None if it is not JSON."""
+def load_json(
+    text: str, merge_pairs: Callable[[list[tuple[str, object]]], dict[str, object]] | None = None
+) -> object:
+    """Reads a JSON document; ``merge_pairs`` builds its objects. Returns None if it is not JSON."""
     try:
         # Models write line breaks within strings as they are, which strict JSON forbids.
-        return json.loads(text, strict=False)
+        return json.loads(text, strict=False, object_pairs_hook=merge_pairs)
     except (ValueError, RecursionError):
         return None
 
@@ -80,15 +82,8 @@ def load_unambiguous(text: str) -> object:
     Keys lose outer spaces and become lower case, since models vary both. A key that an object has twice gets
     the value None: a decoder would keep the last one.
     """
-    value = _load_without_duplicates(text)
-    return _load_without_duplicates(respell_json(text)) if value is None else value
-
-
-def _load_without_duplicates(text: str) -> object:
-    try:
-        return json.loads(text, strict=False, object_pairs_hook=_merge_pairs)
-    except (ValueError, RecursionError):
-        return None
+    value = load_json(text, _merge_pairs)
+    return load_json(respell_json(text), _merge_pairs) if value is None else value
 
 
 def _merge_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Final, Protocol
 
 from evaluation.errors import ContractError
-from evaluation.judges.answers import format_answer, read_object
+from evaluation.judges.answers import copy_json_object, format_answer
 from evaluation.judges.call import aask_judge, ask_judge
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.scores import JudgeScore, read_judge_result
@@ -91,10 +91,8 @@ class CachedJudge:
             _warn("read", error)
             return None
         # A file may be damaged or edited, so a stored answer is checked like a new one.
-        if text is None or not _is_reliable(text, request):
-            return None
-        read = read_object(text)
-        return None if isinstance(read, JudgeFailure) else _mark_as_cached(read.value)
+        is_usable = text is not None and _is_reliable(text, request)
+        return _mark_as_cached(copy_json_object(text)) if is_usable else None
 
     def _save(self, key: str, answer: object, request: JudgeRequest) -> None:
         text = format_answer(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from evaluation.errors import ContractError, JudgeFailureKind
@@ -33,10 +33,6 @@ class Calibration:
     answered: Proportion
     failures: Mapping[JudgeFailureKind, int]
     agreement: Agreement
-
-    def as_json(self) -> dict[str, object]:
-        """Returns all fields as JSON values."""
-        return asdict(self)
 
 
 def calibrate(

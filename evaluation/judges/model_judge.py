@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from statistics import fmean
 from typing import Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage
 
 from agents.base import DEFAULT_RETRY
 from agents.calls.conversation import (
@@ -102,14 +102,14 @@ class RubricJudge:
         return self._read_answer((yield from ask_model(call)), request.rubric)
 
     def _build_messages(self, request: JudgeRequest, schema: Mapping[str, object]) -> list[BaseMessage]:
-        prompt = judge_prompt(request, schema, self._instructions)
-        length = len(prompt.system) + len(prompt.user)
+        messages = judge_prompt(request, schema, self._instructions)
+        length = sum(len(message.text) for message in messages)
         if length > self._max_characters:
             raise JudgeError(
                 f"the prompt has {length} characters and max_characters is {self._max_characters}: "
                 "raise it if the model's context is long enough"
             )
-        return [SystemMessage(prompt.system), HumanMessage(prompt.user)]
+        return messages
 
     def _read_answer(self, message: BaseMessage, rubric: Rubric) -> JsonObject:
         usage = read_usage(message, self.model)
@@ -136,12 +136,6 @@ def _compute_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
     numbers = [score for score in scores if isinstance(score, int | float) and not isinstance(score, bool)]
     if len(numbers) < len(rubric.criteria):
         return {}
-    return {"score": _weighted_mean(numbers, [criterion.weight for criterion in rubric.criteria])}
-
-
-def _weighted_mean(scores: Sequence[float], weights: Sequence[float]) -> float:
-    greatest = max(weights)  # dividing by it first keeps the sums from overflowing
-    shares = [weight / greatest for weight in weights]
-    mean = math.fsum(score * share for score, share in zip(scores, shares, strict=True)) / math.fsum(shares)
+    mean = fmean(numbers, [criterion.weight for criterion in rubric.criteria])
     # Rounding may push the mean past the lowest or the highest score.
-    return min(max(mean, min(scores)), max(scores))
+    return {"score": min(max(mean, min(numbers)), max(numbers))}

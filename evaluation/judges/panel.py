@@ -6,9 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
-from statistics import median_low
-from typing import Final, Literal, NoReturn, get_args
+from statistics import fmean, median_low
+from typing import Literal, NoReturn, get_args
 
 from evaluation.errors import ContractError, JudgeError, JudgeFailureKind
 from evaluation.inputs.rules import Rubric
@@ -103,10 +102,8 @@ def describe_disagreement(count: Count) -> JsonObject:
         "quorum": count.quorum,
         "asked": len(count.ballots),
         "answered": len(scores),
-        "failed": len(count.ballots) - len(scores),
         "votes": {"approve": len(approving), "refuse": len(refusing)},
         "spread": max(scores) - min(scores) if scores else None,
-        "unanimous": not (approving and refusing) and len(scores) == len(count.ballots),
         "ballots": [_format_ballot(ballot) for ballot in count.ballots],
     }
 
@@ -146,10 +143,7 @@ def _mean_criteria(scores: Sequence[JudgeScore]) -> dict[str, float]:
 
 def _mean(numbers: Sequence[float]) -> float:
     # Rounding may push the mean past the lowest or the highest number.
-    return min(max(fsum(numbers) / len(numbers), min(numbers)), max(numbers))
-
-
-_RULES: Final = get_args(VotingRule)
+    return min(max(fmean(numbers), min(numbers)), max(numbers))
 
 
 class JudgePanel:
@@ -184,8 +178,8 @@ class JudgePanel:
             raise ContractError(
                 f"{len(judges)} judges, samples={samples}, concurrency={concurrency}: each is at least 1"
             )
-        if rule not in _RULES:
-            raise ContractError(f"rule is {rule!r}; it is one of {', '.join(_RULES)}")
+        if rule not in get_args(VotingRule):
+            raise ContractError(f"rule is {rule!r}; it is one of {', '.join(get_args(VotingRule))}")
         if quorum is not None and not 1 <= quorum <= asked:
             raise ContractError(f"quorum is {quorum}; of {asked} asked it is from 1 to {asked}")
         self._seats = [

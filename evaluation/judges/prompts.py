@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from agents.prompts import fence_text, find_boundary
 from evaluation.inputs.rules import Criterion, Rubric, Scale
@@ -87,14 +89,7 @@ _ROLE: Final = (
 )
 
 
-class JudgePrompt(NamedTuple):
-    """The two messages of a prompt."""
-
-    system: str
-    user: str
-
-
-def judge_prompt(request: JudgeRequest, schema: Mapping[str, object], instructions: str) -> JudgePrompt:
+def judge_prompt(request: JudgeRequest, schema: Mapping[str, object], instructions: str) -> list[BaseMessage]:
     """Writes the prompt. The run's texts are fenced off as data."""
     material = {label: text for label, text in _iter_material(request) if text}
     mark = find_boundary(*material.values(), _format_rubric(request.rubric), instructions)
@@ -104,7 +99,7 @@ def judge_prompt(request: JudgeRequest, schema: Mapping[str, object], instructio
         f"Answer with one JSON object that fulfils this JSON Schema:\n{json.dumps(schema)}",
     ]
     role = _ROLE.format(mark=mark)
-    return JudgePrompt(f"{role}\n{instructions}".rstrip(), "\n\n".join(parts))
+    return [SystemMessage(f"{role}\n{instructions}".rstrip()), HumanMessage("\n\n".join(parts))]
 
 
 def _format_rubric(rubric: Rubric) -> str:

@@ -74,26 +74,18 @@ def read_judge_result(raw: object, rubric: Rubric) -> JudgeScore | JudgeFailure:
 
 def _build_score(answer: JsonObject, rubric: Rubric, *, repaired: bool) -> JudgeScore:
     scores, action = _as_mapping(answer.get("criteria")), answer.get("recommended_action")
-    names = _criterion_names(rubric)
     return JudgeScore(
         score=_read_number(answer["score"]) or 0.0,
         rationale=str(answer["rationale"]),
-        criteria={name: _read_number(scores[name]) or 0.0 for name in names if name in scores},
-        concerns=_read_texts(answer.get("concerns")),
+        criteria={
+            name: _read_number(scores[name]) or 0.0 for name in _criterion_names(rubric) if name in scores
+        },
+        concerns=tuple(_read_strings(answer.get("concerns"))),
         recommended_action=action if isinstance(action, str) else None,
         usage=_as_mapping(answer.get("usage")),
-        details={**_read_details(answer), **_extra_criteria(scores, names)},
+        details={name: value for name, value in answer.items() if name not in FIELDS},
         repaired=repaired,
     )
-
-
-def _read_details(answer: JsonObject) -> JsonObject:
-    return {name: value for name, value in answer.items() if name not in FIELDS}
-
-
-def _extra_criteria(scores: JsonObject, names: list[str]) -> JsonObject:
-    rest = {name: value for name, value in scores.items() if name not in names}
-    return {"unasked_criteria": rest} if rest else {}
 
 
 def _is_repaired(read: ObjectRead) -> bool:
@@ -110,7 +102,7 @@ def _refuse_repaired_approval(read: ObjectRead, rubric: Rubric) -> JudgeFailure 
 def _find_fault(answer: JsonObject, rubric: Rubric) -> JudgeFailure | None:
     return (
         _check_criteria(answer.get("criteria"), rubric)
-        or _check_score(answer.get("score"), rubric.scale)
+        or _check_score("score", answer.get("score"), rubric.scale)
         or _check_texts(answer)
         or _check_schema(answer, rubric)
     )
@@ -122,21 +114,14 @@ def _check_criteria(criteria: object, rubric: Rubric) -> JudgeFailure | None:
     if not isinstance(criteria, Mapping):
         kind = type(criteria).__name__
         return JudgeFailure("malformed", f"'criteria' is a {kind}, not an object of scores")
-    names = _criterion_names(rubric)
-    missing = [name for name in names if criteria.get(name) is None]
-    if missing:
-        return JudgeFailure("missing_score", f"'criteria' has no score for {', '.join(missing)}")
-    faults = (_check_scale(f"criteria.{name}", criteria[name], rubric.scale) for name in names)
+    scores = {f"criteria.{name}": criteria.get(name) for name in _criterion_names(rubric)}
+    faults = (_check_score(name, score, rubric.scale) for name, score in scores.items())
     return next((fault for fault in faults if fault is not None), None)
 
 
-def _check_score(score: object, scale: Scale) -> JudgeFailure | None:
-    if score is None:
-        return JudgeFailure("missing_score", "the answer has no 'score'")
-    return _check_scale("score", score, scale)
-
-
-def _check_scale(name: str, value: object, scale: Scale) -> JudgeFailure | None:
+def _check_score(name: str, value: object, scale: Scale) -> JudgeFailure | None:
+    if value is None:
+        return JudgeFailure("missing_score", f"the answer has no '{name}'")
     number = _read_number(value)
     if number is None:
         return JudgeFailure("malformed", f"'{name}' is a {type(value).__name__}, not a number")
@@ -185,10 +170,6 @@ def _read_strings(value: object) -> list[str]:
 
 def _is_text_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
-
-
-def _read_texts(value: object) -> tuple[str, ...]:
-    return tuple(_read_strings(value)) if isinstance(value, list) else ()
 
 
 def _as_mapping(value: object) -> JsonObject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -106,7 +105,3 @@ def test_nothing_labelled_gives_no_figure():
 
 def test_a_judge_that_is_awaited_is_calibrated_as_well():
     assert calibrate(Waiting(), labelled()) == calibrate(Reader(), labelled())
-
-
-def test_a_calibration_is_json():
-    assert json.loads(json.dumps(calibrate(Reader(), labelled()).as_json()))["answered"]["trials"] == 7

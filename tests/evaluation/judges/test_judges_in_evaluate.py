@@ -116,7 +116,7 @@ def test_the_report_says_why_the_judge_was_called_and_what_it_cost():
 def test_the_disagreement_of_a_panel_is_in_the_report():
     panel = JudgePanel([DeterministicJudge(5), DeterministicJudge(5), FailingJudge()])
     details = evaluate({**FINE, "rubric": RUBRIC}, judge=panel).judge.result["details"]
-    assert (details["panel"]["votes"], details["panel"]["failed"]) == ({"approve": 2, "refuse": 0}, 1)
+    assert (details["panel"]["votes"], details["panel"]["answered"]) == ({"approve": 2, "refuse": 0}, 2)
 
 
 def test_a_credential_that_a_judge_quotes_is_not_in_the_report():

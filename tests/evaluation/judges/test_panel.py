@@ -104,10 +104,8 @@ def test_the_disagreement_is_told_judge_by_judge():
         "quorum": 3,
         "asked": 5,
         "answered": 4,
-        "failed": 1,
         "votes": {"approve": 3, "refuse": 1},
         "spread": 4.0,
-        "unanimous": False,
         "ballots": [
             {"judge": 1, "sample": 1, "score": 5.0},
             {"judge": 2, "sample": 1, "score": 4.0},
@@ -116,13 +114,6 @@ def test_the_disagreement_is_told_judge_by_judge():
             {"judge": 5, "sample": 1, "score": 5.0},
         ],
     }
-
-
-@pytest.mark.parametrize(
-    ("scores", "unanimous"), [((5, 5), True), ((1, 2, 3), True), ((5, 5, 1), False), ((5, 5, None), False)]
-)
-def test_a_panel_is_unanimous_only_if_all_answered_and_on_one_side(scores, unanimous):
-    assert JudgePanel(scoring(*scores)).judge(request())["panel"]["unanimous"] is unanimous
 
 
 def test_samples_ask_the_same_judge_again():
