@@ -48,5 +48,6 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
         case "openai" if name:
             return build_openai(name, options)
     raise ModelSpecError(
-        f'spec is {spec!r}, which names no model; give "local", "ollama:NAME", "gguf:PATH" or "openai:NAME"'
+        f"the model specification {spec!r} names no model; "
+        'give "local", "ollama:NAME", "gguf:PATH" or "openai:NAME"'
     )
