@@ -6,11 +6,11 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from functools import partial
 from typing import TypeVar
 
-from agents.sync import run_in_daemon_thread
+from agents.sync import resolve_future, run_in_daemon_thread
 from orchestrator.runtime.protocols import Compressor, InvokableCompressor
 from orchestrator.state.plain_values import format_text
 
@@ -39,13 +39,10 @@ def choose_newest(agent: object, name: str, other: str) -> str:
     Returns ``other`` if both are defined in the same place.
     """
     # A method that is set on the object replaces all methods of its class.
-    attributes = getattr(agent, "__dict__", {})
-    if name in attributes or other in attributes:
-        return other if other in attributes else name
-    for parent in type(agent).__mro__:
-        if other in vars(parent):
+    for attributes in (getattr(agent, "__dict__", {}), *map(vars, type(agent).__mro__)):
+        if other in attributes:
             return other
-        if name in vars(parent):
+        if name in attributes:
             return name
     return name
 
@@ -92,39 +89,20 @@ async def _call_on_loop(method: AgentMethod[object], *args: str, **kwargs: str) 
 async def _call_in_thread(method: Callable[..., object], *args: str, **kwargs: str) -> object:
     """Runs a plain method in a thread, with the context variables of the caller."""
     # Not asyncio.to_thread: its threads keep the process alive until a blocked agent returns.
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[object] = loop.create_future()
-    call = partial(contextvars.copy_context().run, method, *args, **kwargs)
-    run_in_daemon_thread(partial(_call_and_report, call, loop, outcome))
-    value = await outcome
+    outcome = Future[object]()
+    call = partial(contextvars.copy_context().run, _call_contained, method, *args, **kwargs)
+    run_in_daemon_thread(partial(resolve_future, outcome, call))
+    value = await asyncio.wrap_future(outcome)
     return await _call_on_loop(lambda: value) if inspect.isawaitable(value) else value
 
 
-def _call_and_report(
-    call: Callable[[], object], loop: asyncio.AbstractEventLoop, outcome: asyncio.Future[object]
-) -> None:
+def _call_contained(method: Callable[..., object], *args: str, **kwargs: str) -> object:
     try:
-        report = partial(_set_result, outcome, call(), None)
-    except BaseException as error:  # noqa: BLE001 - raised again by the future
-        report = partial(_set_result, outcome, None, _wrap_error(error))
-    # A closed loop raises RuntimeError: the run is over, and nobody waits for the outcome.
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(report)
+        return method(*args, **kwargs)
+    except (StopIteration, SystemExit, KeyboardInterrupt) as error:
+        raise _wrap_error(error) from error
 
 
-def _wrap_error(error: BaseException) -> BaseException:
-    """Wraps an error that a future refuses (StopIteration) or that would end the process (SystemExit)."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    wrapper = RuntimeError(f"the agent raised {type(error).__name__}: {format_text(error)}")
-    wrapper.__cause__ = error
-    return wrapper
-
-
-def _set_result(outcome: asyncio.Future[object], value: object, error: BaseException | None) -> None:
-    if outcome.done():
-        return
-    if error is None:
-        outcome.set_result(value)
-    else:
-        outcome.set_exception(error)
+def _wrap_error(error: BaseException) -> RuntimeError:
+    """Wraps an error that a future refuses (StopIteration) or that would end the process (the others)."""
+    return RuntimeError(f"the agent raised {type(error).__name__}: {format_text(error)}")

@@ -102,7 +102,7 @@ async def call_agent(
     error = _find_error(task, run) if in_time else None
     usage = recorder.sum_usage()
     # An agent that retries by itself shows its retries as failed model calls only.
-    repeats = max(recorder.repeats, usage["failed_model_calls"])
+    repeats = max(recorder.starts - 1, usage["failed_model_calls"])
     spent = Spent(usage, recorder.list_tool_calls(), recorder.list_models(), repeats)
     has_value = in_time and error is None and recorder.refused is None
     if run.cancelled is not None and not has_value:
@@ -121,10 +121,11 @@ async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeB
     started = time.monotonic()
     task.add_done_callback(_read_error)
     try:
+        # Before the check: another thread may cancel the run between the two.
+        cancellation = run.watch_cancellation()
         if run.cancelled is None:
-            with run.cancellation() as cancelled:
-                timeout = None if math.isinf(bound.seconds) else bound.seconds
-                await asyncio.wait((task, cancelled), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            timeout = None if math.isinf(bound.seconds) else bound.seconds
+            await asyncio.wait((task, cancellation), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         # Check the clock too: a blocked event loop never fires the timeout.
         return task.done() and time.monotonic() - started <= bound.seconds
     finally:
@@ -162,18 +163,8 @@ async def _call_with_retries(
     def can_retry(error: BaseException) -> bool:
         return is_transient(error) and not isinstance(error, AgentError) and not recorder.called_tools
 
-    try:
-        return await method(*args)
-    except Exception as error:
-        if not can_retry(error):
-            raise
-        first_error = [error]
-
-    async def repeat_call() -> T:
-        if first_error:
-            raise first_error.pop()
-        recorder.repeats += 1
+    async def call_once() -> T:
+        recorder.starts += 1
         return await method(*args)
 
-    # Tenacity takes longer than an instant call, so it starts after the first error and is given that error.
-    return await transport.asynchronous(can_retry)(repeat_call)
+    return await transport.asynchronous(can_retry)(call_once)

@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -71,8 +71,7 @@ class RunContext:
     _restored_usage: dict[int, Usage] = field(default_factory=dict)
     _usage_before_branches: Usage = field(default_factory=lambda: NO_USAGE)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _waiting: set[asyncio.Future[None]] = field(default_factory=set)
-    _loop: asyncio.AbstractEventLoop | None = None
+    _cancellation: asyncio.Future[None] | None = None
 
     def start_step(self, step_index: int) -> None:
         """Starts the clock of a step, unless it runs already."""
@@ -115,9 +114,11 @@ class RunContext:
         def check_budget(spent: Usage, running: int) -> None:
             for step, usage in self._restored_usage.items():
                 spent = spent if step == step_index else add_usage(spent, usage)
-            for recorder in self._list_other_recorders(step_index):
-                other, other_running = recorder.sum_ended_calls()
-                spent, running = add_usage(spent, other), running + other_running
+            # The state of a parallel step does not contain the usage of the others.
+            for step, recorders in list(self._parallel_recorders.items()):
+                for recorder in recorders if step != step_index else ():
+                    other, other_running = recorder.sum_ended_calls()
+                    spent, running = add_usage(spent, other), running + other_running
             before = add_usage(self._usage_before_branches, spent_before)
             refusal = self.budget.find_call_refusal(add_usage(before, spent), running)
             if refusal is not None:
@@ -129,37 +130,19 @@ class RunContext:
             self._parallel_recorders[step_index].append(recorder)
         return recorder
 
-    def _list_other_recorders(self, step_index: int | None) -> Iterator[UsageRecorder]:
-        # The state of a parallel step does not contain the usage of the others.
-        for other, recorders in list(self._parallel_recorders.items()):
-            if other != step_index:
-                yield from list(recorders)
-
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
         self.cancelled = reason
-        if self._loop is not None:
+        if (future := self._cancellation) is not None:
             # A closed loop raises RuntimeError: the run is over.
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._wake_waiting)
+                future.get_loop().call_soon_threadsafe(future.cancel)
 
-    @contextmanager
-    def cancellation(self) -> Iterator[asyncio.Future[None]]:
-        """Provides a future that is done when the run is cancelled."""
-        self._loop = asyncio.get_running_loop()
-        future: asyncio.Future[None] = self._loop.create_future()
-        self._waiting.add(future)
-        if self.cancelled is not None:
-            future.set_result(None)
-        try:
-            yield future
-        finally:
-            self._waiting.discard(future)
-
-    def _wake_waiting(self) -> None:
-        for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+    def watch_cancellation(self) -> asyncio.Future[None]:
+        """Returns a future that ends if the run is cancelled from now on."""
+        if self._cancellation is None:
+            self._cancellation = asyncio.get_running_loop().create_future()
+        return self._cancellation
 
     def _list_time_bounds(self, step_index: int | None) -> Iterator[TimeBound]:
         now = time.monotonic()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 from langchain_core.messages import AIMessage
@@ -11,7 +12,7 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 
 from orchestrator.runtime.budget import ModelPrice
-from orchestrator.state.usage import Usage
+from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
@@ -27,32 +28,25 @@ class ModelCall:
     failed: bool = False
 
 
-def sum_calls(calls: Sequence[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
+def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
     """Sums calls. Tokens and cost are None if one answered call does not report them."""
-    answered = [call for call in calls if not call.failed]
-    counts = [call.tokens for call in answered if call.tokens is not None]
-    # A sum of the calls that report their tokens would look like the total.
-    is_known = bool(counts) and len(counts) == len(answered)
-    return Usage(
-        model_calls=len(calls),
-        failed_model_calls=len(calls) - len(answered),
-        input_tokens=sum(tokens["input_tokens"] for tokens in counts) if is_known else None,
-        output_tokens=sum(tokens["output_tokens"] for tokens in counts) if is_known else None,
-        total_tokens=sum(tokens["total_tokens"] for tokens in counts) if is_known else None,
-        token_source="measured" if is_known else "missing",
-        cost_usd=_sum_cost(answered, prices) if is_known else None,
-        latency_ms=round(latency_ms, 3),
-    )
+    total = reduce(add_usage, (_read_usage(call, prices.get(call.model)) for call in calls), NO_USAGE)
+    return {**total, "latency_ms": round(latency_ms, 3)}
 
 
-def _sum_cost(calls: Sequence[ModelCall], prices: Mapping[str, ModelPrice]) -> float | None:
-    total = 0.0
-    for call in calls:
-        # An unknown price makes the whole cost unknown: a partial sum would pass under the budget.
-        if call.tokens is None or call.model not in prices:
-            return None
-        total += prices[call.model].cost(call.tokens["input_tokens"], call.tokens["output_tokens"])
-    return total
+def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
+    usage: Usage = {**NO_USAGE, "model_calls": 1, "failed_model_calls": int(call.failed)}
+    if (tokens := call.tokens) is None:
+        return usage
+    sent, received, total = tokens["input_tokens"], tokens["output_tokens"], tokens["total_tokens"]
+    return {
+        **usage,
+        "input_tokens": sent,
+        "output_tokens": received,
+        "total_tokens": total,
+        "token_source": "measured",
+        "cost_usd": None if price is None else price.cost(sent, received),
+    }
 
 
 def read_tokens(response: LLMResult) -> UsageMetadata | None:

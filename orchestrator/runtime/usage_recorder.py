@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -29,12 +28,6 @@ Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
 
 
-@dataclass(slots=True)
-class _ToolCall:
-    started: float
-    record: ToolCallRecord
-
-
 class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
 
@@ -46,7 +39,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     Attributes:
         refused: The error of the gate, even if the agent swallowed it.
-        repeats: Number of times the agent was called again after a transient error.
+        starts: Number of times the agent was called: again after each transient error.
     """
 
     # Otherwise LangChain logs the error of the gate and makes the call.
@@ -56,16 +49,14 @@ class UsageRecorder(BaseCallbackHandler):
     ignore_chain = True
     ignore_retriever = True
 
-    def __init__(
-        self, gate: Gate, prices: Mapping[str, ModelPrice], lock: threading.Lock | None = None
-    ) -> None:
+    def __init__(self, gate: Gate, prices: Mapping[str, ModelPrice], lock: threading.Lock) -> None:
         self.refused: BudgetExceededError | None = None
-        self.repeats = 0
+        self.starts = 0
         self._gate = gate
         self._prices = prices
         self._models: dict[UUID, ModelCall] = {}
-        self._tools: dict[UUID, _ToolCall] = {}
-        self._lock = threading.Lock() if lock is None else lock
+        self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
+        self._lock = lock
         self._started = time.monotonic()
 
     @property
@@ -93,7 +84,7 @@ class UsageRecorder(BaseCallbackHandler):
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
         with self._lock:
-            return [call.record for call in self._tools.values()]
+            return [record for _, record in self._tools.values()]
 
     def on_chat_model_start(
         self,
@@ -105,7 +96,7 @@ class UsageRecorder(BaseCallbackHandler):
         **_: object,
     ) -> None:
         """Asks the gate, then records the start."""
-        self._start_model(run_id, serialized, metadata)
+        self.on_llm_start(serialized, [], run_id=run_id, metadata=metadata)
 
     def on_llm_start(
         self,
@@ -117,7 +108,15 @@ class UsageRecorder(BaseCallbackHandler):
         **_: object,
     ) -> None:
         """Does the same for a model of plain text."""
-        self._start_model(run_id, serialized, metadata)
+        name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
+        # The lock covers the gate as well: calls that start together must count each other.
+        with self._lock:
+            try:
+                self._gate(*self.sum_ended_calls())
+            except BudgetExceededError as error:
+                self.refused = error
+                raise
+            self._models[run_id] = ModelCall(format_text(name))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
@@ -143,7 +142,7 @@ class UsageRecorder(BaseCallbackHandler):
         args = plain_json(input_str if inputs is None else inputs)
         record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
         with self._lock:
-            self._tools[run_id] = _ToolCall(time.monotonic(), record)
+            self._tools[run_id] = time.monotonic(), record
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
@@ -153,19 +152,6 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the error."""
         self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
 
-    def _start_model(
-        self, run_id: UUID, serialized: dict[str, object], metadata: dict[str, object] | None
-    ) -> None:
-        name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
-        # The lock covers the gate as well: calls that start together must count each other.
-        with self._lock:
-            try:
-                self._gate(*self.sum_ended_calls())
-            except BudgetExceededError as error:
-                self.refused = error
-                raise
-            self._models[run_id] = ModelCall(format_text(name))
-
     def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
         with self._lock:
             if (call := self._models.get(run_id)) is not None:
@@ -173,9 +159,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
         with self._lock:
-            if (call := self._tools.get(run_id)) is not None:
-                latency = round(_milliseconds_since(call.started), 3)
-                call.record = {**call.record, "result": result, "error": error, "latency_ms": latency}
+            if run_id in self._tools:
+                started, record = self._tools[run_id]
+                latency = round(_milliseconds_since(started), 3)
+                ended: ToolCallRecord = {**record, "result": result, "error": error, "latency_ms": latency}
+                self._tools[run_id] = started, ended
 
 
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
@@ -194,24 +182,14 @@ def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:
     """Reads the result and the error of a tool's output; one of them is None."""
-    # The last message is the answer: a Command may hand on an earlier conversation before it.
-    messages = list(_find_messages(output))
-    if not messages:
+    answers = [output] if isinstance(output, ToolMessage) else []
+    if isinstance(output, Command) and isinstance(output.update, dict):
+        answers = [item for item in output.update.get("messages", []) if isinstance(item, ToolMessage)]
+    if not answers:
         return format_text(output), None
-    text = plain_text(messages[-1].text)
-    return (None, text) if messages[-1].status == "error" else (text, None)
-
-
-def _find_messages(output: object, depth: int = 4) -> Iterator[ToolMessage]:
-    # A Command has a mapping by channel, pairs of channel and value, or one value: at most 4 levels.
-    if isinstance(output, ToolMessage):
-        yield output
-    elif isinstance(output, Command):
-        update = output.update
-        yield from _find_messages(list(update.values()) if isinstance(update, dict) else update, depth)
-    elif isinstance(output, list | tuple) and depth:
-        for item in output:
-            yield from _find_messages(item, depth - 1)
+    # The last message is the answer: a Command may hand on an earlier conversation before it.
+    text = plain_text(answers[-1].text)
+    return (None, text) if answers[-1].status == "error" else (text, None)
 
 
 def _milliseconds_since(started: float) -> float:

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-from agents.parsing.loose_json import read_boolean
 from agents.parsing.surrogates import replace_surrogates
 
 TEXT_LIMIT: Final = 1_000
@@ -62,7 +61,6 @@ def _read_entries(value: object) -> list[str] | None:
 
 
 Text = Annotated[str, BeforeValidator(format_value)]
-Flag = Annotated[bool, BeforeValidator(read_boolean)]
 Entries = Annotated[list[str], BeforeValidator(_read_entries)]
 """Entries without the empty ones. A single value counts as a list of one entry; null is refused."""
 OptionalEntries = Annotated[Entries, BeforeValidator(lambda value: value or [])]

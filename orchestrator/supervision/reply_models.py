@@ -19,7 +19,6 @@ from agents.parsing.loose_json import read_boolean
 from orchestrator.state.records import Confidence, VerdictWord
 from orchestrator.supervision.reply_fields import (
     Entries,
-    Flag,
     OptionalEntries,
     Text,
     encode_value,
@@ -27,13 +26,9 @@ from orchestrator.supervision.reply_fields import (
     is_doubtful,
 )
 
-NO_REASON: Final = "no reason given"
-"""The reason of a "halt" that states none."""
-
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
 
-_REQUIRED_DETAILS: Final[dict[VerdictWord, str]] = {"reorient": "correction", "ask_human": "question"}
 _REFUSALS: Final = {"reorient", "ask_human", "halt"}
 _PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
 """Words of the request that small models copy into a text."""
@@ -143,7 +138,7 @@ class ReconciliationReply(Reply):
     """The result of a supervisor's own ``reconcile``."""
 
     triggers: Entries
-    escalate: Flag
+    escalate: Annotated[bool, BeforeValidator(read_boolean)]
 
 
 def _read_word(value: object) -> str | None:
@@ -193,10 +188,8 @@ class VerdictReply(Reply):
     @model_validator(mode="after")
     def _require_detail(self) -> Self:
         # A halt needs no reason: as a question, it would wait for a person who may approve it.
-        name = _REQUIRED_DETAILS.get(self.verdict)
-        if name is not None and not self.detail():
-            context = {"verdict": self.verdict, "name": name}
-            raise PydanticCustomError("no_detail", "'{verdict}' without a {name}", context)
+        if self.verdict in ("reorient", "ask_human") and not self.detail():
+            raise PydanticCustomError("no_detail", "the correction or the question is missing")
         return self
 
     def is_approval(self) -> bool:
@@ -210,4 +203,4 @@ class VerdictReply(Reply):
     def detail(self) -> str:
         """Returns the correction, question or reason that belongs to the verdict."""
         named = {"reorient": self.correction, "ask_human": self.question}.get(self.verdict, self.reason)
-        return named or self.text or (NO_REASON if self.verdict == "halt" else "")
+        return named or self.text or ("no reason given" if self.verdict == "halt" else "")

@@ -210,7 +210,7 @@ def test_a_correction_set_on_the_object_itself_is_used():
     assert [record["result"] for record in state["results"]] == ["first", "first, mended"]
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), StopIteration()])
 def test_an_agent_in_a_thread_cannot_end_the_process(error):
     def execute_step(step, context=""):
         raise error
