@@ -11,8 +11,8 @@ from typing import Final
 from evaluation.sensitive.patterns import (
     Detector,
     EncodedText,
-    LabelPattern,
     Pattern,
+    label_pattern,
     label_trigger,
     stands_alone,
 )
@@ -47,7 +47,7 @@ _PHONE_WORDS: Final = (
     r"phone|mobile|\bcell\b|cell_|cellulare|cellular|\bfax|whatsapp|telefon|t.{1,2}l.{1,2}phone|tel.{1,2}fono|\btel\b|_tel\b"
     r"|handy|m.{1,2}vil|celular|telefoon|\bgsm\b|portable|puhelin|mobil|numara"
 )
-_PHONE_LABEL: Final = LabelPattern(_PHONE_WORDS)
+_PHONE_LABEL: Final = label_pattern(_PHONE_WORDS)
 _LABELLED_NUMBER: Final = Pattern(r"\+?[ (]{0,2}[0-9](?:[ ()./\-]{0,3}[0-9]){6,14}")
 _INTERNATIONAL: Final = Pattern(r"((?:\+|\b00)[ (]{0,2}[1-9](?:[ ()./\-]{0,3}[0-9]){6,14})")
 _AMERICAN: Final = Pattern(
@@ -99,7 +99,7 @@ def _is_digit_group(data: bytes, start: int) -> bool:
 
 def _labelled_numbers(subject: EncodedText) -> Iterator[tuple[int, int]]:
     data = subject.data
-    for _, place in _PHONE_LABEL.find_places(subject):
+    for _, place in subject.find_spans(_PHONE_LABEL):
         start = place - (data[place - 1 : place] == b"(")  # the label's pattern may have consumed the bracket
         end = _LABELLED_NUMBER.match_end(data, start)
         if end > 0 and _DATE.match_end(data, start) < 0:
@@ -110,8 +110,10 @@ def _check_numbers(
     subject: EncodedText, places: Iterable[tuple[int, int]], is_number: Callable[[str], bool]
 ) -> Iterator[tuple[int, int]]:
     for turn, (start, end) in enumerate(places):
-        if stands_alone(subject.data, start, end):
-            yield from [(start, end)] if turn >= MAX_CHECKED or is_number(subject.decode(start, end)) else ()
+        if stands_alone(subject.data, start, end) and (
+            turn >= MAX_CHECKED or is_number(subject.decode(start, end))
+        ):
+            yield start, end
 
 
 def _is_phone_number(number: str) -> bool:

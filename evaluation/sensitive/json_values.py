@@ -54,14 +54,6 @@ class _Leaf(NamedTuple):
     value: object
 
 
-class _Scalar(NamedTuple):
-    place: str
-    name: str
-    text: str
-    kind: str | None
-    """The kind of credential that the name announces."""
-
-
 def encode_json(value: object) -> bytes:
     """Write a JSON value as UTF-8. Half a surrogate pair, which JSON cannot hold, becomes "?"."""
     try:
@@ -109,8 +101,10 @@ def _search_values(
     yield from () if is_complete else [_UNSEARCHED]
 
 
-def _iterate_scalars(values: Iterable[tuple[str, object]], search: Search) -> Iterator[_Scalar]:
-    """Yield every scalar as text.
+def _iterate_scalars(
+    values: Iterable[tuple[str, object]], search: Search
+) -> Iterator[tuple[str, str, str, str | None]]:
+    """Yield place, name and text of every scalar, and the kind of credential that the name announces.
 
     Raises:
         TooManyCandidatesError: There are too many scalars, names, or scalars under a name of a credential.
@@ -132,7 +126,7 @@ def _iterate_scalars(values: Iterable[tuple[str, object]], search: Search) -> It
             kind = kind_of(name)
             if kind is not None:
                 candidates.use_one()
-            yield _Scalar(place, name, text, kind)
+            yield place, name, text, kind
 
 
 def _search_texts(

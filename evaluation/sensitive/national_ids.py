@@ -15,8 +15,9 @@ from typing import Final
 from evaluation.sensitive.patterns import (
     Detector,
     EncodedText,
-    LabelPattern,
     Pattern,
+    find_labelled,
+    label_pattern,
     label_trigger,
     stands_alone,
 )
@@ -125,13 +126,13 @@ _ANY_LOOSE: Final = Pattern("|".join(map(_allow_any_separator, _FORMS)), longest
 _WORDS: Final = "|".join(
     dict.fromkeys([*(words for *_, words in (*_DISTINCTIVE_ROWS, *_PLAIN_ROWS)), _GENERAL_WORDS])
 )
-_LABEL: Final = LabelPattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
+_LABEL: Final = label_pattern(rf"(?:{_WORDS})[a-z]{{0,24}}")
 
 _BIRTH_WORDS: Final = (
     r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
     r"|naissance|nacimiento|nascita|nascimento|geboorte"
 )
-_BIRTH_LABEL: Final = LabelPattern(_BIRTH_WORDS)
+_BIRTH_LABEL: Final = label_pattern(_BIRTH_WORDS)
 _MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE: Final = Pattern(
     r"(?i)(?:19|20)[0-9]{2}[\-/.][0-9]{1,2}[\-/.][0-9]{1,2}"
@@ -151,7 +152,7 @@ def _find_numbers(subject: EncodedText) -> Iterator[Span]:
 
 
 def _labelled_places(subject: EncodedText) -> Iterator[tuple[int, int, int]]:
-    for label, start in _LABEL.find_places(subject):
+    for label, start in subject.find_spans(_LABEL):
         end = _ANY_LOOSE.match_end(subject.data, start)
         if end > 0:
             yield label, start, end
@@ -179,10 +180,8 @@ def _first_valid(spans: Iterator[Span], start: int, end: int, turn: int) -> Iter
 
 
 def _find_births(subject: EncodedText) -> Iterator[Span]:
-    for _, start in _BIRTH_LABEL.find_places(subject):
-        end = _DATE.match_end(subject.data, start)
-        if end > 0 and stands_alone(subject.data, start, end):
-            yield Span(start, end, "date_of_birth", "personal")
+    for start, end in find_labelled(subject, _BIRTH_LABEL, _DATE):
+        yield Span(start, end, "date_of_birth", "personal")
 
 
 DETECTORS: Final = (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 import re2
 
@@ -32,20 +33,6 @@ LOOKALIKE_BYTES: Final = (
 """Matches lookalike characters in UTF-8, at places that can belong to a sensitive value."""
 
 
-class _Match(Protocol):
-    def span(self, group: int = 0) -> tuple[int, int]: ...
-
-
-class _Program(Protocol):
-    groups: int
-
-    def search(self, text: bytes, pos: int = 0) -> _Match | None: ...
-
-    def match(self, text: bytes, pos: int = 0) -> _Match | None: ...
-
-    def finditer(self, text: bytes) -> Iterator[_Match]: ...
-
-
 class Pattern:
     """A regular expression in RE2's syntax over one-byte characters, compiled at its first use.
 
@@ -57,13 +44,14 @@ class Pattern:
         self._longest = longest
 
     @cached_property
-    def _program(self) -> _Program:
+    def _program(self) -> re.Pattern[bytes]:
         options = re2.Options()
         # One byte per character keeps positions in the text and in the data the same.
         options.encoding = re2.Options.Encoding.LATIN1
         options.max_mem = _MEMORY_BYTES
         options.longest_match = self._longest
-        return cast("_Program", re2.compile(self._source.encode("latin-1"), options))
+        # RE2's module has no types; its patterns have the methods of the standard library's.
+        return cast("re.Pattern[bytes]", re2.compile(self._source.encode("latin-1"), options))
 
     def occurs_in(self, data: bytes) -> bool:
         """Return whether the pattern matches anywhere."""
@@ -94,8 +82,6 @@ class TooManyCandidatesError(Exception):
 class Quota:
     """Counts down how many items may still be examined."""
 
-    __slots__ = ("_left",)
-
     def __init__(self, limit: int) -> None:
         self._left = iter(range(limit))
 
@@ -109,21 +95,17 @@ class Quota:
             raise TooManyCandidatesError
 
 
-@dataclass(frozen=True, slots=True)
 class EncodedText:
-    """A text with its bytes: exactly one byte per character."""
+    """The bytes of a text, exactly one per character, with lookalikes as ASCII characters.
 
-    text: str
-    data: bytes = field(init=False)
-    quota: Quota = field(init=False, repr=False, compare=False)
-    """Shared by all patterns: ``MAX_CANDIDATES`` matches in total."""
+    All patterns share ``MAX_CANDIDATES`` matches.
+    """
 
-    def __post_init__(self) -> None:
-        """Encode the text once for all detectors, with lookalikes as ASCII characters."""
-        plain = self.text if self.text.isascii() else self.text.translate(_LOOKALIKES)
+    def __init__(self, text: str) -> None:
+        plain = text if text.isascii() else text.translate(_LOOKALIKES)
         # "replace" writes one "?" per character, so positions stay the same.
-        object.__setattr__(self, "data", plain.encode("latin-1", "replace"))
-        object.__setattr__(self, "quota", Quota(MAX_CANDIDATES))
+        self.data = plain.encode("latin-1", "replace")
+        self._quota = Quota(MAX_CANDIDATES)
 
     def find_spans(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
         """Yield the spans of ``pattern``, and count each as a candidate.
@@ -132,7 +114,7 @@ class EncodedText:
             TooManyCandidatesError: All patterns together match in too many places.
         """
         for bounds in pattern.find_spans(self.data):
-            self.quota.use_one()
+            self._quota.use_one()
             yield bounds
 
     def decode(self, start: int, end: int) -> str:
@@ -159,17 +141,17 @@ _BETWEEN: Final = (
 )
 
 
-class LabelPattern:
-    """Finds words that announce a value, as in ``phone: 5551234567`` or ``"ssn": "123456789"``."""
+def label_pattern(words: str) -> Pattern:
+    """Match words that announce a value, as in ``phone: 5551234567``, up to the place where it may begin."""
+    return Pattern(rf"(?i)(?:{words}){_BETWEEN}")
 
-    __slots__ = ("_pattern",)
 
-    def __init__(self, words: str) -> None:
-        self._pattern = Pattern(rf"(?i)(?:{words}){_BETWEEN}")
-
-    def find_places(self, subject: EncodedText) -> Iterator[tuple[int, int]]:
-        """Yield the start of each label, and the place where its value may begin."""
-        return subject.find_spans(self._pattern)
+def find_labelled(subject: EncodedText, label: Pattern, value: Pattern) -> Iterator[tuple[int, int]]:
+    """Yield the values that stand alone right behind a label."""
+    for _, start in subject.find_spans(label):
+        end = value.match_end(subject.data, start)
+        if end > 0 and stands_alone(subject.data, start, end):
+            yield start, end
 
 
 def label_trigger(words: str, value: str = "[0-9+(]") -> str:

@@ -10,8 +10,9 @@ from typing import Final, cast
 from evaluation.sensitive.patterns import (
     Detector,
     EncodedText,
-    LabelPattern,
     Pattern,
+    find_labelled,
+    label_pattern,
     label_trigger,
     stands_alone,
 )
@@ -61,8 +62,8 @@ _CODE_WORDS: Final = (
 )
 _PIN_WORDS: Final = r"\bpin\b|_pin\b"
 _CODES: Final = (
-    ("card_security_code", LabelPattern(_CODE_WORDS), Pattern("[0-9]{3,4}")),
-    ("pin", LabelPattern(_PIN_WORDS), Pattern("[0-9]{4}")),
+    ("card_security_code", label_pattern(_CODE_WORDS), Pattern("[0-9]{3,4}")),
+    ("pin", label_pattern(_PIN_WORDS), Pattern("[0-9]{4}")),
 )
 
 
@@ -77,10 +78,8 @@ def _find_cards(subject: EncodedText) -> Iterator[Span]:
 
 def _find_codes(subject: EncodedText) -> Iterator[Span]:
     for kind, label, code in _CODES:
-        for _, start in label.find_places(subject):
-            end = code.match_end(subject.data, start)
-            if end > 0 and stands_alone(subject.data, start, end):
-                yield Span(start, end, kind, "credential")
+        for start, end in find_labelled(subject, label, code):
+            yield Span(start, end, kind, "credential")
 
 
 def _find_accounts(subject: EncodedText) -> Iterator[Span]:

@@ -14,7 +14,7 @@ from evaluation.sensitive.patterns import (
     Pattern,
     TooManyCandidatesError,
 )
-from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans, unsearched_span
+from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
 
 _UNREADABLE: Final = rf"\\u(?i:00[2-9a-f]|0[1-9a-f]|[1-9a-f])|\\\\\\\"|{LOOKALIKE_BYTES}"
 """Matches what triggers cannot read in a JSON text: escaped letters, JSON inside a string, lookalikes."""
@@ -65,7 +65,7 @@ def _limit_spans(spans: Iterator[Span], length: int) -> Iterator[Span]:
     except TooManyCandidatesError:
         is_complete = False
     if not is_complete:
-        yield unsearched_span(length)
+        yield Span(0, length, "unsearched", "unsearched")
 
 
 def may_contain_sensitive(json_text: bytes) -> bool:

@@ -33,11 +33,6 @@ class Recognizer(Protocol):
         ...
 
 
-def unsearched_span(size: int) -> Span:
-    """Cover a text of ``size`` characters that was not searched completely."""
-    return Span(0, size, "unsearched", "unsearched")
-
-
 def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Merge overlapping spans and sort them; the kind is the one of the first and longest.
 

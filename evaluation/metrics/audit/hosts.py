@@ -10,26 +10,19 @@ from urllib.parse import unquote
 from evaluation.sensitive.patterns import Pattern
 
 _ADDRESS: Final = Pattern(
-    r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//|\bwww\.)([^\s/?#\"'<>\\|`{}^]+)"
-    r"|^//([^\s/?#\"'<>\\|]+)"
+    r"(?i)(?:\b[a-z][a-z0-9+.\-]*:[/\\]{2,}|[\"'(\s=]//)([^\s/?#\"'<>\\|`{}^]+)"
+    r"|\b(www\.[^\s/?#\"'<>\\|`{}^]+)|^//([^\s/?#\"'<>\\|]+)"
 )
 """RFC 3986, section 3.2. A backslash counts as a slash, as in the WHATWG's URL standard."""
-_WEB: Final = "www."
 _IDEOGRAPHIC_STOP: Final = "\u3002"
 _TRAILING: Final = ".,;:!)]}"
 
 
 def find_hosts(text: str) -> Iterator[str]:
     """Yield the host of each URL in ``text``: lower case, normalised, without user and port."""
-    # Most texts hold no URL, and this test is faster than the pattern.
-    if "//" not in text and "\\\\" not in text and _WEB not in text.lower():
-        return
     data = text.encode("utf-8", "replace")
-    for start, end in _ADDRESS.find_spans(data):
-        bare = data[start - len(_WEB) : start].lower() == _WEB.encode()
-        host = parse_host(data[start:end].decode())
-        if host:
-            yield f"{_WEB}{host}" if bare else host
+    hosts = (parse_host(data[start:end].decode()) for start, end in _ADDRESS.find_spans(data))
+    yield from filter(None, hosts)
 
 
 def parse_host(authority: str) -> str:
