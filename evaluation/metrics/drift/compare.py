@@ -51,30 +51,31 @@ def compare_with_baseline(
     own = {metric: rule.better for metric, rule in rules.tolerances.items() if rule.better}
     earlier = read_baseline(baseline, {*current, *directions, *rules.tolerances})
     bands, unscored = _build_bands(earlier, rules)
-    compared = frozenset(band.metric for band in bands if band.metric in current)
-    departures = (
+    present = [band for band in bands if band.metric in current]
+    departures = [
         departure_signal(band, current[band.metric], earlier.recent, rules, {**directions, **own})
-        for band in bands
-        if band.metric in current
-    )
-    # Reported, so that nobody takes a metric that the run lacks for an unchanged one.
-    missing = {
-        band.metric: missing_data("the run has no number for it")
-        for band in bands
-        if band.metric not in current
-    }
-    absent = missing_data("the baseline does not have it")
+        for band in present
+    ]
     return _summarize(
-        compared,
+        frozenset(band.metric for band in present),
         [signal for signal in departures if signal is not None],
-        # The later parts win: they know why a metric of the baseline was not compared.
-        {
-            **{metric: absent for metric in rules.tolerances if metric not in compared},
-            **unscored,
-            **missing,
-        },
+        # The second part wins: it knows why a metric of the baseline cannot be used.
+        {**_explain_missing(bands, current, rules), **unscored},
         rules,
     )
+
+
+def _explain_missing(
+    bands: Sequence[Band], current: Mapping[str, float], rules: DriftRules
+) -> dict[str, Unscored]:
+    """Report what is missing, so that nobody takes it for unchanged."""
+    in_baseline = dict.fromkeys(band.metric for band in bands)
+    absent = missing_data("the baseline does not have it")
+    lacking = missing_data("the run has no number for it")
+    return {
+        **{metric: absent for metric in rules.tolerances if metric not in in_baseline},
+        **{metric: lacking for metric in in_baseline if metric not in current},
+    }
 
 
 def _build_bands(earlier: Baseline, rules: DriftRules) -> tuple[list[Band], dict[str, Unscored]]:
