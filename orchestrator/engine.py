@@ -52,7 +52,7 @@ class LangGraphOrchestrator:
             ``supervise``. Default: the monitor's model.
         supervision_policy: The bounds of supervision, and of a person's answer.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
-        clock: Returns the time with its zone.
+        clock: Returns the time.
         checkpointer: Any LangGraph saver. It keeps every run, for ``resume`` and ``fork``.
         hooks: Functions that are called with every event. An error that one raises is logged.
 

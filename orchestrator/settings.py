@@ -7,39 +7,29 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, model_validator
+from pydantic import Field, InstanceOf, SkipValidation
 
 from evaluation import AsyncJudge, Judge
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.agent_methods import can_correct, choose_compression, choose_method
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
-from orchestrator.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.policy import SupervisionPolicy
 
-NODES_PER_EXECUTION: Final = 4
-"""Executor and monitor; if a person is asked about a verdict, the question and the answer."""
-NODES_WHEN_SUPERVISED: Final = 8
-"""The four above, and commit, post, reconcile and supervise."""
-
-
-def _check_clock(clock: Callable[[], datetime]) -> Callable[[], datetime]:
-    now: object = clock()
-    if not isinstance(now, datetime) or now.tzinfo is None:
-        raise ValueError("the clock gives no time with a zone")
-    return clock
+_NODES_PER_EXECUTION: Final = 8
+"""Commit, executor, post, monitor, reconcile, supervise, and a question with its answer."""
 
 
 class Settings(SettingsModel):
     """Settings of every run of an orchestrator.
 
     Attributes:
-        max_retries: Executions of a step after its first. Default: ``retry_policy.max_retries``, which is 2.
         max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
@@ -49,13 +39,12 @@ class Settings(SettingsModel):
         supervision_policy: The bounds of supervision.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
-        clock: Returns the time with its zone, for time stamps and for deadlines of answers.
+        clock: Returns the time, for time stamps and for deadlines of answers.
 
     Raises:
         ConfigurationError: A value is not accepted.
     """
 
-    max_retries: Count = 2
     max_plan_steps: PositiveCount = 1000
     call_timeout: Seconds = None
     step_timeout: Seconds = None
@@ -73,21 +62,13 @@ class Settings(SettingsModel):
     max_parallel_steps: PositiveCount = 8
     human: Flag = False
     clock: Annotated[
-        Callable[[], datetime],
-        AfterValidator(_check_clock),
-        Field(
-            description="a function that returns the time with its zone, such as lambda: datetime.now(UTC)"
-        ),
+        Callable[[], datetime], Field(description="a function that returns the time, such as datetime.now")
     ] = utc_now
 
-    @model_validator(mode="before")
-    @classmethod
-    def _share_max_retries(cls, values: dict[str, object]) -> dict[str, object]:
-        policy, max_retries = values.get("retry_policy", RetryPolicy()), values.get("max_retries")
-        if not isinstance(policy, RetryPolicy) or not isinstance(max_retries, int | None):
-            return values
-        merged = merge_max_retries(policy, max_retries)
-        return {**values, "retry_policy": merged, "max_retries": merged.max_retries}
+    @property
+    def max_retries(self) -> int:
+        """Executions of a step after its first."""
+        return self.retry_policy.max_retries
 
     def now(self) -> datetime:
         """Returns the clock's time in UTC, because local hours repeat when summer time ends."""
@@ -107,18 +88,15 @@ class Settings(SettingsModel):
     def recursion_limit(self) -> int:
         """Maximum number of nodes that a run can visit, with two to spare so that LangGraph never ends it."""
         # LangGraph's default would end a long run as an error although nothing is wrong with it.
-        plans = 1 + self.retry_policy.max_replans
-        nodes = NODES_PER_EXECUTION if self.supervision == "none" else NODES_WHEN_SUPERVISED
-        return 2 + plans * (1 + nodes * self.max_plan_steps * self.executions_per_step)
+        executions = self.max_plan_steps * self.executions_per_step
+        return 2 + (1 + self.retry_policy.max_replans) * (1 + _NODES_PER_EXECUTION * executions)
 
     @property
     def executions_per_step(self) -> int:
         """Maximum number of executions of one step: the first, retries and corrections."""
         # Corrections have their own bounds, so they come on top of the retries.
         policy = self.supervision_policy
-        corrected = 0 if self.supervision == "none" else policy.max_reorient_attempts
-        answered = policy.max_corrections if self.can_ask_human else 0
-        return 1 + self.max_retries + corrected + answered
+        return 1 + self.max_retries + policy.max_reorient_attempts + policy.max_corrections
 
     def new_context(self, thread_id: str, *, interruptible: bool = True) -> RunContext:
         """Returns the context of a run that begins now."""
@@ -166,11 +144,8 @@ def check_hooks(hooks: object) -> None:
     Raises:
         ConfigurationError: They are not a sequence, or an item is not callable.
     """
-    if not isinstance(hooks, Sequence) or isinstance(hooks, str):
+    if not isinstance(hooks, Sequence) or not all(callable(hook) for hook in hooks):
         raise ConfigurationError(f"hooks is {hooks!r:.80}; give a sequence of callables, such as (print,)")
-    for hook in hooks:
-        if not callable(hook):
-            raise ConfigurationError(f"hooks holds {hook!r:.80}; give callables that take one event")
 
 
 def check_judge(judge: object) -> None:

@@ -47,6 +47,8 @@ def build_orchestrator(
         ModelSetupError: The model's runtime, weights or key are missing; the message says how to get them.
     """
     chosen = Settings() if settings is None else settings
+    # Each other setting has the name of an argument of the constructor.
+    options = {name: value for name, value in chosen if name != "human"}
     roles = build_roles(
         model,
         planner_model=planner_model,
@@ -58,19 +60,10 @@ def build_orchestrator(
         roles.planner,
         roles.executor,
         roles.monitor,
-        max_retries=chosen.max_retries,
-        retry_policy=chosen.retry_policy,
-        budget=chosen.budget,
-        call_timeout=chosen.call_timeout,
-        step_timeout=chosen.step_timeout,
-        max_plan_steps=chosen.max_plan_steps,
         contract=contract,
         judge=judge,
-        supervision=chosen.supervision,
         supervisor=roles.supervisor_model,
-        supervision_policy=chosen.supervision_policy,
-        max_parallel_steps=chosen.max_parallel_steps,
-        clock=chosen.clock,
         checkpointer=checkpointer,
         hooks=hooks,
+        **options,
     )

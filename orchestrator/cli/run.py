@@ -19,6 +19,7 @@ from orchestrator.cli.store import (
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.settings import Settings, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
@@ -132,7 +133,7 @@ def build_settings(options: RunOptions) -> Settings:
         max_model_calls=options.max_calls,
     )
     return Settings(
-        max_retries=options.max_retries,
+        retry_policy=RetryPolicy(max_retries=options.max_retries),
         call_timeout=options.call_timeout,
         step_timeout=options.step_timeout,
         budget=budget,

@@ -11,7 +11,7 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure, no_verdict
-from orchestrator.retry.outcome import add_transport_retries, fail
+from orchestrator.retry.outcome import add_transport_retries, apply_verdict, ask_person, fail, read_outcome
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
@@ -70,13 +70,24 @@ def with_totals(state: OrchestratorState, spent: Spent) -> StateUpdate:
     }
 
 
-def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int) -> StateUpdate:
+def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | None = None) -> StateUpdate:
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
     reason = run.budget.find_excess(update["usage"])
     # A run that has ended keeps its own result: the budget only prevents further calls.
     if reason is None or update.get("status", "executing") != "executing":
         return update
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
+
+
+def next_state(
+    state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
+) -> StateUpdate:
+    """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
+    outcome = read_outcome(record)
+    if outcome == "needs_review" and settings.retry_policy.needs_review == "human":
+        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
+        return ask_person(state, record, "review", text, settings.supervision_policy, run.now())
+    return apply_verdict(state, record, outcome, settings.retry_policy)
 
 
 def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:

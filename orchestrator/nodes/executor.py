@@ -12,8 +12,7 @@ from langgraph.types import Overwrite
 from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, find_contract_failure, get_context
-from orchestrator.retry.outcome import add_transport_retries
+from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -33,7 +32,6 @@ from orchestrator.state.current_step import (
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import StepRecord, SupervisionMode, SupervisionRecord
-from orchestrator.state.usage import add_usage
 from orchestrator.supervision.human import blank_supervision
 
 
@@ -79,15 +77,15 @@ async def _compress_context(
     called = await call_agent(
         compress, state["context"], state["task"], run=run, spent_before=state["usage"], step_index=index
     )
-    usage = add_usage(state["usage"], called.spent.usage)
+    totals = with_totals(state, called.spent)
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"
-        return {"usage": usage, **build_failure(kind, called.message, index, called.error)}
+        return {**totals, **build_failure(kind, called.message, index, called.error)}
     context = read_text(called.value)
     if context is None:
         message = f"the compressor returned a {type(called.value).__name__}; text is wanted"
-        return {"usage": usage, **build_failure("compressor_error", message, index)}
-    return {"usage": usage, "context": context}
+        return {**totals, **build_failure("compressor_error", message, index)}
+    return {**totals, "context": context}
 
 
 def _overwrite_context(update: StateUpdate) -> StateUpdate:
@@ -102,12 +100,10 @@ async def _execute_step(
 ) -> StateUpdate:
     started_at = run.now().isoformat()
     called = await _call_executor(executor, state, run, feedback=settings.retry_policy.feedback)
-    usage = add_usage(state["usage"], called.spent.usage)
     record = _build_record(state, called, started_at, supervision_mode(state, settings.default_mode))
     update: StateUpdate = {
+        **with_totals(state, called.spent),
         "results": [record],
-        "usage": usage,
-        "retries": add_transport_retries(state["retries"], record["transport_retries"]),
         "underway": {**state["underway"], "commitment": None, "committing": None},
     }
     if isinstance(called, Raised):
@@ -116,10 +112,8 @@ async def _execute_step(
         )
     elif record["error"] is not None:
         failure = build_failure("executor_error", record["error"], record["step_index"])
-    elif reason := run.budget.find_excess(usage):
-        return {**update, **build_failure("budget_exceeded", reason, record["step_index"])}
     else:
-        return update
+        return stop_if_over_budget(update, run, record["step_index"])
     return {**update, "attempts": state["attempts"] + 1, **failure}
 
 

@@ -12,8 +12,15 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
 from orchestrator.judging.feedback import feedback_of, warnings_of
 from orchestrator.judging.verdict import build_failure, no_verdict
-from orchestrator.nodes.base import Node, emit_verdicts, get_context, stop_if_over_budget, with_judge_usage
-from orchestrator.retry.outcome import add_transport_retries, fail, next_state
+from orchestrator.nodes.base import (
+    Node,
+    emit_verdicts,
+    get_context,
+    next_state,
+    stop_if_over_budget,
+    with_judge_usage,
+)
+from orchestrator.retry.outcome import add_transport_retries, fail
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
@@ -53,7 +60,7 @@ def _build_update(
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
         is_supervised = supervision_mode(state, settings.default_mode) != "none"
-        update = {"results": [record]} if is_supervised else next_state(before, record, settings, run.now())
+        update = {"results": [record]} if is_supervised else next_state(before, record, settings, run)
     return stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 

@@ -10,8 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, get_context
+from orchestrator.nodes.base import Node, get_context, stop_if_over_budget
 from orchestrator.planning.parallel import join_branches, read_branch_end
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Event
@@ -62,10 +61,7 @@ def join_node(settings: Settings) -> Node:
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         run.end_parallel_steps()
-        update = join_branches(state, state["branches"])
-        reason = run.budget.find_excess(update["usage"])
-        if reason is not None and update.get("status", "executing") == "executing":
-            update = {**update, **build_failure("budget_exceeded", reason)}
+        update = stop_if_over_budget(join_branches(state, state["branches"]), run)
         # The reducer of "branches" adds; the next parallel steps must not join these again.
         return cast("StateUpdate", {**update, "branches": Overwrite([])})
 

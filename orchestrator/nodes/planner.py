@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, get_context, with_totals
+from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -60,9 +60,7 @@ async def _make_plan(
     except ConfigurationError as error:
         return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
     update = _build_update({**state, **totals}, steps, step_modes)
-    if reason := run.budget.find_excess(totals["usage"]):
-        return {**totals, **update, **build_failure("budget_exceeded", reason)}
-    return {**totals, **update}
+    return stop_if_over_budget({**totals, **update}, run)
 
 
 def _is_replan(state: OrchestratorState) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import Node, emit_verdicts, get_context
-from orchestrator.retry.outcome import ask_person, next_state, read_outcome
+from orchestrator.nodes.base import Node, emit_verdicts, get_context, next_state
+from orchestrator.retry.outcome import ask_person, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
@@ -26,9 +26,9 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
         update: StateUpdate = {"results": [record]}
         if mode == "human":
             text = f"Does the output of step {record['step_index'] + 1} stand?"
-            update = ask_person(state, record, "supervision", text, settings, run.now())
+            update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
         elif not escalate:
-            update = next_state(state, record, settings, run.now())
+            update = next_state(state, record, settings, run)
         emit_verdicts(runtime.stream_writer, run.thread_id, update)
         return update
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import Node, call_supervision, get_context
-from orchestrator.retry.outcome import ask_person, fail, next_state, retry
+from orchestrator.nodes.base import Node, call_supervision, get_context, next_state
+from orchestrator.retry.outcome import ask_person, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
@@ -61,7 +61,7 @@ def _apply_verdict(
     word = verdict["verdict"]
     if word == "continue":
         # A supervisor cannot overrule a failed check; only a person's approval can.
-        return next_state(state, record, settings, run.now())
+        return next_state(state, record, settings, run)
     if word == "halt":
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
@@ -77,7 +77,7 @@ def _ask_or_fail(
     state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
 ) -> StateUpdate:
     if settings.can_ask_human:
-        return ask_person(state, record, "supervision", question, settings, run.now())
+        return ask_person(state, record, "supervision", question, settings.supervision_policy, run.now())
     unanswered: StepRecord = {**record, "status": "needs_review"}
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 

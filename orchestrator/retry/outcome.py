@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from orchestrator.judging.feedback import findings_of, report_score
 from orchestrator.judging.verdict import build_failure
-from orchestrator.retry.policy import Outcome, RetryDecision, RetryPolicy
+from orchestrator.retry.policy import Outcome, RetryPolicy
 from orchestrator.retry.stalls import find_stall
 from orchestrator.state.current_step import count_refusals, current_records, format_entry
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
@@ -19,39 +19,9 @@ from orchestrator.supervision.policy import SupervisionPolicy
 _OUTCOMES: Final[Mapping[object, Outcome]] = {
     "passed": "validated",
     "warning": "validated",
-    "failed": "refused",
+    "failed": "failed",
     "needs_review": "needs_review",
 }
-_RECORD_STATUS: Final[Mapping[Outcome, RecordStatus]] = {
-    "validated": "validated",
-    "refused": "failed",
-    "needs_review": "needs_review",
-}
-
-
-class Policies(Protocol):
-    """The two policies that decide about the next state after a verdict."""
-
-    # ``Settings`` has both, but it imports this folder.
-
-    @property
-    def retry_policy(self) -> RetryPolicy:
-        """Decides whether a step that was not accepted is executed again."""
-
-    @property
-    def supervision_policy(self) -> SupervisionPolicy:
-        """Bounds supervision."""
-
-
-def next_state(
-    state: OrchestratorState, record: StepRecord, policies: Policies, now: datetime
-) -> StateUpdate:
-    """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
-    outcome = read_outcome(record)
-    if outcome == "needs_review" and policies.retry_policy.needs_review == "human":
-        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
-        return ask_person(state, record, "review", text, policies, now)
-    return apply_verdict(state, record, outcome, policies.retry_policy)
 
 
 def read_outcome(record: StepRecord) -> Outcome:
@@ -74,14 +44,17 @@ def apply_verdict(
     """
     if outcome == "validated":
         return accept(state, record)
-    judged: StepRecord = {**record, "status": _RECORD_STATUS[outcome]}
+    judged: StepRecord = {**record, "status": outcome}
     earlier = [other for other in current_records(state) if other["attempt"] != record["attempt"]]
     executions = [*earlier, judged]
-    decision = _decide_retry(executions, outcome, state["max_retries"], policy)
-    if decision.again:
+    reason = policy.find_stop(outcome, count_refusals(executions), state["max_retries"])
+    if reason is None and policy.stall is not None:
+        reason = find_stall(executions, policy.stall)
+    if reason is None:
         return retry(state, judged, semantic=True)
-    lacks_verdict = outcome == "needs_review" and policy.needs_review == "fail"
-    return give_up(state, judged, executions, decision.reason, policy, lacks_verdict=lacks_verdict)
+    if outcome == "needs_review" and policy.needs_review == "fail":
+        return fail(state, judged, "needs_review", _build_message(reason, judged))
+    return give_up(state, judged, executions, reason, policy)
 
 
 def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = "validated") -> StateUpdate:
@@ -140,8 +113,6 @@ def give_up(
     executions: Sequence[StepRecord],
     reason: str,
     policy: RetryPolicy,
-    *,
-    lacks_verdict: bool,
 ) -> StateUpdate:
     """Returns the update after the last execution of a step: replan, keep the best attempt, or fail.
 
@@ -151,11 +122,8 @@ def give_up(
         executions: All executions of the step, the last one included.
         reason: Why there is no retry.
         policy: Says which of the three is allowed.
-        lacks_verdict: Whether the run ends because the monitor gave no verdict.
     """
     message = _build_message(reason, record)
-    if lacks_verdict:
-        return fail(state, record, "needs_review", message)
     if state["retries"]["replans"] < policy.max_replans:
         return {
             "results": [record],
@@ -173,7 +141,7 @@ def ask_person(  # noqa: PLR0917
     record: StepRecord,
     kind: Literal["supervision", "review"],
     text: str,
-    policies: Policies,
+    policy: SupervisionPolicy,
     now: datetime,
 ) -> StateUpdate:
     """Returns the update that asks a person about an execution."""
@@ -184,7 +152,7 @@ def ask_person(  # noqa: PLR0917
         kind,
         text,
         list(dict.fromkeys([*triggers, *findings])),
-        policies.supervision_policy,
+        policy,
         corrected=_count_corrections(state),
         now=now,
     )
@@ -194,16 +162,6 @@ def ask_person(  # noqa: PLR0917
 def add_transport_retries(retries: Retries, repeated: int) -> Retries:
     """Returns the counters after calls that were repeated because of transient errors."""
     return {**retries, "transport": retries["transport"] + repeated}
-
-
-def _decide_retry(
-    executions: Sequence[StepRecord], outcome: Outcome, max_retries: int, policy: RetryPolicy
-) -> RetryDecision:
-    decision = policy.decide(outcome, count_refusals(executions), max_retries)
-    if not decision.again or policy.stall is None:
-        return decision
-    reason = find_stall(executions, policy.stall)
-    return decision if reason is None else RetryDecision(again=False, reason=reason)
 
 
 def _build_message(reason: str, record: StepRecord) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, InstanceOf
@@ -12,15 +11,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.retry.stalls import StallRules
 from orchestrator.settings_model import Count, Flag, PositiveCount, SettingsModel
 
-Outcome = Literal["validated", "refused", "needs_review"]
-
-
-@dataclass(frozen=True, slots=True)
-class RetryDecision:
-    """Whether the step is executed again, and the reason."""
-
-    again: bool
-    reason: str
+Outcome = Literal["validated", "failed", "needs_review"]
 
 
 class RetryPolicy(SettingsModel):
@@ -59,8 +50,8 @@ class RetryPolicy(SettingsModel):
         "fail"
     )
 
-    def decide(self, outcome: Outcome, failed_executions: int, max_retries: int) -> RetryDecision:
-        """Decides whether a judged execution is repeated.
+    def find_stop(self, outcome: Outcome, failed_executions: int, max_retries: int) -> str | None:
+        """Returns why an execution that was not validated is not repeated; None if it is.
 
         Args:
             outcome: How the execution was judged.
@@ -69,15 +60,11 @@ class RetryPolicy(SettingsModel):
             max_retries: Bound of this run. It is stored with the run, so a resumed run keeps its bound
                 if the policy has changed.
         """
-        if outcome == "validated":
-            return RetryDecision(again=False, reason="validated")
         if outcome == "needs_review" and self.needs_review == "fail":
-            return RetryDecision(again=False, reason="the monitor gave no verdict")
+            return "the monitor gave no verdict"
         if failed_executions > max_retries:
-            return RetryDecision(
-                again=False, reason=f"refused {failed_executions} times, max_retries is {max_retries}"
-            )
-        return RetryDecision(again=True, reason=f"retry {failed_executions} of {max_retries}")
+            return f"refused {failed_executions} times, max_retries is {max_retries}"
+        return None
 
 
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:

@@ -41,17 +41,13 @@ class StallRules(SettingsModel):
     no_improvement: _Repetitions = 3
 
 
-def find_stall(records: Sequence[StepRecord], rules: StallRules) -> str | None:
+def find_stall(executions: Sequence[StepRecord], rules: StallRules) -> str | None:
     """Returns why the current step makes no progress, in one sentence; None if it may.
 
     Args:
-        records: The executions so far, in order. Only executions of the last one's step and plan count.
+        executions: The executions of the step so far, in order.
         rules: When to end a step early.
     """
-    if not records:
-        return None
-    current = (records[-1]["step_index"], records[-1]["replan"])
-    executions = [record for record in records if (record["step_index"], record["replan"]) == current]
     return (
         _find_same_output(executions, rules.same_output)
         or _find_same_tool_call(executions, rules.same_tool_call)

@@ -78,10 +78,13 @@ def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, ask
     assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
 
 
+ONE_ATTEMPT = Settings(retry_policy=RetryPolicy(max_retries=0))
+
+
 def test_every_step_has_to_fulfil_the_contract(served):
     contract = EvaluationContract(required_content=[{"text": "a word that is not there"}])
 
-    state = build_orchestrator("openai:scripted", Settings(max_retries=0), contract=contract).run("the task")
+    state = build_orchestrator("openai:scripted", ONE_ATTEMPT, contract=contract).run("the task")
 
     assert state["failure"]["kind"] == "attempts_exhausted"
     assert "a word that is not there" in state["results"][0]["verdict"]["feedback"]
@@ -98,7 +101,10 @@ def test_a_judge_judges_in_place_of_the_monitor(served):
     contract = EvaluationContract(subjective_criteria=["clarity"])
 
     state = build_orchestrator(
-        "openai:scripted", Settings(max_retries=0), contract=contract, judge=Strict()
+        "openai:scripted",
+        ONE_ATTEMPT,
+        contract=contract,
+        judge=Strict(),
     ).run("the task")
 
     assert "Not good enough" in state["failure"]["message"]
@@ -114,11 +120,10 @@ def test_an_unknown_specification_of_a_role_is_refused(served, role, spec):
 
 def test_settings_hooks_and_checkpointer_are_passed_through(served):
     settings = Settings(
-        max_retries=4,
         max_plan_steps=9,
         call_timeout=20.0,
         step_timeout=30.0,
-        retry_policy=RetryPolicy(judge_attempts=3),
+        retry_policy=RetryPolicy(max_retries=4, judge_attempts=3),
         budget=Budget(max_seconds=60.0),
         supervision="llm",
         supervision_policy=SupervisionPolicy(max_reorient_attempts=5, human=True),

@@ -70,7 +70,7 @@ def test_no_answer_is_a_success_unless_it_says_so(answer):
     [
         ({"status": "passed"}, "validated"),
         ({"status": "warning"}, "validated"),
-        ({"status": "failed"}, "refused"),
+        ({"status": "failed"}, "failed"),
         ({"status": "needs_review"}, "needs_review"),
         ({"status": "invalid"}, "needs_review"),
         ({"status": "anything else"}, "needs_review"),
@@ -105,10 +105,10 @@ def test_a_validated_step_moves_on_and_the_last_one_ends_the_run(index, plan, st
 @pytest.mark.parametrize(
     ("outcome", "needs_review", "attempts", "max_retries", "kind"),
     [
-        ("refused", "fail", 1, 2, None),
-        ("refused", "fail", 2, 2, None),
-        ("refused", "fail", 3, 2, "attempts_exhausted"),
-        ("refused", "fail", 1, 0, "attempts_exhausted"),
+        ("failed", "fail", 1, 2, None),
+        ("failed", "fail", 2, 2, None),
+        ("failed", "fail", 3, 2, "attempts_exhausted"),
+        ("failed", "fail", 1, 0, "attempts_exhausted"),
         ("needs_review", "fail", 1, 2, "needs_review"),
         ("needs_review", "fail", 3, 2, "needs_review"),
         ("needs_review", "fail", 1, 0, "needs_review"),
@@ -130,7 +130,7 @@ def test_an_execution_that_was_not_validated(outcome, needs_review, attempts, ma
     update = apply_verdict(state, item, outcome, RetryPolicy(needs_review=needs_review))
 
     assert update["attempts"] == attempts
-    assert update["results"][0]["status"] == ("failed" if outcome == "refused" else "needs_review")
+    assert update["results"][0]["status"] == outcome
     assert (update["failure"]["kind"] if "failure" in update else None) == kind
     assert update.get("status") == ("failed" if kind else None)
 

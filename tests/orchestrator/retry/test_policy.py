@@ -6,7 +6,6 @@ import pytest
 
 from agents import TransportRetry
 from orchestrator import RetryPolicy
-from orchestrator.retry.policy import RetryDecision
 
 NO_VERDICT = "the monitor gave no verdict"
 
@@ -15,38 +14,27 @@ FAIL = RetryPolicy(needs_review="fail")
 RETRY = RetryPolicy(needs_review="retry")
 
 
-def again(reason):
-    return RetryDecision(again=True, reason=reason)
-
-
-def no_more(reason):
-    return RetryDecision(again=False, reason=reason)
-
-
 @pytest.mark.parametrize(
-    ("policy", "outcome", "failed", "max_retries", "decision"),
+    ("policy", "outcome", "failed", "max_retries", "reason"),
     [
-        (FAIL, "validated", 0, 2, no_more("validated")),
-        (FAIL, "validated", 2, 2, no_more("validated")),
-        (FAIL, "refused", 1, 0, no_more("refused 1 times, max_retries is 0")),
-        (FAIL, "refused", 1, 1, again("retry 1 of 1")),
-        (FAIL, "refused", 2, 1, no_more("refused 2 times, max_retries is 1")),
-        (FAIL, "refused", 1, 2, again("retry 1 of 2")),
-        (FAIL, "refused", 2, 2, again("retry 2 of 2")),
-        (FAIL, "refused", 3, 2, no_more("refused 3 times, max_retries is 2")),
-        (FAIL, "needs_review", 1, 0, no_more(NO_VERDICT)),
-        (FAIL, "needs_review", 1, 2, no_more(NO_VERDICT)),
-        (FAIL, "needs_review", 3, 2, no_more(NO_VERDICT)),
-        (RETRY, "validated", 0, 2, no_more("validated")),
-        (RETRY, "refused", 1, 2, again("retry 1 of 2")),
-        (RETRY, "refused", 3, 2, no_more("refused 3 times, max_retries is 2")),
-        (RETRY, "needs_review", 1, 2, again("retry 1 of 2")),
-        (RETRY, "needs_review", 2, 2, again("retry 2 of 2")),
-        (RETRY, "needs_review", 3, 2, no_more("refused 3 times, max_retries is 2")),
+        (FAIL, "failed", 1, 0, "refused 1 times, max_retries is 0"),
+        (FAIL, "failed", 1, 1, None),
+        (FAIL, "failed", 2, 1, "refused 2 times, max_retries is 1"),
+        (FAIL, "failed", 1, 2, None),
+        (FAIL, "failed", 2, 2, None),
+        (FAIL, "failed", 3, 2, "refused 3 times, max_retries is 2"),
+        (FAIL, "needs_review", 1, 0, NO_VERDICT),
+        (FAIL, "needs_review", 1, 2, NO_VERDICT),
+        (FAIL, "needs_review", 3, 2, NO_VERDICT),
+        (RETRY, "failed", 1, 2, None),
+        (RETRY, "failed", 3, 2, "refused 3 times, max_retries is 2"),
+        (RETRY, "needs_review", 1, 2, None),
+        (RETRY, "needs_review", 2, 2, None),
+        (RETRY, "needs_review", 3, 2, "refused 3 times, max_retries is 2"),
     ],
 )
-def test_decision(policy, outcome, failed, max_retries, decision):
-    assert policy.decide(outcome, failed, max_retries) == decision
+def test_why_an_execution_is_not_repeated(policy, outcome, failed, max_retries, reason):
+    assert policy.find_stop(outcome, failed, max_retries) == reason
 
 
 def test_the_default_asks_an_unreadable_judge_twice_and_then_a_person():

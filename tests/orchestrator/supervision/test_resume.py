@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -76,14 +75,6 @@ def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
         other.resume("thread", APPROVE)
 
     assert before["status"] == "executing"
-
-
-@pytest.mark.parametrize(
-    "clock", [3, datetime.now, lambda: "now", lambda: None], ids=["number", "no zone", "text", "none"]
-)
-def test_a_clock_that_does_not_give_the_time_with_its_zone_is_refused(clock):
-    with pytest.raises(ConfigurationError, match="give a function that returns the time with its zone"):
-        build_human(clock=clock)
 
 
 def test_a_new_run_on_a_thread_that_waits_begins_anew():
