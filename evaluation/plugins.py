@@ -103,8 +103,6 @@ class Plugins:
     """The functions that argument rules with ``match="custom"`` name."""
     prices: Mapping[str, Price] = field(default_factory=dict)
     """By model; used to compute ``cost_usd`` if the run does not record it."""
-    include_raw: bool = False
-    """Whether the report may quote prompts, outputs and payloads without redaction."""
     recognizers: tuple[Recognizer, ...] = ()
     """Further searches for sensitive data, besides the built-in one."""
     clock: Callable[[], datetime] = _UTC_CLOCK
@@ -117,6 +115,5 @@ class PluginOptions(TypedDict, total=False):
     embedder: Embedder | None
     argument_functions: Mapping[str, ArgumentFunction]
     prices: Mapping[str, Price]
-    include_raw: bool
     recognizers: tuple[Recognizer, ...]
     clock: Callable[[], datetime]

@@ -38,34 +38,26 @@ _OUTSIDE_FIELDS: Final = (
 )
 """Fields with data from outside."""
 
-Quote = Callable[[object], object]
+Quote = Callable[[object], JsonObject]
 
 
 def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Build the report and redact all that it quotes."""
     is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
-    quote: Quote = _quote_raw if plugins.include_raw else _quote_harmless if is_harmless else build_excerpt
-    update = _build_update(state, quote)
-    sources = [*_outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS)]
-    if plugins.include_raw or not sources:
-        return update
+    # A judge's answer and the errors came after the search of the case, so they are searched in any case.
+    sources = _outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS)
     # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
-    return redactor.clean(_explain_withholding(state, quote) if redactor.withholds else update)
-
-
-def _explain_withholding(state: EvaluationState, quote: Quote) -> EvaluationState:
-    """Add the error that says why the report withholds nearly everything."""
-    explained: EvaluationState = {**state, "errors": [*state["errors"], UNSEARCHED]}
-    return _build_update(explained, quote)
-
-
-def _build_update(state: EvaluationState, quote: Quote) -> EvaluationState:
-    return {
+    if redactor.withholds:
+        state = {**state, "errors": [*state["errors"], UNSEARCHED]}
+    # Searching an excerpt takes ten times as long as cutting it.
+    quote = partial(build_excerpt, search=find_nothing) if is_harmless else build_excerpt
+    update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
         "evaluation_report": build_report(state, quote),
     }
+    return redactor.clean(update)
 
 
 def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
@@ -76,9 +68,6 @@ def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[ob
             yield from ({field: part} for field, part in value.items())
         elif value:
             yield value
-
-
-_quote_harmless: Quote = partial(build_excerpt, search=find_nothing)
 
 
 def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
@@ -105,15 +94,11 @@ def _quote_mismatches(values: JsonObject, quote: Quote) -> JsonObject:
     """Return a metric group with its differing arguments quoted as evidence."""
     if not values:
         return build_group({}, {}, [])
-    mismatches = as_list(values.get("argument_mismatches"))
-    if not mismatches:
-        return values
-    return {**values, "argument_mismatches": [_quote_mismatch(mismatch, quote) for mismatch in mismatches]}
-
-
-def _quote_mismatch(mismatch: object, quote: Quote) -> JsonObject:
-    fields = as_object(mismatch)
-    return {**fields, **{side: quote(fields.get(side)) for side in ("expected", "actual")}}
+    mismatches = [
+        {**fields, "expected": quote(fields.get("expected")), "actual": quote(fields.get("actual"))}
+        for fields in map(as_object, as_list(values.get("argument_mismatches")))
+    ]
+    return {**values, "argument_mismatches": mismatches} if mismatches else values
 
 
 def _build_judge_report(state: EvaluationState) -> JsonObject:
@@ -135,8 +120,7 @@ def _failures(state: EvaluationState) -> list[str]:
 
 
 def _summarize(state: EvaluationState) -> str:
-    failures = _failures(state)
-    status = state["evaluation_status"]
+    failures, status = _failures(state), state["evaluation_status"]
     if not failures:
         return f"{status}: {_count_checks(state)}"
     more = len(failures) - _QUOTED
@@ -153,10 +137,4 @@ def _count_checks(state: EvaluationState) -> str:
 def _build_evidence(state: EvaluationState, quote: Quote) -> list[object]:
     if "final_output" not in state["agent_run"]:
         return []
-    quoted = quote(state["actual_output"])
-    fields = quoted if isinstance(quoted, Mapping) else {"raw": quoted}
-    return [{"of": "final_output", **fields}]
-
-
-def _quote_raw(value: object) -> object:
-    return value
+    return [{"of": "final_output", **quote(state["actual_output"])}]

@@ -82,15 +82,14 @@ def _fill_state(case_read: AcceptedCase) -> EvaluationState:
         "reference_output": case.reference_output,
         "actual_trajectory": [_normalize_call(call) for call in case.agent_run.tool_calls],
         "expected_trajectory": [
-            _normalize_expected(action) for action in as_list(plain.get("expected_trajectory"))
+            action if isinstance(action, dict) else {"name": action}
+            for action in as_list(plain.get("expected_trajectory"))
         ],
         "trajectory_match_mode": case.trajectory_match_mode,
         "run_metadata": merge_metadata(plain),
         "thresholds": {name: _normalize_bound(name, bound) for name, bound in case.thresholds.items()},
         "rubric": as_object(plain["rubric"]) if case.rubric else None,
-        "baseline_metrics": as_object(plain["baseline_metrics"])
-        if case.baseline_metrics is not None
-        else None,
+        "baseline_metrics": case.baseline_metrics,
         "contract": {name: value for name, value in plain.items() if name in _CONTRACT and value is not None},
         "may_be_sensitive": may_contain_sensitive(case_read.text),
     }
@@ -115,15 +114,11 @@ def _normalize_call(call: ToolCall) -> Action:
         "args": args,
         "args_error": problem,
         "result": call.result,
-        "error": _error_text(call.error),
+        "error": "error" if call.error is True else call.error or None,
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,
     }
-
-
-def _error_text(error: bool | str | None) -> str | None:
-    return "error" if error is True else error or None
 
 
 def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
@@ -141,10 +136,6 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
-
-
-def _normalize_expected(action: object) -> JsonObject:
-    return action if isinstance(action, dict) else {"name": action}
 
 
 def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject:

@@ -101,31 +101,21 @@ def _read_case(state: EvaluationState) -> _Case:
 
 
 def _score_text(case: _Case, embedder: Embedder | None) -> dict[str, Score]:
-    if case.output is None:
-        missing = missing_data("the run has no final output")
-        return {**_score_without_reference(), **dict.fromkeys(_metrics_of_output(case, embedder), missing)}
-    words = split_words(case.output)
-    scores = _compare_with_reference(case.output, case.reference, words, embedder)
-    if case.keywords:
-        scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
-    return {**scores, "characters": len(case.output), "words": len(words)}
-
-
-def _score_without_reference() -> dict[str, Score]:
-    return {
+    scores: dict[str, Score] = {
         **dict.fromkeys((*REFERENCE_METRICS, "semantic_similarity"), not_applicable(_NO_REFERENCE)),
         "keyword_coverage": not_applicable(_NO_KEYWORDS),
     }
-
-
-def _compare_with_reference(
-    output: str, reference: str | None, words: list[str], embedder: Embedder | None
-) -> dict[str, Score]:
-    if reference is None:
-        return _score_without_reference()
-    scores = score_against_reference(output, reference, words)
-    scores["semantic_similarity"] = semantic_similarity(embedder, output, reference)
-    return scores
+    if case.output is None:
+        missing = missing_data("the run has no final output")
+        return {**scores, **dict.fromkeys(_metrics_of_output(case, embedder), missing)}
+    words = split_words(case.output)
+    if case.reference is not None:
+        scores |= score_against_reference(case.output, case.reference, words)
+        scores["semantic_similarity"] = semantic_similarity(embedder, case.output, case.reference)
+    # After the reference, whose words are only the default keywords.
+    if case.keywords:
+        scores["keyword_coverage"] = score_keywords(case.output, words, case.keywords)
+    return {**scores, "characters": len(case.output), "words": len(words)}
 
 
 def _metrics_of_output(case: _Case, embedder: Embedder | None) -> Iterator[str]:

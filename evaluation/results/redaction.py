@@ -42,6 +42,7 @@ _OWN_WORDS: Final = "\n".join((
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""
+_JSON_TYPES: Final = {str: "string", bool: "boolean", int: "number", float: "number"}
 _NONE: Final = Literals.from_values((), "")
 UNSEARCHED: Final = (
     "the run was not searched to its end for sensitive data, and the report withholds what it could quote: "
@@ -106,17 +107,9 @@ def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitiv
 
 
 def _json_type(value: object) -> str:
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "boolean"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, int | float):
-        return "number"
-    return "object" if isinstance(value, Mapping) else "array"
-
-
-def _contains_sensitive(report: object) -> bool:
-    return next(find_in_json(report), None) is not None
+    if value is None:
+        return "null"
+    return _JSON_TYPES.get(type(value), "object" if isinstance(value, Mapping) else "array")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +154,13 @@ class Redactor:
         """
         if not self.needed:
             return report
-        if self.withholds:
-            return cast("T", self._clean_value(report, self.clean_text))
         contains_any = (
-            self.literals.may_occur_in(encode_json(report))
+            self.withholds
             or self.search is not find_sensitive
-            or _contains_sensitive(report)
+            or self.literals.may_occur_in(encode_json(report))
+            or next(find_in_json(report), None) is not None
         )
+        # Cached, because a report repeats its names and reasons.
         return cast("T", self._clean_value(report, cache(self.clean_text))) if contains_any else report
 
     def clean_text(self, text: str) -> str:

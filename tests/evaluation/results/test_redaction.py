@@ -354,12 +354,6 @@ def test_a_text_of_a_run_that_was_not_searched_to_its_end_is_not_told():
     assert Redactor.of([MANY]).clean_text("anything") == "[withheld]"
 
 
-def test_whoever_asks_for_raw_text_is_given_it_whatever_it_holds():
-    report = evaluate({"agent_run": {"final_output": MANY}}, include_raw=True)
-
-    assert report.evidence[0]["raw"] == MANY
-
-
 @pytest.mark.parametrize("secret", ["hunter2secret", "sk-" + "A1b2C3d4" * 20])
 def test_an_alert_about_arguments_quotes_no_credential(secret):
     report = evaluate(

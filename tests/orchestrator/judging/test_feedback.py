@@ -30,8 +30,8 @@ ANSWER = {
 }
 
 
-def report(run=RUN, judge=None, include_raw=False, **contract):
-    told = evaluate({**contract, "agent_run": run}, judge=judge, include_raw=include_raw)
+def report(run=RUN, judge=None, **contract):
+    told = evaluate({**contract, "agent_run": run}, judge=judge)
     return json.loads(told.model_dump_json())
 
 
@@ -143,14 +143,6 @@ def test_the_alert_and_the_feedback_say_what_to_change_in_the_same_sentence(cont
 
     assert refused(feedback_of(told)) == sentence
     assert sentence in [alert["reason"] for alert in told["alerts"]]
-
-
-def test_arguments_that_are_shown_raw_are_told_as_well():
-    told = feedback_of(
-        report(include_raw=True, expected_trajectory=[{"name": "read", "args": {"path": "a.txt"}}])
-    )
-
-    assert "read has 'b.txt' for path, not 'a.txt'" in told
 
 
 def test_arguments_that_are_refused_as_a_whole_are_told_as_a_whole():
