@@ -16,7 +16,7 @@ from agents.sync import run_loop
 from orchestrator.cli.ask import Answer, ask, is_terminal
 from orchestrator.cli.exits import FAILED, WAITING
 from orchestrator.cli.interruption import cancel_on_signal
-from orchestrator.cli.view.consoles import build_console, can_draw
+from orchestrator.cli.view.consoles import build_console
 from orchestrator.cli.view.progress import Show, show_progress
 from orchestrator.cli.view.question import draw_question, format_answer_command
 from orchestrator.cli.view.summary import format_summary
@@ -56,7 +56,9 @@ class Session:
         return self.run(lambda orchestrator: orchestrator.astream_resumed(self.thread_id, answer))
 
     def _follow(self, open_stream: OpenStream) -> OrchestratorState:
-        is_live = not self.quiet and can_draw(self.console)
+        # FORCE_COLOR makes Rich take a file for a terminal; a dumb terminal cannot move the cursor.
+        can_draw = self.console.file.isatty() and self.console.is_interactive
+        is_live = can_draw and not self.quiet
         with show_progress(self.console, live=is_live) as show:
             return follow(self.orchestrator, open_stream, partial(self._show, show))
 

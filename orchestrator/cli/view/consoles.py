@@ -21,11 +21,6 @@ def build_console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
 
 
-def can_draw(console: Console) -> bool:
-    """Return whether the console is a terminal that can move the cursor."""
-    return console.file.isatty() and console.is_interactive
-
-
 class ConsoleHandler(logging.Handler):
     """Prints warnings and errors on a console, above the live view."""
 
