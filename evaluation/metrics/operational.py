@@ -81,7 +81,7 @@ def collect_quantities(
     if actions is not None:
         known.update(_measure_actions(actions))
     recorded = as_list(metadata.get("call_latencies_ms"))
-    latencies = [value for value in recorded if isinstance(value, (int, float))]
+    latencies = [float(value) for value in recorded if isinstance(value, (int, float))]
     if latencies:
         known.update(_summarize_latencies("call_latency", latencies))
         # A run that records one latency for each call has recorded the number of calls too.
