@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import BudgetExceededError
@@ -27,9 +26,6 @@ class TimeBound:
     seconds: float
     kind: FailureKind
     reason: str
-
-
-_STOPPING_KINDS: Final[tuple[FailureKind, ...]] = ("halted", "denied")
 
 
 def utc_now() -> datetime:
@@ -95,7 +91,7 @@ class RunContext:
 
     def note_failure(self, failure: Failure | None) -> None:
         """Stops new steps after a halt or a denial. After another failure, parallel steps may finish."""
-        if failure is not None and failure["kind"] in _STOPPING_KINDS:
+        if failure is not None and failure["kind"] in ("halted", "denied"):
             self.stopped = failure
 
     def end_parallel_steps(self) -> None:

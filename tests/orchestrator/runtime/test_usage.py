@@ -333,6 +333,3 @@ def test_a_model_called_within_a_tool_is_counted():
     state = run(ExecutionAgent(llm, [ask]))
 
     assert counts(state["usage"]) == measured(3, 106, 5)
-
-
-# Sums
