@@ -71,7 +71,11 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
         (SupervisionPolicy, {"answer_deadline_s": 0}, f"answer_deadline_s is 0; {SECONDS}"),
         (SupervisionPolicy, {"answer_deadline_s": math.inf}, f"answer_deadline_s is inf; {SECONDS}"),
+        (SupervisionPolicy, {"answer_deadline_s": "1"}, f"answer_deadline_s is '1'; {SECONDS}"),
+        (SupervisionPolicy, {"answer_deadline_s": True}, f"answer_deadline_s is True; {SECONDS}"),
         (SupervisionPolicy, {"on_deadline": "ignore"}, "on_deadline is 'ignore'; give 'approve' or 'deny'"),
+        (RetryPolicy, {"max_retries": "2"}, f"max_retries is '2'; {COUNT}"),
+        (RetryPolicy, {"max_retries": True}, f"max_retries is True; {COUNT}"),
         (Settings, {"clock": 3}, "clock is 3; give a function that returns the time"),
     ],
 )
