@@ -9,7 +9,7 @@ from typing import Final
 from evaluation.inputs.rules import ArgumentRule, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments import are_equal, find_differences
-from evaluation.metrics.trajectory.match_result import UndecidedError, quote_name
+from evaluation.metrics.trajectory.match_result import UndecidedError
 from evaluation.plugins import ArgumentFunction
 from evaluation.values import JsonObject
 
@@ -70,14 +70,12 @@ class ActionComparer:
     def _call_function(self, name: str, expected: JsonObject, actual: JsonObject) -> bool:
         function = self._functions.get(name)
         if function is None:
-            raise UndecidedError(f"the argument function {quote_name(name)} is not registered")
+            raise UndecidedError(f"the argument function {name!r} is not registered")
         try:
             # Copies, because a function that drops what it does not compare would change the record.
             return bool(function(deepcopy(expected), deepcopy(actual)))
         except Exception as error:  # the user's code may raise anything; its text may quote the arguments
-            raise UndecidedError(
-                f"the argument function {quote_name(name)} raised {type(error).__name__}"
-            ) from error
+            raise UndecidedError(f"the argument function {name!r} raised {type(error).__name__}") from error
 
 
 def _has_same_place(pattern: ActionPattern, observed: ObservedAction) -> bool:

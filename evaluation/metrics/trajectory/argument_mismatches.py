@@ -10,7 +10,7 @@ from typing import Final
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments import Difference, find_differences
-from evaluation.metrics.trajectory.match_result import ArgumentMismatch, list_names
+from evaluation.metrics.trajectory.match_result import ArgumentMismatch, format_name
 from evaluation.results.redaction import build_excerpt
 
 MAX_MISMATCHES: Final = 100
@@ -89,7 +89,7 @@ def _find_action_differences(
 
 def explain_mismatch(mismatch: ArgumentMismatch) -> str:
     """Say in a few words which argument is wrong and what it must be."""
-    name, path = list_names([mismatch.name]), mismatch.path.removeprefix("/")
+    name, path = format_name(mismatch.name), mismatch.path.removeprefix("/")
     expected = _quote_value(mismatch.expected)
     if mismatch.problem == "missing":
         return f"{name} lacks {path}, which must be {expected}"

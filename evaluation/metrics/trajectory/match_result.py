@@ -11,32 +11,24 @@ from evaluation.metrics.trajectory.match_modes import MODES_WITHOUT_EXTRAS
 
 _MAX_NAMES: Final = 5
 _MAX_CHARACTERS: Final = 60
-_MAX_REPORTED: Final = 200
 
 
 class UndecidedError(Exception):
     """The comparison cannot be made; the text says why. ``match_trajectory`` catches it."""
 
 
-def quote_name(name: str) -> str:
-    """Return a name of at most 60 characters in quotes, without control characters or lone surrogates."""
-    return ascii(name) if len(name) <= _MAX_CHARACTERS else ascii(name[:_MAX_CHARACTERS]) + "..."
-
-
 def list_names(names: Sequence[str]) -> str:
     """Return up to five names, and how many more there are."""
     more = len(names) - _MAX_NAMES
-    text = ", ".join(map(_format_name, names[:_MAX_NAMES]))
+    text = ", ".join(map(format_name, names[:_MAX_NAMES]))
     return f"{text} and {more} more" if more > 0 else text
 
 
-def _format_name(name: str) -> str:
-    return name if len(name) <= _MAX_CHARACTERS and name.isprintable() else quote_name(name)
-
-
-def shorten_names(names: Sequence[str]) -> list[str]:
-    """Return all names, each cut to 200 characters: a model may call a tool by a whole text."""
-    return [name if len(name) <= _MAX_REPORTED else f"{name[:_MAX_REPORTED]}…" for name in names]
+def format_name(name: str) -> str:
+    """Return a name on one line and with at most 60 characters; an unusual one is quoted."""
+    if len(name) > _MAX_CHARACTERS:
+        return f"{name[:_MAX_CHARACTERS]!a}..."
+    return name if name.isprintable() else ascii(name)
 
 
 class ArgumentMismatch(NamedTuple):

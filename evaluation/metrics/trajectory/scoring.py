@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeGuard
 
 from evaluation.inputs.rules import MATCH_MODES, MatchMode, Severity, TrajectoryRules
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
-from evaluation.metrics.trajectory.match_result import (
-    TrajectoryMatch,
-    list_names,
-    quote_name,
-    shorten_names,
-)
+from evaluation.metrics.trajectory.match_result import TrajectoryMatch, list_names
 from evaluation.metrics.trajectory.matching import match_trajectory
 from evaluation.metrics.trajectory.selection import select_compared
 from evaluation.plugins import ArgumentFunction
@@ -29,30 +23,20 @@ from evaluation.results.findings import (
 from evaluation.results.thresholds import compare_with_bound, unanswered_bound
 from evaluation.values import JsonObject
 
-TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = MappingProxyType(
-    {
-        "trajectory_score": "higher",
-        "trajectory_precision": "higher",
-        "trajectory_recall": "higher",
-        "trajectory_f1": "higher",
-        "trajectory_alignment": "higher",
-    }
-)
-"""The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _PREFIX: Final = "trajectory_"
-_SHORT_NAMES: Final = {name: name.removeprefix(_PREFIX) for name in TRAJECTORY_METRICS}
 _NO_F1: Final = "precision or recall has no value"
 _NO_SHARE: Final = {
-    "trajectory_score": _NO_F1,
-    "trajectory_precision": "no observed action was compared",
-    "trajectory_recall": "no required action is expected",
-    "trajectory_f1": _NO_F1,
-    "trajectory_alignment": "no action was observed and none required",
+    "score": _NO_F1,
+    "precision": "no observed action was compared",
+    "recall": "no required action is expected",
+    "f1": _NO_F1,
+    "alignment": "no action was observed and none required",
 }
+TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
+    [f"{_PREFIX}{name}" for name in _NO_SHARE], "higher"
+)
+"""The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _MAX_DIFFERENCES: Final = 5
-_FORBIDDEN: Final = ("Forbidden tools were called", "do not call them")
-_FAILED: Final = ("Tool calls ended in an error", "correct them")
-_UNREADABLE: Final = ("The arguments of tool calls are no JSON object", "send an object")
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Thresholds on these replace the verdict of mode ``precision_recall``."""
 
@@ -87,36 +71,15 @@ def score_trajectory(  # noqa: PLR0917
         bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
     """
     if not _is_match_mode(mode):
-        problem = f"the match mode {quote_name(mode)} is not supported; use one of {', '.join(MATCH_MODES)}"
-        unscored = dict.fromkeys(TRAJECTORY_METRICS, unscored_error(problem))
-        return _score_unmatched(actual, rules, bounds, unscored, problem)
+        problem = f"the match mode {mode!r} is not supported; use one of {', '.join(MATCH_MODES)}"
+        unscored = dict.fromkeys(_NO_SHARE, unscored_error(problem))
+        scores = _score_unmatched(actual, rules, bounds, unscored)
+        error = build_outcome("metric_error", "trajectory", None, "warning", problem)
+        return scores._replace(checks=(error, *scores.checks), errors=(f"trajectory_match_mode: {problem}",))
     if expected is None:
-        reason = "no expected trajectory was given"
-        unscored = {name: _unscored_reason(reason, name in bounds) for name in TRAJECTORY_METRICS}
-        return _score_unmatched(actual, rules, bounds, unscored)
-    match = match_trajectory(actual, expected, mode, rules, functions)
-    values = _metric_values(match)
-    unscored = _explain_unscored(match, values, bounds)
-    names = _names_by_metric(match.forbidden_actions, match.failed_calls, match.unreadable_arguments)
-    checks = (
-        *_mode_checks(match, bounds),
-        *_rule_checks(names, rules),
-        *_check_bounds(values, unscored, bounds),
-    )
-    errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores(
-        _short_values(values), _match_facts(match), _short_reasons(unscored), checks, errors
-    )
-
-
-def _metric_values(match: TrajectoryMatch) -> dict[str, float | None]:
-    return {
-        "trajectory_score": match.score,
-        "trajectory_precision": match.precision,
-        "trajectory_recall": match.recall,
-        "trajectory_f1": match.f1,
-        "trajectory_alignment": match.alignment,
-    }
+        reasons = dict.fromkeys(_NO_SHARE, "no expected trajectory was given")
+        return _score_unmatched(actual, rules, bounds, _explain_unscored(reasons, bounds))
+    return _score_match(match_trajectory(actual, expected, mode, rules, functions), rules, bounds)
 
 
 def _is_match_mode(mode: str) -> TypeGuard[MatchMode]:
@@ -128,38 +91,59 @@ def _score_unmatched(
     rules: TrajectoryRules,
     bounds: Mapping[str, JsonObject],
     unscored: Mapping[str, Unscored],
-    problem: str | None = None,
 ) -> TrajectoryScores:
     """Check only the rules that need no expected trajectory."""
     selection = select_compared(actual, (), rules)
-    names = _names_by_metric(selection.forbidden, selection.failed, selection.unreadable)
+    names = {
+        "forbidden_actions": selection.forbidden,
+        "failed_calls": selection.failed,
+        "unreadable_arguments": selection.unreadable,
+    }
     rule_checks = _rule_checks(names, rules)
-    facts = {check["metric"]: shorten_names(names[check["metric"]]) for check in rule_checks}
-    checks = (*rule_checks, *_check_bounds({}, unscored, bounds))
-    if problem is None:
-        return TrajectoryScores({}, facts, _short_reasons(unscored), checks)
-    error = build_outcome("metric_error", "trajectory", None, "warning", problem)
-    errors = (f"trajectory_match_mode: {problem}",)
-    return TrajectoryScores({}, facts, _short_reasons(unscored), (error, *checks), errors)
+    facts: JsonObject = {check["metric"]: list(names[check["metric"]]) for check in rule_checks}
+    return TrajectoryScores({}, facts, unscored, (*rule_checks, *_check_bounds({}, unscored, bounds)))
 
 
-def _short_values(values: Mapping[str, float | None]) -> JsonObject:
-    return {_SHORT_NAMES[name]: value for name, value in values.items() if value is not None}
+def _score_match(
+    match: TrajectoryMatch, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
+) -> TrajectoryScores:
+    values = {
+        "score": match.score,
+        "precision": match.precision,
+        "recall": match.recall,
+        "f1": match.f1,
+        "alignment": match.alignment,
+    }
+    scored = {name: value for name, value in values.items() if value is not None}
+    reasons = {name: reason for name, reason in _NO_SHARE.items() if name not in scored}
+    unscored = _explain_unscored(reasons, bounds)
+    if match.error is not None:
+        unscored = dict.fromkeys(reasons, unscored_error(match.error))
+    names = {
+        "forbidden_actions": match.forbidden_actions,
+        "failed_calls": match.failed_calls,
+        "unreadable_arguments": match.unreadable_arguments,
+    }
+    checks = (
+        *_mode_checks(match, bounds),
+        *_rule_checks(names, rules),
+        *_check_bounds(scored, unscored, bounds),
+    )
+    errors = () if match.error is None else (f"trajectory: {match.error}",)
+    return TrajectoryScores({**scored}, _match_facts(match), unscored, checks, errors)
 
 
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
-        "missing_actions": shorten_names(match.missing_actions),
-        "extra_actions": shorten_names(match.extra_actions),
-        "order_violations": shorten_names(match.order_violations),
-        "argument_mismatches": [
-            {**each._asdict(), "name": shorten_names([each.name])[0]} for each in match.argument_mismatches
-        ],
+        "missing_actions": list(match.missing_actions),
+        "extra_actions": list(match.extra_actions),
+        "order_violations": list(match.order_violations),
+        "argument_mismatches": [mismatch._asdict() for mismatch in match.argument_mismatches],
         "mismatches_truncated": match.mismatches_truncated,
-        "forbidden_actions": shorten_names(match.forbidden_actions),
-        "failed_calls": shorten_names(match.failed_calls),
-        "unreadable_arguments": shorten_names(match.unreadable_arguments),
+        "forbidden_actions": list(match.forbidden_actions),
+        "failed_calls": list(match.failed_calls),
+        "unreadable_arguments": list(match.unreadable_arguments),
         "expected_count": match.expected_count,
         "optional_count": match.optional_count,
         "actual_count": match.actual_count,
@@ -167,21 +151,12 @@ def _match_facts(match: TrajectoryMatch) -> JsonObject:
     }
 
 
-def _explain_unscored(
-    match: TrajectoryMatch, values: Mapping[str, float | None], bounds: Mapping[str, JsonObject]
-) -> dict[str, Unscored]:
-    absent = [name for name, value in values.items() if value is None]
-    if match.error is not None:
-        return dict.fromkeys(absent, unscored_error(match.error))
-    return {name: _unscored_reason(_NO_SHARE[name], name in bounds) for name in absent}
-
-
-def _unscored_reason(reason: str, has_threshold: bool) -> Unscored:
-    return missing_data(reason) if has_threshold else not_applicable(reason)
-
-
-def _short_reasons(unscored: Mapping[str, Unscored]) -> dict[str, Unscored]:
-    return {_SHORT_NAMES[name]: reason for name, reason in unscored.items()}
+def _explain_unscored(reasons: Mapping[str, str], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
+    """Say why metrics have no value; a metric that has a threshold lacks data."""
+    return {
+        name: missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
+        for name, reason in reasons.items()
+    }
 
 
 def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[MetricOutcome]:
@@ -189,55 +164,41 @@ def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> li
         return [build_outcome("metric_error", "trajectory", None, "warning", match.reason)]
     if match.mode == "precision_recall" and not _VERDICT_METRICS.isdisjoint(bounds):
         return []
-    return [
-        build_outcome(
-            "trajectory", "trajectory", match.agrees, "critical", _explain_match(match), match.score, 1.0
-        )
-    ]
-
-
-def _explain_match(match: TrajectoryMatch) -> str:
+    reason = match.reason
     differences = match.argument_mismatches[:_MAX_DIFFERENCES]
-    if match.agrees or not differences:
-        return match.reason
-    return f"{match.reason.rstrip('.')} ({'; '.join(map(explain_mismatch, differences))})."
-
-
-def _names_by_metric(
-    forbidden: Sequence[str], failed: Sequence[str], unreadable: Sequence[str]
-) -> dict[str, Sequence[str]]:
-    return {"forbidden_actions": forbidden, "failed_calls": failed, "unreadable_arguments": unreadable}
+    if differences and not match.agrees:
+        reason = f"{reason.rstrip('.')} ({'; '.join(map(explain_mismatch, differences))})."
+    return [build_outcome("trajectory", "trajectory", match.agrees, "critical", reason, match.score, 1.0)]
 
 
 def _rule_checks(names: Mapping[str, Sequence[str]], rules: TrajectoryRules) -> list[MetricOutcome]:
     checks = []
     if rules.forbidden_tools:
-        checks.append(_check_none("forbidden_actions", names, "critical", _FORBIDDEN))
+        problem = "Forbidden tools were called: {}; do not call them"
+        checks.append(_check_none("forbidden_actions", names, "critical", problem))
     if rules.failed_calls == "fail":
-        checks.append(_check_none("failed_calls", names, "critical", _FAILED))
+        problem = "Tool calls ended in an error: {}; correct them"
+        checks.append(_check_none("failed_calls", names, "critical", problem))
     if names["unreadable_arguments"]:
-        checks.append(_check_none("unreadable_arguments", names, "warning", _UNREADABLE))
+        problem = "The arguments of tool calls are no JSON object: {}; send an object"
+        checks.append(_check_none("unreadable_arguments", names, "warning", problem))
     return checks
 
 
 def _check_none(
-    metric: str, names: Mapping[str, Sequence[str]], severity: Severity, text: tuple[str, str]
+    metric: str, names: Mapping[str, Sequence[str]], severity: Severity, problem: str
 ) -> MetricOutcome:
-    problem, instruction = text
     count, distinct = len(names[metric]), list(dict.fromkeys(names[metric]))
-    reason = f"{problem}: {list_names(distinct)}; {instruction}" if count else f"{metric}: none"
+    reason = problem.format(list_names(distinct)) if count else f"{metric}: none"
     return build_outcome("trajectory", metric, not count, severity, reason, count, 0)
 
 
 def _check_bounds(
-    values: Mapping[str, float | None], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
-) -> list[MetricOutcome]:
-    return [_check_bound(name, bound, values.get(name), unscored) for name, bound in bounds.items()]
-
-
-def _check_bound(
-    name: str, bound: JsonObject, value: float | None, unscored: Mapping[str, Unscored]
-) -> MetricOutcome:
-    if value is None:
-        return unanswered_bound(name, bound, unscored[name]["reason"])
-    return compare_with_bound("trajectory", name, value, bound, "critical")
+    scored: Mapping[str, float], unscored: Mapping[str, Unscored], bounds: Mapping[str, JsonObject]
+) -> Iterator[MetricOutcome]:
+    for metric, bound in bounds.items():
+        name = metric.removeprefix(_PREFIX)
+        if name in scored:
+            yield compare_with_bound("trajectory", metric, scored[name], bound, "critical")
+        else:
+            yield unanswered_bound(metric, bound, unscored[name]["reason"])
