@@ -84,15 +84,15 @@ def _check_content(
 ) -> Iterator[_Breach]:
     searched = agent_texts.texts_in(rule.where)
     where = _OUTPUT if rule.where == "final_output" else "agent_run.messages"
-    if not searched.texts:
+    if not searched:
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
     is_found = is_found_in(rule, searched)
     if is_found is None:
-        yield _Breach("the text is too long for this rule", where, searched.texts[0], "metric_error")
+        yield _Breach("the text is too long for this rule", where, searched[0], "metric_error")
     elif is_found == (demand == "forbidden"):
         reason = describe_answer(rule, searched, is_found=is_found, passed=False)
-        yield _Breach(reason, where, searched.texts[-1])
+        yield _Breach(reason, where, searched[-1])
 
 
 def _check_retention(days: float, run: AuditedRun) -> Iterator[_Breach]:

@@ -8,7 +8,7 @@ from typing import Final
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
 from evaluation.results.alerts import join_names
-from evaluation.results.findings import FindingKind, MetricOutcome, Unscored, build_outcome
+from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
 from evaluation.results.thresholds import compare_with_bound, describe_bound, unanswered_bound
 from evaluation.values import JsonObject
 
@@ -54,15 +54,11 @@ def _explain_failure(outcome: MetricOutcome, required: str, missing: Sequence[st
 
 def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
     """Return the bounds on the lengths as normalised thresholds."""
-    limits = {
-        "characters": {"min": lengths.min_characters, "max": lengths.max_characters},
-        "words": {"min": lengths.min_words, "max": lengths.max_words},
-    }
-    known = {
-        metric: {side: limit for side, limit in bound.items() if limit is not None}
-        for metric, bound in limits.items()
-    }
-    return {metric: bound for metric, bound in known.items() if bound}
+    bounds: dict[str, dict[str, object]] = {}
+    for name, limit in lengths.model_dump(exclude_none=True).items():
+        side, metric = name.split("_")
+        bounds.setdefault(metric, {})[side] = limit
+    return {**bounds}
 
 
 def length_checks(lengths: LengthBounds, scores: Mapping[str, Score]) -> Iterator[MetricOutcome]:
@@ -88,32 +84,22 @@ def default_checks(
     check is inconclusive: a correct paraphrase may share few words with the reference.
     """
     if QUALITY_METRICS.isdisjoint(thresholds):
-        yield _check_default(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
+        score = scores[DEFAULT_METRIC]
+        kind, reason = _judge_by_default(score, same=scores["normalized_exact_match"] is True)
+        passed = True if kind == "response" else None
+        observed = None if isinstance(score, dict) else score
+        yield build_outcome(kind, DEFAULT_METRIC, passed, "warning", reason, observed, DEFAULT_MINIMUM)
 
 
-def _check_default(score: Score, *, same: bool) -> MetricOutcome:
+def _judge_by_default(score: Score, *, same: bool) -> tuple[FindingKind, str]:
     if same:
-        return _pass_by_default(
-            "the output is the reference, but for case, white space and punctuation at most", score
-        )
+        return "response", "the output is the reference, but for case, white space and punctuation at most"
     if isinstance(score, dict):
-        return _report_inconclusive(score)
+        kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
+        return kind, f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
     if score >= DEFAULT_MINIMUM:
-        reason = f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}"
-        return _pass_by_default(reason, score)
-    reason = (
+        return "response", f"{DEFAULT_METRIC}: {score:g} reaches the default minimum {DEFAULT_MINIMUM:g}"
+    return "inconclusive", (
         f"{DEFAULT_METRIC}: {score:g} is below the default minimum {DEFAULT_MINIMUM:g}, as a paraphrase "
         "that is right may be too; a judge or a threshold of your own can settle it"
     )
-    return build_outcome("inconclusive", DEFAULT_METRIC, None, "warning", reason, score, DEFAULT_MINIMUM)
-
-
-def _pass_by_default(reason: str, score: Score) -> MetricOutcome:
-    observed = None if isinstance(score, dict) else score
-    return build_outcome("response", DEFAULT_METRIC, True, "warning", reason, observed, DEFAULT_MINIMUM)
-
-
-def _report_inconclusive(score: Unscored) -> MetricOutcome:
-    kind: FindingKind = "missing_data" if score["status"] == "missing_data" else "inconclusive"
-    reason = f"{DEFAULT_METRIC} has no value to judge the output by: {score['reason']}"
-    return build_outcome(kind, DEFAULT_METRIC, None, "warning", reason, None, DEFAULT_MINIMUM)

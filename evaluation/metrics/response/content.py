@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal
+
+from pydantic_core import from_json
 
 from evaluation.inputs.messages import assistant_texts
-from evaluation.inputs.patterns import MAX_SHOWN, find_schema_problem, matches_pattern, quote_text
+from evaluation.inputs.patterns import find_schema_problem, matches_pattern, quote_text
 from evaluation.inputs.rules import ContentRule, Severity
 from evaluation.metrics.response.numbers import states_number
 from evaluation.metrics.response.text import normalize_text
@@ -19,91 +19,51 @@ from evaluation.values import JsonObject
 Demand = Literal["required_content", "forbidden_content"]
 _MAX_DESCRIBED: Final = 500
 """Most characters of a text or pattern in feedback to the agent, which has to know all of it."""
-_PLACES: Final = {"final_output": "the final output", "assistant_messages": "the assistant's messages"}
 _SUBJECTS: Final = {
     "final_output": "The output",
     "assistant_messages": "The assistant's side of the conversation",
 }
 
-
-@dataclass(frozen=True)
-class SearchedTexts:
-    """Texts that rules search, one by one; their normal forms are computed once for all rules."""
-
-    texts: tuple[str, ...]
-
-    @cached_property
-    def casefold_texts(self) -> tuple[str, ...]:
-        """The texts in normal form, case-folded."""
-        return tuple(normalize_text(text) for text in self.texts)
-
-    @cached_property
-    def normal_texts(self) -> tuple[str, ...]:
-        """The texts in normal form, case kept."""
-        return tuple(normalize_text(text, ignore_case=False) for text in self.texts)
-
-    @cached_property
-    def values(self) -> tuple[object, ...]:
-        """The JSON values in the texts: a whole text, or its fenced blocks."""
-        return tuple(value for text in self.texts for value in read_json_values(text))
+_IN_MESSAGES: Final = " in the assistant's messages"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AgentTexts:
     """The texts of the agent: its final output, if there is one, and the recorded conversation."""
 
     final: str | None
     messages: object = None
 
-    @cached_property
-    def final_output(self) -> SearchedTexts:
-        """The final output alone."""
-        return SearchedTexts(() if self.final is None else (self.final,))
-
-    @cached_property
-    def assistant_messages(self) -> SearchedTexts:
-        """The assistant's messages, and the final output if it is none of them."""
-        messages = tuple(assistant_texts(self.messages))
-        return SearchedTexts((*messages, *(text for text in self.final_output.texts if text not in messages)))
-
-    def texts_in(self, place: Literal["final_output", "assistant_messages"]) -> SearchedTexts:
-        """Return the texts that a rule searches."""
-        return self.final_output if place == "final_output" else self.assistant_messages
+    def texts_in(self, place: Literal["final_output", "assistant_messages"]) -> list[str]:
+        """Return the texts that a rule searches: the output, or each message and the output."""
+        messages = assistant_texts(self.messages) if place == "assistant_messages" else ()
+        return list(dict.fromkeys([*messages, *([] if self.final is None else [self.final])]))
 
 
-def is_found_in(rule: ContentRule, texts: SearchedTexts) -> bool | None:
+def is_found_in(rule: ContentRule, texts: Sequence[str]) -> bool | None:
     """Return whether one of ``texts`` contains what ``rule`` names; None if a text is too long to decide.
 
     A text is compared in normal form (NFKC), with white space collapsed. A JSON Schema applies to the
     whole text or a fenced block. A number matches any common reading of a number in the text.
     """
-    if rule.text is not None:
-        return _contains_text(texts, rule.text, rule.ignore_case)
-    if rule.pattern is not None:
-        return _any_answer(matches_pattern(rule.pattern, text) for text in texts.texts)
-    if rule.number is not None:
-        return _any_answer(states_number(text, rule.number, rule.tolerance) for text in texts.texts)
-    schema = rule.json_schema is not None and rule.json_schema
-    return any(find_schema_problem(schema, value) is None for value in texts.values)
-
-
-def _contains_text(texts: SearchedTexts, text: str, ignore_case: bool) -> bool:
-    normal = normalize_text(text, ignore_case=ignore_case)
-    if not normal:  # only invisible characters, which normalising removes
-        return any(text in searched for searched in texts.texts)
-    return any(
-        normal in searched for searched in (texts.casefold_texts if ignore_case else texts.normal_texts)
-    )
-
-
-def _any_answer(answers: Iterable[bool | None]) -> bool | None:
+    answers = {_is_found(rule, text) for text in texts}
     # One text that matches decides, even if another one is too long to search.
-    unknown = False
-    for answer in answers:
-        if answer:
-            return True
-        unknown = unknown or answer is None
-    return None if unknown else False
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _is_found(rule: ContentRule, text: str) -> bool | None:
+    if rule.text is not None:
+        normal = normalize_text(rule.text, ignore_case=rule.ignore_case)
+        # Normalising removes invisible characters, so a rule for one of them has no normal form.
+        return normal in normalize_text(text, ignore_case=rule.ignore_case) if normal else rule.text in text
+    if rule.pattern is not None:
+        return matches_pattern(rule.pattern, text)
+    if rule.number is not None:
+        return states_number(text, rule.number, rule.tolerance)
+    schema = rule.json_schema is not None and rule.json_schema
+    return any(find_schema_problem(schema, value) is None for value in read_json_values(text))
 
 
 def read_json_values(text: str) -> list[object]:
@@ -118,13 +78,9 @@ def _parse_block(block: str) -> list[object]:
 
 def _parse_json(text: str) -> list[object]:
     try:
-        return [json.loads(text.strip().lstrip("\ufeff"), parse_constant=_reject_constant)]
-    except (ValueError, RecursionError):
+        return [from_json(text.strip().lstrip("\ufeff"), allow_inf_nan=False)]
+    except ValueError:
         return []
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def content_checks(
@@ -139,29 +95,21 @@ def content_checks(
 
 def _check_rule(demand: Demand, index: int, rule: ContentRule, agent_texts: AgentTexts) -> MetricOutcome:
     texts = agent_texts.texts_in(rule.where)
-    name = f"{demand}[{index}] ({describe_rule(rule)})"
-    if not texts.texts:
-        reason = f"{name} cannot be judged: the run has no final output"
-        return _build_undecided("missing_data", demand, reason, rule)
     is_found = is_found_in(rule, texts)
-    if is_found is None:
-        reason = f"{name} cannot be judged: the text is too long for it"
-        return _build_undecided("metric_error", demand, reason, rule)
+    if is_found is None or not texts:
+        problem = "the text is too long for it" if texts else "the run has no final output"
+        reason = f"{demand}[{index}] ({_describe_rule(rule)}) cannot be judged: {problem}"
+        # At most a warning: an undecided check needs a person, but is no evidence against the agent.
+        severity: Severity = "info" if rule.severity == "info" else "warning"
+        return build_outcome("metric_error" if texts else "missing_data", demand, None, severity, reason)
     passed = is_found == (demand == "required_content")
     reason = describe_answer(rule, texts, is_found=is_found, passed=passed)
     seen = "found" if is_found else _describe_failure(rule, texts)
-    return build_outcome("response", demand, passed, rule.severity, reason, seen, _describe_at_length(rule))
+    limit = f"{_describe_rule(rule)}{'' if rule.where == 'final_output' else _IN_MESSAGES}"
+    return build_outcome("response", demand, passed, rule.severity, reason, seen, limit)
 
 
-def _build_undecided(
-    kind: Literal["missing_data", "metric_error"], demand: Demand, reason: str, rule: ContentRule
-) -> MetricOutcome:
-    # At most a warning: an undecided check needs a person, but is no evidence against the agent.
-    severity: Severity = "info" if rule.severity == "info" else "warning"
-    return build_outcome(kind, demand, None, severity, reason)
-
-
-def describe_answer(rule: ContentRule, texts: SearchedTexts, *, is_found: bool, passed: bool) -> str:
+def describe_answer(rule: ContentRule, texts: Sequence[str], *, is_found: bool, passed: bool) -> str:
     """Say in one sentence whether the texts contain the content of a rule, and how to correct them."""
     statement = f"{_SUBJECTS[rule.where]} {'contains' if is_found else 'lacks'} {_describe_content(rule)}"
     if passed:
@@ -175,29 +123,24 @@ def describe_answer(rule: ContentRule, texts: SearchedTexts, *, is_found: bool, 
 def _describe_content(rule: ContentRule) -> str:
     if rule.json_schema is not None:
         return "JSON that matches the JSON Schema"
-    return f"{'a match of ' if rule.pattern is not None else ''}the {describe_rule(rule, _MAX_DESCRIBED)}"
+    return f"{'a match of ' if rule.pattern is not None else ''}the {_describe_rule(rule)}"
 
 
-def _describe_failure(rule: ContentRule, texts: SearchedTexts) -> str:
+def _describe_failure(rule: ContentRule, texts: Sequence[str]) -> str:
     """Say how a rule is not met; for JSON, name the place in the schema."""
     if rule.json_schema is None:
         return "not found"
-    problem = find_schema_problem(rule.json_schema, texts.values[0]) if texts.values else None
+    values = [value for text in texts for value in read_json_values(text)]
+    problem = find_schema_problem(rule.json_schema, values[0]) if values else None
     return "no JSON" if problem is None else f"JSON in which {problem}"
 
 
-def _describe_at_length(rule: ContentRule) -> str:
-    """Describe a rule in full, for feedback to the agent."""
-    where = "" if rule.where == "final_output" else f" in {_PLACES[rule.where]}"
-    return f"{describe_rule(rule, _MAX_DESCRIBED)}{where}"
-
-
-def describe_rule(rule: ContentRule, limit: int = MAX_SHOWN) -> str:
-    """Name the text, pattern, number or schema of a rule, with at most ``limit`` characters of it."""
+def _describe_rule(rule: ContentRule) -> str:
+    """Name the text, pattern, number or schema of a rule."""
     if rule.text is not None:
-        return f"text {quote_text(rule.text, limit)}"
+        return f"text {quote_text(rule.text, _MAX_DESCRIBED)}"
     if rule.pattern is not None:
-        return f"pattern {quote_text(rule.pattern, limit)}"
+        return f"pattern {quote_text(rule.pattern, _MAX_DESCRIBED)}"
     if rule.number is not None:
         return f"number {rule.number!r}{f' +/- {rule.tolerance!r}' if rule.tolerance else ''}"
     return "json_schema"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Context, Decimal
 from typing import Final
 
-MAX_NUMBERS: Final = 100_000
-"""How many numbers of one text are read."""
 _MAX_LENGTH: Final = 330
 """Most characters of one number; the largest double has 309 digits."""
 _SPACES: Final = " \u00a0\u2009\u202f"
@@ -22,7 +19,7 @@ _NUMBER: Final = re.compile(
 )
 _BEFORE: Final = re.compile(
     rf"(?:\b(?:{_CODES})|(?P<word>[A-Za-z_]|\d[.,'’])"
-    rf"|(?P<minus>(?<![\w)\]])[-\u2212](?:[{_SYMBOLS}][{_SPACES}]?)?)?(?P<point>(?<!\w)[.,])?)\Z"
+    rf"|(?P<minus>(?<![\w)\]])[-\u2212](?:[{_SYMBOLS}][{_SPACES}]?)?)?(?P<point>(?<!\w)\.)?)\Z"
 )
 """Matches the characters before the digits. After a Latin letter the digits belong to a word (GPT4), unless
 the letters are a currency code."""
@@ -31,34 +28,23 @@ _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
 _POINTS: Final = frozenset(".,٫，．")
 _GROUPED: Final = re.compile(r"[1-9]\d?(?:\s\d\d)*\s\d{3}|[1-9]\d{0,2}(?:\s\d{3})+")
 """Matches groups of three digits, or in India of two before the last three; the separators are blanks."""
-_ROUNDING: Final = 1e-9
 # Enough digits for the exact difference of any two numbers of _MAX_LENGTH characters.
 _EXACT: Final = Context(prec=3 * _MAX_LENGTH, traps=[])
 
 
-def states_number(text: str, number: float, tolerance: float = 0.0) -> bool | None:
+def states_number(text: str, number: float, tolerance: float = 0.0) -> bool:
     """Return whether ``text`` contains ``number``, within ``tolerance`` (absolute).
 
     Every common reading of a number counts: 1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are
     1786.5; 25 % is 25 and 0.25. A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
-    Returns None if ``text`` has more than ``MAX_NUMBERS`` numbers and none of the first ones is ``number``.
     """
-    for index, readings in enumerate(read_numbers(text)):
-        if index == MAX_NUMBERS:
-            return None
-        if any(_equals_number(reading, number, tolerance) for reading in readings):
-            return True
-    return False
-
-
-def _equals_number(reading: str, number: float, tolerance: float) -> bool:
-    """Compare in decimal: in binary, 1.01 would not be 1 within 0.01."""
-    # Most numbers are clearly different, and telling that in binary is much faster.
-    value = float(reading)
-    if not math.isclose(value, number, rel_tol=_ROUNDING, abs_tol=tolerance * (1 + _ROUNDING)):
-        return False
-    difference = _EXACT.subtract(Decimal(reading), Decimal(repr(number)))
-    return _EXACT.abs(difference) <= Decimal(repr(tolerance))
+    # In decimal, because in binary 1.01 would not be 1 within 0.01.
+    expected, accepted = Decimal(repr(number)), Decimal(repr(tolerance))
+    return any(
+        _EXACT.abs(_EXACT.subtract(Decimal(reading), expected)) <= accepted
+        for readings in read_numbers(text)
+        for reading in readings
+    )
 
 
 def read_numbers(text: str) -> Iterator[list[str]]:
@@ -72,8 +58,10 @@ def _read_number(match: re.Match[str]) -> Iterator[str]:
     if before is None or before["word"] or end - start > _MAX_LENGTH:
         return
     digits, exponent, percent = match.groups(default="")
-    sign, point = ("-" if before["minus"] else ""), ("." if before["point"] else "")
+    sign = "-" if before["minus"] else ""
     for reading in _digit_readings(digits):
+        # In ".1.5", the first point belongs to the text.
+        point = "." if before["point"] and "." not in reading else ""
         yield f"{sign}{point}{reading}{exponent}"
         if percent:
             yield f"{sign}{point}{reading}e{int(exponent[1:] or 0) - 2}"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from evaluation.metrics.response.text import matching_cost
 
 MAX_COST: Final = 6_000_000
-MAX_WORDS: Final = 400_000
-"""Beyond these limits a longest common subsequence is not computed: about 0.2 s."""
-Item = TypeVar("Item", bound=Hashable)
+"""Limit of ``matching_cost`` up to which a longest common subsequence is computed: about 0.2 s."""
 
 
 class Overlap(NamedTuple):
@@ -40,18 +38,18 @@ class Overlap(NamedTuple):
         return self.shared / self.of_reference
 
 
-def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
+def rouge_1(output: Sequence[Hashable], reference: Sequence[Hashable]) -> Overlap:
     """Count the shared words, each as often as both texts have it (clipped).
 
     Its F is also the token F1 of SQuAD (Rajpurkar et al. 2016), over the same words.
     """
-    return Overlap(count_shared(output, reference), len(output), len(reference))
+    shared = Counter(output) & Counter(reference)
+    return Overlap(shared.total(), len(output), len(reference))
 
 
 def rouge_2(output: Sequence[str], reference: Sequence[str]) -> Overlap:
     """Count the shared pairs of neighbouring words, each as often as both texts have it (clipped)."""
-    observed, expected = list(pairwise(output)), list(pairwise(reference))
-    return Overlap(count_shared(observed, expected), len(observed), len(expected))
+    return rouge_1(list(pairwise(output)), list(pairwise(reference)))
 
 
 def rouge_l(output: Sequence[str], reference: Sequence[str]) -> Overlap | None:
@@ -59,14 +57,6 @@ def rouge_l(output: Sequence[str], reference: Sequence[str]) -> Overlap | None:
 
     Returns None if different texts are too long (``MAX_COST``; two texts of 18,000 words are not).
     """
-    longest = max(len(output), len(reference))
-    if output == reference:
-        return Overlap(longest, longest, longest)
-    if longest > MAX_WORDS or matching_cost(len(output), len(reference)) > MAX_COST:
+    if output != reference and matching_cost(len(output), len(reference)) > MAX_COST:
         return None
     return Overlap(LCSseq.similarity(output, reference), len(output), len(reference))
-
-
-def count_shared(observed: Iterable[Item], expected: Iterable[Item]) -> int:
-    """Count the items of ``expected`` that occur in ``observed``, each as often as both have it."""
-    return (Counter(observed) & Counter(expected)).total()

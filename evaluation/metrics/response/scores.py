@@ -8,14 +8,11 @@ from typing import Final, Literal, TypeAlias
 
 from evaluation.metrics.response.rouge import Overlap, rouge_1, rouge_2, rouge_l
 from evaluation.metrics.response.text import (
-    exact_match,
-    keyword_coverage,
+    find_missing_keywords,
     levenshtein_similarity,
     normalize_text,
     normalized_exact_match,
     split_words,
-    token_coverage,
-    token_jaccard,
 )
 from evaluation.results.findings import Unscored, not_applicable, unscored_error
 
@@ -57,7 +54,7 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     """
     distance = levenshtein_similarity(output, reference)
     return {
-        "exact_match": exact_match(output, reference),
+        "exact_match": output == reference,
         "normalized_exact_match": normalized_exact_match(output, reference),
         "levenshtein_similarity": unscored_error(_TOO_LONG) if distance is None else distance,
         **_word_scores(words, split_words(reference)),
@@ -69,13 +66,14 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
         return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
     unigrams, observed, expected = rouge_1(words, reference_words), set(words), set(reference_words)
     bigrams = rouge_2(words, reference_words) if len(reference_words) > 1 else not_applicable(_NO_PAIRS)
+    shared = len(observed & expected)
     return {
-        "token_jaccard": token_jaccard(observed, expected),
+        "token_jaccard": shared / len(observed | expected),
         "token_f1": unigrams.f1,
         **_rouge_scores("rouge_1", unigrams),
         **_rouge_scores("rouge_2", bigrams),
         **_rouge_scores("rouge_l", rouge_l(words, reference_words) or unscored_error(_TOO_LONG)),
-        "keyword_coverage": token_coverage(observed, expected),
+        "keyword_coverage": shared / len(expected),
     }
 
 
@@ -96,4 +94,4 @@ def score_keywords(output: str, words: Sequence[str], keywords: Sequence[str]) -
     blank = next((index for index, keyword in enumerate(keywords) if not normalize_text(keyword)), None)
     if blank is not None:
         return unscored_error(f"keywords[{blank}] is blank")
-    return keyword_coverage(output, words, keywords)
+    return (len(keywords) - len(find_missing_keywords(output, words, keywords))) / len(keywords)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from operator import mul
-from typing import SupportsFloat
+from typing import Final
 
 from evaluation.plugins import Embedder
 from evaluation.results.findings import Unscored, not_applicable, unscored_error
+
+_UNUSABLE: Final = (
+    "the embedder's answer cannot be used; it must be two vectors of the same length, of finite numbers, "
+    "and not zero"
+)
 
 
 def semantic_similarity(embedder: Embedder | None, output: str, reference: str) -> float | Unscored:
@@ -21,48 +26,22 @@ def semantic_similarity(embedder: Embedder | None, output: str, reference: str) 
         return not_applicable("no embedder is given")
     try:
         vectors = embedder.embed_documents([output, reference])
-        return _compute_cosine(*_read_vectors(vectors))
-    except _UnusableVectorsError as error:
-        return unscored_error(f"the embedder's answer cannot be used: {error}")
     except Exception as error:  # noqa: BLE001 - the user's code may raise anything; its text may quote the output
         return unscored_error(f"the embedder raised {type(error).__name__}")
+    try:
+        return _compute_cosine(*vectors)
+    except (TypeError, ValueError, ArithmeticError):
+        return unscored_error(_UNUSABLE)
 
 
-class _UnusableVectorsError(Exception):
-    """The embedder did not return two usable vectors."""
-
-
-def _read_vectors(vectors: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
-    if len(vectors) != 2:  # noqa: PLR2004
-        raise _UnusableVectorsError(f"{len(vectors)} vectors for 2 texts")
-    first, second = ([_read_number(part) for part in vector] for vector in vectors)
-    if len(first) != len(second):
-        raise _UnusableVectorsError(f"vectors of {len(first)} and {len(second)} numbers")
-    return first, second
-
-
-def _read_number(part: object) -> float:
-    """Read one number of any numeric type, such as NumPy's."""
-    if not isinstance(part, SupportsFloat):
-        raise _UnusableVectorsError(f"a vector holds {type(part).__name__}")
-    number = float(part)
-    if not math.isfinite(number):
-        raise _UnusableVectorsError(f"a vector holds {number}")
-    return number
-
-
-def _compute_cosine(first: list[float], second: list[float]) -> float:
-    cosine = math.fsum(map(mul, _unit_vector(first), _unit_vector(second)))
+def _compute_cosine(first: Iterable[float], second: Iterable[float]) -> float:
+    # float() reads the numbers of other libraries too, such as NumPy's.
+    output, reference = list(map(float, first)), list(map(float, second))
+    if len(output) != len(reference):
+        raise ValueError(f"vectors of {len(output)} and {len(reference)} numbers")
+    product = math.fsum(map(mul, output, reference))
+    cosine = product / (math.hypot(*output) * math.hypot(*reference))
+    if not math.isfinite(cosine):
+        raise ValueError("a vector is not finite")
     # Rounding may put the cosine of parallel vectors just above 1.
     return max(-1.0, min(1.0, cosine))
-
-
-def _unit_vector(vector: list[float]) -> list[float]:
-    """Scale a vector to the length 1."""
-    # By its greatest part first, so that no square overflows.
-    greatest = max(map(abs, vector), default=0.0)
-    if not greatest:
-        raise _UnusableVectorsError("a vector has the length 0")
-    scaled = [part / greatest for part in vector]
-    length = math.hypot(*scaled)
-    return [part / length for part in scaled]

@@ -37,6 +37,8 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromk
 )
 """The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _MAX_DIFFERENCES: Final = 5
+_MAX_CHARACTERS: Final = 200
+"""Most characters of a name in the report: a model may call a tool by a whole text."""
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Thresholds on these replace the verdict of mode ``precision_recall``."""
 
@@ -100,7 +102,7 @@ def _score_unmatched(
         "unreadable_arguments": selection.unreadable,
     }
     rule_checks = _rule_checks(names, rules)
-    facts: JsonObject = {check["metric"]: list(names[check["metric"]]) for check in rule_checks}
+    facts: JsonObject = {check["metric"]: _shorten_names(names[check["metric"]]) for check in rule_checks}
     return TrajectoryScores({}, facts, unscored, (*rule_checks, *_check_bounds({}, unscored, bounds)))
 
 
@@ -136,19 +138,26 @@ def _score_match(
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
-        "missing_actions": list(match.missing_actions),
-        "extra_actions": list(match.extra_actions),
-        "order_violations": list(match.order_violations),
-        "argument_mismatches": [mismatch._asdict() for mismatch in match.argument_mismatches],
+        "missing_actions": _shorten_names(match.missing_actions),
+        "extra_actions": _shorten_names(match.extra_actions),
+        "order_violations": _shorten_names(match.order_violations),
+        "argument_mismatches": [
+            {**mismatch._asdict(), "name": mismatch.name[:_MAX_CHARACTERS]}
+            for mismatch in match.argument_mismatches
+        ],
         "mismatches_truncated": match.mismatches_truncated,
-        "forbidden_actions": list(match.forbidden_actions),
-        "failed_calls": list(match.failed_calls),
-        "unreadable_arguments": list(match.unreadable_arguments),
+        "forbidden_actions": _shorten_names(match.forbidden_actions),
+        "failed_calls": _shorten_names(match.failed_calls),
+        "unreadable_arguments": _shorten_names(match.unreadable_arguments),
         "expected_count": match.expected_count,
         "optional_count": match.optional_count,
         "actual_count": match.actual_count,
         "matched_count": match.matched_count,
     }
+
+
+def _shorten_names(names: Sequence[str]) -> list[str]:
+    return [name[:_MAX_CHARACTERS] for name in names]
 
 
 def _explain_unscored(reasons: Mapping[str, str], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:

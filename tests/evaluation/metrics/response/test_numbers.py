@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.numbers import MAX_NUMBERS, read_numbers, states_number
+from evaluation.metrics.response.numbers import read_numbers, states_number
 
 READINGS = [
     ("1786", ["1786"]),
@@ -35,6 +35,8 @@ READINGS = [
     ("1.5E-3", ["1.5E-3"]),
     ("1e9999", ["1"]),
     (".5 or -.5", [".5", "-.5"]),
+    (" .1.5", ["1.5"]),
+    ('"a",2.5,"b",25', ["2.5", "25"]),
     ("costs 5.", ["5"]),
     ("合計1786円", ["1786"]),
     ("１，７８６．５０", ["1786.50"]),
@@ -89,14 +91,3 @@ def test_a_number_written_with_thousands_is_found(number):
 @given(st.text(), st.floats(-10, 10))
 def test_any_text_can_be_read(text, number):
     assert states_number(text, number) in {True, False}
-
-
-def test_a_text_of_more_numbers_than_are_read_has_no_answer():
-    text = "1 " * (MAX_NUMBERS + 1)
-
-    assert states_number(text, 5.0) is None
-    assert states_number(text, 1.0) is True
-
-
-def test_a_text_of_as_many_numbers_as_are_read_has_one():
-    assert states_number("1 " * MAX_NUMBERS, 5.0) is False

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.rouge import MAX_WORDS, rouge_1, rouge_2, rouge_l
+from evaluation.metrics.response.rouge import rouge_1, rouge_2, rouge_l
 
 texts = st.lists(st.sampled_from(["a", "b", "cc", "dd"]), max_size=10)
 references = texts.filter(len)
@@ -60,15 +60,12 @@ def test_an_output_without_words_has_no_precision_and_is_worth_nothing():
     assert (overlap.precision, overlap.recall, overlap.f1) == (None, 0.0, 0.0)
 
 
-@pytest.mark.parametrize("words", [["a"] * 25_000, ["a"] * (MAX_WORDS + 1)])
-def test_texts_too_long_to_be_put_in_order_have_no_rouge_l(words):
-    other = ["b"] * 25_000
-
-    assert rouge_l(words, other) is None
+def test_texts_too_long_to_be_put_in_order_have_no_rouge_l():
+    assert rouge_l(["a"] * 25_000, ["b"] * 25_000) is None
 
 
 def test_long_texts_that_are_the_same_have_one():
-    words = ["a", "b"] * MAX_WORDS
+    words = ["a", "b"] * 12_500
 
     overlaps = rouge_l(words, list(words))
 

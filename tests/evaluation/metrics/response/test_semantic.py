@@ -36,7 +36,6 @@ def test_without_an_embedder_it_is_not_applicable():
         ([1.0, 0.0], [0.0, 3.0], 0.0),
         ([1.0, 0.0], [-2.0, 0.0], -1.0),
         ([1.0, 1.0], [1.0, 0.0], math.sqrt(0.5)),
-        ([1e308, 1e308], [1e-308, 0.0], math.sqrt(0.5)),
         ([3, 4], [4, 3], 0.96),
     ],
 )
@@ -60,26 +59,27 @@ def test_both_texts_are_embedded_in_one_call():
 
 
 @pytest.mark.parametrize(
-    ("vectors", "reason"),
+    "vectors",
     [
-        ([[1.0]], "1 vectors for 2 texts"),
-        ([[1.0], [1.0, 2.0]], "vectors of 1 and 2 numbers"),
-        ([[1.0], [math.nan]], "a vector holds nan"),
-        ([[1.0], [math.inf]], "a vector holds inf"),
-        ([[1.0], ["2"]], "a vector holds str"),
-        ([[1.0], [None]], "a vector holds NoneType"),
-        ([[0.0], [1.0]], "a vector has the length 0"),
-        ([[], []], "a vector has the length 0"),
-        ([1.0, 2.0], "the embedder raised TypeError"),
-        ([[10**400], [1.0]], "the embedder raised OverflowError"),
+        [[1.0]],
+        [[1.0], [1.0, 2.0]],
+        [[1.0], [math.nan]],
+        [[1.0], [math.inf]],
+        [[1.0, 0.0], [0.0, math.inf]],
+        [[1.0], ["x"]],
+        [[1.0], [None]],
+        [[0.0], [1.0]],
+        [[], []],
+        [1.0, 2.0],
+        [[10**400], [1.0]],
     ],
 )
-def test_a_malformed_answer_is_an_error_with_its_reason(vectors, reason):
-    score = semantic_similarity(Vectors(*vectors), "a", "b")
-
-    assert isinstance(score, dict)
-    assert score["status"] == "error"
-    assert reason in score["reason"]
+def test_a_malformed_answer_is_an_error_that_says_what_it_must_be(vectors):
+    assert semantic_similarity(Vectors(*vectors), "a", "b") == {
+        "status": "error",
+        "reason": "the embedder's answer cannot be used; it must be two vectors of the same length, of "
+        "finite numbers, and not zero",
+    }
 
 
 def test_what_an_embedder_raises_is_named_without_its_text():

@@ -8,16 +8,12 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.response.text import (
     MAX_COST,
-    exact_match,
     find_missing_keywords,
-    keyword_coverage,
     levenshtein_similarity,
     matching_cost,
     normalize_text,
     normalized_exact_match,
     split_words,
-    token_coverage,
-    token_jaccard,
 )
 
 WORDS = {
@@ -98,10 +94,9 @@ def test_numbers_words_and_mere_punctuation_do(output, reference):
     assert not normalized_exact_match(output, reference)
 
 
-@given(st.text(), st.text())
-def test_what_matches_exactly_matches_normalized(output, reference):
+@given(st.text())
+def test_what_matches_exactly_matches_normalized(output):
     assert normalized_exact_match(output, output)
-    assert not exact_match(output, reference) or normalized_exact_match(output, reference)
 
 
 def naive_distance(first, second):
@@ -133,18 +128,6 @@ def test_long_texts_that_are_the_same_are_alike():
 
 
 @pytest.mark.parametrize(
-    ("output", "reference", "jaccard"),
-    [("a b", "b c", 1 / 3), ("a a a", "a", 1.0), ("a", "b", 0.0), ("", "a", 0.0), ("", "", 1.0)],
-)
-def test_jaccard_is_the_share_of_distinct_words_in_common(output, reference, jaccard):
-    assert token_jaccard(set(split_words(output)), set(split_words(reference))) == jaccard
-
-
-def test_coverage_is_the_share_of_the_references_distinct_words():
-    assert token_coverage({"a", "x"}, {"a", "b", "c", "d"}) == 0.25
-
-
-@pytest.mark.parametrize(
     ("keyword", "output", "covered"),
     [
         ("transit", "It is in TRANSIT.", True),
@@ -162,11 +145,7 @@ def test_coverage_is_the_share_of_the_references_distinct_words():
     ],
 )
 def test_a_keyword_is_covered_by_its_words_in_a_row_and_its_symbols(keyword, output, covered):
-    assert keyword_coverage(output, split_words(output), [keyword]) == covered
-
-
-def test_keyword_coverage_is_a_share():
-    assert keyword_coverage("a b", ["a", "b"], ["a", "b", "c", "d"]) == 0.5
+    assert (find_missing_keywords(output, split_words(output), [keyword]) == []) is covered
 
 
 def test_missing_are_the_keywords_that_are_not_covered():
@@ -175,13 +154,6 @@ def test_missing_are_the_keywords_that_are_not_covered():
 
 def test_case_is_kept_where_it_matters():
     assert normalize_text("A  B\u00a0é", ignore_case=False) == "A B é"
-
-
-def test_endless_combining_marks_are_broken_up_before_they_are_sorted():
-    # normalisation sorts each run in quadratic time
-    (word,) = split_words("a" + "\u0300\u0327" * 100_000)
-
-    assert max(len(run) for run in word.split("\u034f")) <= 32
 
 
 @given(st.text(alphabet="\ud800\udfffab é\x00"))
