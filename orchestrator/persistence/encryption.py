@@ -9,6 +9,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from orchestrator.errors import StoreError
+from orchestrator.persistence.serializer import CIPHER
 
 _NONCE_BYTES: Final = 12
 
@@ -20,19 +21,19 @@ class AesGcm:
         """Takes a key of 16, 24 or 32 bytes."""
         self._aes = AESGCM(key)
 
-    def encrypt(self, data: bytes) -> bytes:
-        """Encrypts bytes. The result is a new nonce, then the ciphertext with its tag."""
+    def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
+        """Encrypts bytes. Returns the cipher's name, and a new nonce with the ciphertext and its tag."""
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._aes.encrypt(nonce, data, None)
+        return CIPHER, nonce + self._aes.encrypt(nonce, plaintext, None)
 
-    def decrypt(self, data: bytes) -> bytes:
-        """Decrypts bytes.
+    def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:  # noqa: ARG002 - LangGraph's
+        """Decrypts bytes; those of another cipher have no valid tag.
 
         Raises:
             StoreError: The key is another one, or the bytes were changed.
         """
         try:
-            return self._aes.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], None)
+            return self._aes.decrypt(ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:], None)
         except (InvalidTag, ValueError) as error:  # ValueError: too short for a nonce
             raise StoreError(
                 "the store cannot be decrypted: the key is another one, or what is stored was changed; "

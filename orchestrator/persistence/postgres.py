@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from typing import Final, cast
@@ -12,16 +11,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.postgres_locks import SessionLocks
-from orchestrator.persistence.serializer import SeparateText, StrictSerializer
-from orchestrator.persistence.versions import next_version
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, Labels, LatestCheckpoint
+from orchestrator.persistence.postgres_locks import SessionLocks, poll
+from orchestrator.persistence.serializer import SeparateText
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, LatestCheckpoint, RunSaver
 from orchestrator.state.plain_values import format_one_line
 
 _CONNECT_S: Final = 10
@@ -81,18 +80,17 @@ class StorePool(ConnectionPool[Connection[DictRow]]):
             raise
 
 
-class PostgresRunSaver(PostgresSaver):
+class PostgresRunSaver(RunSaver, PostgresSaver):
     """LangGraph's saver with strict reading and short versions.
 
     PostgresSaver writes texts into the JSON of every checkpoint. There they could not be encrypted or hold
     NUL, and would be stored again with each checkpoint. Here they are stored like all other values.
     """
 
-    def __init__(self, pool: StorePool, locks: SessionLocks, serde: StrictSerializer) -> None:
+    def __init__(self, pool: StorePool, locks: SessionLocks, serde: SerializerProtocol) -> None:
         """Takes an open pool and the locks of the same database."""
         super().__init__(pool, serde=serde)
-        self.labels = Labels()
-        self.locks = locks
+        self.locks: SessionLocks = locks
         self._pool = pool
         # PostgresSaver lends its one connection to one caller at a time; a pool lends one to each.
         self.lock = nullcontext()  # type: ignore[assignment]
@@ -111,11 +109,7 @@ class PostgresRunSaver(PostgresSaver):
         # The versions of all texts: a thread that another saver began has its texts in the JSON until now.
         versions = {name: checkpoint["channel_versions"][name] for name in texts}
         separated = Checkpoint(**{**checkpoint, "channel_values": {**values, **texts}})
-        return super().put(config, separated, self.labels.add_to(metadata), {**new_versions, **versions})
-
-    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
-        """Returns a short version."""
-        return next_version(current)
+        return super().put(config, separated, metadata, {**new_versions, **versions})
 
     def list_latest(self) -> list[LatestCheckpoint]:
         """Lists the latest checkpoint of every thread, the newest first."""
@@ -135,7 +129,9 @@ class PostgresRunSaver(PostgresSaver):
 
 
 @contextmanager
-def open_postgres(url: str, name: str, serde: StrictSerializer, *, make: bool) -> Iterator[PostgresRunSaver]:
+def open_postgres(
+    url: str, name: str, serde: SerializerProtocol, *, make: bool
+) -> Iterator[PostgresRunSaver]:
     """Opens a database.
 
     Args:
@@ -194,12 +190,9 @@ def _stored_version(connection: Connection[DictRow]) -> int | None:
 @contextmanager
 def _setup_lock(connection: Connection[DictRow], name: str) -> Iterator[None]:
     """Excludes other processes that create the tables at the same moment."""
-    deadline = time.monotonic() + _SETUP_S
     # Polled: a session that waits inside the database blocks the CREATE INDEX CONCURRENTLY of the setup.
-    while not _try_setup_lock(connection):
-        if time.monotonic() > deadline:
-            raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
-        time.sleep(0.05)
+    if not poll(lambda: _try_setup_lock(connection), _SETUP_S):
+        raise StoreError(f"{name} is being set up by another process for more than {_SETUP_S:.0f} s")
     try:
         yield
     finally:

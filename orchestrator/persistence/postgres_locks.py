@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -44,12 +44,7 @@ class SessionLocks:
 
     def acquire(self, thread_id: str, *, wait: bool) -> bool:
         """Locks a thread; see ``ThreadLocks``."""
-        deadline = time.monotonic() + (_DEAD_SESSION_S if wait else 0)
-        while not self._try_acquire(thread_id):
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(_POLL_S)
-        return True
+        return poll(lambda: self._try_acquire(thread_id), _DEAD_SESSION_S if wait else 0)
 
     def release(self, thread_id: str) -> None:
         """Releases a lock that was acquired."""
@@ -135,20 +130,22 @@ class SessionLocks:
 
     def _reacquire(self, thread_id: str) -> bool:
         # The session that was cut holds the lock until the server has noticed.
-        deadline = time.monotonic() + _DEAD_SESSION_S
-        while not (is_free := self._execute(_LOCK, thread_id)) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-        return is_free
+        return poll(lambda: self._execute(_LOCK, thread_id), _DEAD_SESSION_S)
 
     def _execute(self, statement: str, thread_id: str) -> bool:
         if self._connection is None:
-            self._connection = self._connect()
+            self._connection = psycopg.connect(
+                self._url, autocommit=True, row_factory=dict_row, connect_timeout=self._connect_s
+            )
             for setting in _KEEPALIVES:
                 self._connection.execute(f"SET {setting}".encode())
         row = self._connection.execute(statement.encode(), (lock_number(thread_id),)).fetchone()
         return row is not None and bool(row["done"])
 
-    def _connect(self) -> Connection[DictRow]:
-        return psycopg.connect(
-            self._url, autocommit=True, row_factory=dict_row, connect_timeout=self._connect_s
-        )
+
+def poll(attempt: Callable[[], bool], seconds: float) -> bool:
+    """Repeats an attempt until it succeeds or the time is over. Returns whether it succeeded."""
+    deadline = time.monotonic() + seconds
+    while not (is_done := attempt()) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    return is_done

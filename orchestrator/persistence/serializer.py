@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import ormsgpack
-from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.base import CipherProtocol, SerializerProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
-_CIPHER: Final = "aesgcm"
+CIPHER: Final = "aesgcm"
 _KEY_BYTES: Final = (16, 24, 32)
 _KINDS: Final = frozenset({"null", "bytes", "bytearray", "msgpack"})
-
-
-class Cipher(Protocol):
-    """Encrypts bytes."""
-
-    def encrypt(self, data: bytes) -> bytes:
-        """Encrypts bytes."""
-        ...
-
-    def decrypt(self, data: bytes) -> bytes:
-        """Decrypts bytes; raises StoreError if the key is another one or the bytes were changed."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +33,38 @@ class StrictSerializer(SerializerProtocol):
     constructors are refused.
     """
 
-    def __init__(self, cipher: Cipher | None = None) -> None:
-        """Encrypts if there is a cipher. Values that were stored without one can still be read."""
+    def __init__(self) -> None:
         # None: only the types that LangGraph lists as safe. Its default imports any class and warns.
         self._plain = JsonPlusSerializer(allowed_msgpack_modules=None)
-        self._cipher = cipher
 
     def dumps_typed(self, obj: object) -> tuple[str, bytes]:
         """Serialises a value to its kind and its bytes."""
-        kind, data = self._plain.dumps_typed(obj.text if isinstance(obj, SeparateText) else obj)
-        return (kind, data) if self._cipher is None else (f"{kind}+{_CIPHER}", self._cipher.encrypt(data))
+        return self._plain.dumps_typed(obj.text if isinstance(obj, SeparateText) else obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> object:
         """Deserialises a value.
 
         Raises:
-            StoreError: The value is encrypted, and there is no key or another one.
+            StoreError: The value is encrypted, and there is no key.
             BrokenRunError: This program did not write the value.
         """
-        stored_kind, content = data
-        kind, _, cipher = str(stored_kind).partition("+")  # SQLite columns can hold any type
-        if kind not in _KINDS or cipher not in ("", _CIPHER):
+        kind = data[0]
+        if str(kind).endswith(f"+{CIPHER}"):
+            raise StoreError(f"the store is encrypted; give its key in {KEY_VARIABLE}")
+        if kind not in _KINDS:
             raise BrokenRunError(
-                f"the store holds a value of a kind that is not read ({stored_kind!r:.40}); "
+                f"the store holds a value of a kind that is not read ({kind!r:.40}); "
                 "restore it, or delete the run"
             )
-        if cipher:
-            content = self._decrypt(content)
         try:
-            return self._plain.loads_typed((kind, content))
+            return self._plain.loads_typed(data)
         except ormsgpack.MsgpackDecodeError as error:
             raise BrokenRunError(
                 f"the store holds a value that is broken ({error}); restore it, or delete the run"
             ) from error
 
-    def _decrypt(self, content: bytes) -> bytes:
-        if self._cipher is None:
-            raise StoreError(f"the store is encrypted; give its key in {KEY_VARIABLE}")
-        return self._cipher.decrypt(content)
 
-
-def build_serializer(encryption_key: str | None) -> StrictSerializer:
+def build_serializer(encryption_key: str | None) -> SerializerProtocol:
     """Builds the serialiser of a store.
 
     Args:
@@ -94,10 +74,11 @@ def build_serializer(encryption_key: str | None) -> StrictSerializer:
         ConfigurationError: The key has another length, or the package cryptography is not installed.
     """
     key = os.environ.get(KEY_VARIABLE) if encryption_key is None else encryption_key
-    return StrictSerializer(None if key is None else _build_cipher(key))
+    plain = StrictSerializer()
+    return plain if key is None else EncryptedSerializer(_build_cipher(key), plain)
 
 
-def _build_cipher(key: str) -> Cipher:
+def _build_cipher(key: str) -> CipherProtocol:
     data = key.encode("utf-8", "surrogateescape")
     if len(data) not in _KEY_BYTES:
         raise ConfigurationError(

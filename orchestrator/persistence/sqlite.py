@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.serializer import StrictSerializer
 from orchestrator.persistence.sqlite_locks import FileLocks
-from orchestrator.persistence.versions import next_version
-from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, Labels, LatestCheckpoint
+from orchestrator.runs.index import LATEST_CHECKPOINTS_SQL, LatestCheckpoint, RunSaver
 from orchestrator.state.plain_values import format_one_line
 
-_HEADER: Final = b"SQLite format 3\0"
 _KEY_COLUMNS: Final = frozenset({"thread_id", "checkpoint_ns", "checkpoint_id"})
 _TABLES: Final = {
     "checkpoints": _KEY_COLUMNS | {"parent_checkpoint_id", "type", "checkpoint", "metadata"},
@@ -39,13 +34,12 @@ _IS_LATEST_SQL: Final = """
 """
 
 
-class SqliteRunSaver(SqliteSaver):
+class SqliteRunSaver(RunSaver, SqliteSaver):
     """LangGraph's saver with strict reading, short versions, and a rollback of writes that fail."""
 
-    def __init__(self, connection: sqlite3.Connection, file: Path, serde: StrictSerializer) -> None:
+    def __init__(self, connection: sqlite3.Connection, file: Path, serde: SerializerProtocol) -> None:
         """Takes a connection that works from any thread."""
         super().__init__(connection, serde=serde)
-        self.labels = Labels()
         self.locks = FileLocks(file)
         self._name = str(file)
 
@@ -58,13 +52,14 @@ class SqliteRunSaver(SqliteSaver):
         Raises:
             StoreLostError: In place of SQLite's errors.
         """
-        with self.lock, self._convert_errors(), closing(self._open_cursor()) as cursor:
+        with self.lock, self._convert_errors(), closing(self.conn.cursor()) as cursor:
             try:
                 yield cursor
                 if transaction:
                     self.conn.commit()
             except BaseException:
-                self._roll_back()
+                with suppress(sqlite3.Error):  # a lost connection has already dropped what was not committed
+                    self.conn.rollback()
                 raise
 
     @contextmanager
@@ -75,30 +70,6 @@ class SqliteRunSaver(SqliteSaver):
             raise StoreLostError(
                 f"{self._name} failed ({format_one_line(error)}); fix that, then try again or resume"
             ) from error
-
-    def _open_cursor(self) -> sqlite3.Cursor:
-        self.setup()
-        return self.conn.cursor()
-
-    def _roll_back(self) -> None:
-        try:
-            self.conn.rollback()
-        except sqlite3.Error:  # a lost connection has already dropped what was not committed
-            return
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Stores a checkpoint."""
-        return super().put(config, checkpoint, self.labels.add_to(metadata), new_versions)
-
-    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
-        """Returns a short version."""
-        return next_version(current)
 
     def list_latest(self) -> list[LatestCheckpoint]:
         """Lists the latest checkpoint of every thread, the newest first."""
@@ -119,7 +90,7 @@ class SqliteRunSaver(SqliteSaver):
 
 @contextmanager
 def open_sqlite(
-    file: Path, serde: StrictSerializer, *, make: bool, private: bool
+    file: Path, serde: SerializerProtocol, *, make: bool, private: bool
 ) -> Iterator[SqliteRunSaver]:
     """Opens a file.
 
@@ -132,10 +103,13 @@ def open_sqlite(
     Raises:
         StoreError: The file is missing, cannot be opened, or holds something else. It was not changed.
     """
-    _check_file_type(file)
+    # Before anything is opened, because opening a pipe would block.
+    if file.exists() and not file.is_file():
+        raise StoreError(f"{file} is no file; give another path")
     if make:
         _create_file(file, with_folder=private)
-    _check_header(file)
+    elif not file.exists():
+        raise StoreError(f"there is no {file}; give the path of the run's store")
     with closing(_connect(file)) as connection:
         _check_tables(connection, file, make=make)
         saver = SqliteRunSaver(connection, file, serde)
@@ -147,18 +121,6 @@ def open_sqlite(
         yield saver
 
 
-def _check_file_type(file: Path) -> None:
-    """Refuses anything but a regular file; opening a pipe would block."""
-    try:
-        mode = file.stat().st_mode
-    except OSError:  # a missing file; other errors are reported when it is opened
-        return
-    except ValueError:
-        raise StoreError(f"{str(file)!r:.80} names no file; give another path") from None
-    if not stat.S_ISREG(mode):
-        raise StoreError(f"{file} is no file; give another path")
-
-
 def _create_file(file: Path, *, with_folder: bool) -> None:
     try:
         if with_folder:
@@ -167,18 +129,6 @@ def _create_file(file: Path, *, with_folder: bool) -> None:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from error
-
-
-def _check_header(file: Path) -> None:
-    try:
-        with file.open("rb") as stream:
-            header = stream.read(len(_HEADER))
-    except FileNotFoundError:
-        raise StoreError(f"there is no {file}; give the path of the run's store") from None
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read ({error.strerror}); give another path") from error
-    if header not in (b"", _HEADER):
-        raise StoreError(f"{file} is no SQLite database; give another path")
 
 
 def _create_tables(saver: SqliteRunSaver) -> None:

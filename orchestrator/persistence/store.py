@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
 from orchestrator.errors import ConfigurationError, StoreError
-from orchestrator.persistence.serializer import StrictSerializer, build_serializer
-from orchestrator.runs.arguments import check_labels
+from orchestrator.persistence.serializer import build_serializer
 from orchestrator.runs.history import History
+from orchestrator.state.plain_values import plain_json
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
@@ -50,13 +52,8 @@ class Store:
         return History(self.saver, self.where)
 
     def keep(self, command: Mapping[str, object]) -> None:
-        """Stores JSON values with every checkpoint from now on; ``history.command`` reads them.
-
-        Raises:
-            ConfigurationError: The values are not JSON, or contain a text that PostgreSQL cannot store.
-        """
-        check_labels(command)
-        self.saver.labels.command = dict(command)
+        """Stores values as JSON with every checkpoint from now on; ``history.command`` reads them."""
+        self.saver.command = {name: plain_json(value) for name, value in command.items()}
 
 
 def default_path() -> Path:
@@ -106,7 +103,7 @@ def open_store(
 
 
 @contextmanager
-def _open_postgres(url: str, serde: StrictSerializer, *, make: bool) -> Iterator[Store]:
+def _open_postgres(url: str, serde: SerializerProtocol, *, make: bool) -> Iterator[Store]:
     name = _hide_password(url)
     try:
         from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra

@@ -82,19 +82,16 @@ async def _step_checkpoints(
     saver: BaseCheckpointSaver[str], thread_id: str
 ) -> AsyncIterator[tuple[int, RunnableConfig]]:
     """Yields the checkpoints of the latest run on a thread with their current step, the newest first."""
-    latest: CheckpointTuple | None = None
+    latest = await saver.aget_tuple(checkpoint_config(thread_id))
+    if latest is None:
+        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; give one that is")
+    if problem := schema_problem(thread_id, cast("Mapping[str, object]", latest.metadata)):
+        raise ResumeError(problem)
     async for checkpoint in _walk_back(saver, thread_id):
-        if latest is None:
-            latest = checkpoint
-            _check_version(thread_id, latest)
-        elif _is_earlier_run(checkpoint, latest):
-            return
         values = checkpoint.checkpoint["channel_values"]
         index = values.get("current_step_index")
         if values.get("status") == "executing" and isinstance(index, int):
             yield index, checkpoint.config
-    if latest is None:
-        raise ResumeError(f"thread {thread_id!r:.80} is not in this store; give one that is")
 
 
 async def _walk_back(saver: BaseCheckpointSaver[str], thread_id: str) -> AsyncIterator[CheckpointTuple]:
@@ -110,17 +107,6 @@ async def _walk_back(saver: BaseCheckpointSaver[str], thread_id: str) -> AsyncIt
         if checkpoint.parent_config is None:
             return
         expected_id = checkpoint.parent_config["configurable"]["checkpoint_id"]
-
-
-def _is_earlier_run(checkpoint: CheckpointTuple, latest: CheckpointTuple) -> bool:
-    # With durability="exit", a run stores no input checkpoint that separates it from the run before.
-    values, latest_values = checkpoint.checkpoint["channel_values"], latest.checkpoint["channel_values"]
-    return values.get("status") in ("success", "failed") or values.get("task") != latest_values.get("task")
-
-
-def _check_version(thread_id: str, checkpoint: CheckpointTuple) -> None:
-    if problem := schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata)):
-        raise ResumeError(problem)
 
 
 async def _read_state(graph: Graph, config: RunnableConfig) -> OrchestratorState:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import CheckpointTuple
 
-from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
+from orchestrator.errors import BrokenRunError, StoreError
 from orchestrator.runs.arguments import check_filters, check_retention
-from orchestrator.runs.index import LatestCheckpoint, checkpoint_config, open_index, read_command
+from orchestrator.runs.index import LatestCheckpoint, RunSaver, checkpoint_config, read_command
 from orchestrator.runs.locks import lock_for_delete
 from orchestrator.runs.reader import Reader
 from orchestrator.runs.summary import (
@@ -53,16 +52,12 @@ class StoredRun:
 
 
 class History:
-    """The runs that a saver stores.
+    """The runs in a store."""
 
-    The savers of ``open_store`` list them with one query. For other savers, every checkpoint is read.
-    """
-
-    def __init__(self, saver: BaseCheckpointSaver[str], name: str = "this store") -> None:
-        """Takes any LangGraph saver with sync methods, and the name of the store for messages."""
+    def __init__(self, saver: RunSaver, name: str) -> None:
+        """Takes the saver of the store, and the name of the store for messages."""
         self._saver = saver
         self._name = name
-        self._index = open_index(saver)
         self._reader = Reader(saver)
 
     def runs(
@@ -85,13 +80,17 @@ class History:
             ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
-        check_filters(status, since, task, limit)
+        check_filters(status, since, limit)
         text = "" if task is None else task.casefold()
         matches: list[RunSummary] = []
         for _, run in self._list_runs():
             if limit is not None and len(matches) >= limit:
                 break
-            if status in (None, run.status) and text in run.task.casefold() and _is_since(run, since):
+            if (
+                status in (None, run.status)
+                and text in run.task.casefold()
+                and (since is None or run.updated >= since)
+            ):
                 matches.append(run)
         return matches
 
@@ -99,15 +98,11 @@ class History:
         """Returns the summary of a run, or None if there is no such run.
 
         Raises:
-            StoreError: The thread id is not accepted, or the store cannot be read.
+            ConfigurationError: The thread id is not accepted.
+            StoreError: The store cannot be read.
         """
-        _check_name(thread_id)
-        try:
-            with convert_read_errors(thread_id):
-                checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
-                return None if checkpoint is None else self._reader.read_summary(thread_id, checkpoint)
-        except BrokenRunError:
-            return unreadable_summary(thread_id, None)
+        check_thread_id(thread_id)
+        return self._read_summary(thread_id)
 
     def show(self, thread_id: str) -> StoredRun:
         """Returns a run with its whole state.
@@ -142,7 +137,7 @@ class History:
         """
         with suppress(BrokenRunError):
             self._read_checkpoint(thread_id)
-        with lock_for_delete(self._saver, thread_id, wait=True) as is_locked:
+        with lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
             if not is_locked:
                 raise StoreError(
                     f"thread {thread_id!r:.80} is being run, by this process or another; "
@@ -166,72 +161,39 @@ class History:
             StoreError: The store cannot be read or written.
         """
         check_retention(keep_last, older_than)
-        limit = _latest_to_delete(older_than)
+        now = datetime.now(UTC)
         ended = [(latest, run) for latest, run in self._list_runs() if run.status in ENDED]
-        old = [latest for latest, run in ended[keep_last or 0 :] if run.updated < limit]
+        old = [
+            latest
+            for latest, run in ended[keep_last or 0 :]
+            if older_than is None or now - run.updated > older_than
+        ]
         return [latest.thread_id for latest in old if self._delete_unchanged(latest)]
 
     def _delete_unchanged(self, latest: LatestCheckpoint) -> bool:
         """Deletes a thread, unless a new run on it has begun meanwhile."""
-        with lock_for_delete(self._saver, latest.thread_id, wait=False) as is_locked:
-            return is_locked and self._index.delete_unchanged(latest)
+        with lock_for_delete(self._saver.locks, latest.thread_id, wait=False) as is_locked:
+            return is_locked and self._saver.delete_unchanged(latest)
 
     def _list_runs(self) -> Iterator[tuple[LatestCheckpoint, RunSummary]]:
-        for latest in self._index.list_latest():
-            summary = self._read_summary(latest)
+        for latest in self._saver.list_latest():
+            summary = self._read_summary(latest.thread_id, latest.checkpoint_id)
             if summary is not None:
                 yield latest, summary
 
-    def _read_summary(self, latest: LatestCheckpoint) -> RunSummary | None:
+    def _read_summary(self, thread_id: str, checkpoint_id: str | None = None) -> RunSummary | None:
         """Reads a summary, or None if the thread is not a run or was deleted meanwhile."""
         try:
-            with convert_read_errors(latest.thread_id):
-                checkpoint = self._saver.get_tuple(_config_of(latest))
-                if checkpoint is None:
-                    return None
-                summary = self._reader.read_summary(latest.thread_id, checkpoint)
+            with convert_read_errors(thread_id):
+                checkpoint = self._saver.get_tuple(checkpoint_config(thread_id, checkpoint_id=checkpoint_id))
+                return None if checkpoint is None else self._reader.read_summary(thread_id, checkpoint)
         except BrokenRunError:
-            summary = unreadable_summary(latest.thread_id, None)
-        # A run that is deleted while it is read looks like one without a plan, or like a broken one.
-        is_complete = summary is not None and summary.steps_planned > 0
-        return summary if is_complete or self._exists(latest) else None
-
-    def _exists(self, latest: LatestCheckpoint) -> bool:
-        try:
-            with convert_read_errors(latest.thread_id):
-                return self._saver.get_tuple(_config_of(latest)) is not None
-        except BrokenRunError:
-            return True
+            return unreadable_summary(thread_id, None)
 
     def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
-        _check_name(thread_id)
+        check_thread_id(thread_id)
         with convert_read_errors(thread_id):
             checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
             if checkpoint is not None and is_run(checkpoint):
                 return checkpoint
         raise StoreError(f"thread {thread_id!r:.80} is not in {self._name}; give one that is")
-
-
-def _config_of(latest: LatestCheckpoint) -> RunnableConfig:
-    return checkpoint_config(latest.thread_id, checkpoint_id=latest.checkpoint_id)
-
-
-def _check_name(thread_id: object) -> None:
-    try:
-        check_thread_id(thread_id)
-    except ConfigurationError as error:
-        raise StoreError(str(error)) from None
-
-
-def _latest_to_delete(older_than: timedelta | None) -> datetime:
-    """Returns the time since which runs are kept."""
-    if older_than is None:
-        return datetime.max.replace(tzinfo=UTC)
-    try:
-        return datetime.now(UTC) - older_than
-    except OverflowError:  # before the year 1
-        return datetime.min.replace(tzinfo=UTC)
-
-
-def _is_since(run: RunSummary, since: datetime | None) -> bool:
-    return since is None or run.updated >= since

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Protocol, cast, runtime_checkable
+from dataclasses import dataclass
+from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+
+from orchestrator.runs.locks import ThreadLocks
+from orchestrator.runs.versions import next_version
 
 _COMMAND: Final = "orchestrator_command"
 LATEST_CHECKPOINTS_SQL: Final = """
@@ -24,47 +28,40 @@ class LatestCheckpoint:
     checkpoint_id: str
 
 
-@runtime_checkable
-class ThreadIndex(Protocol):
-    """A saver that lists its threads with one query."""
+class RunSaver(BaseCheckpointSaver[str], ABC):
+    """Base class of the stores' savers. They list their threads, lock them, and label checkpoints.
 
+    Attributes:
+        locks: The locks on the threads.
+        command: The command that a command line stores with each checkpoint.
+    """
+
+    locks: ThreadLocks
+    command: Mapping[str, object] | None = None
+
+    @abstractmethod
     def list_latest(self) -> list[LatestCheckpoint]:
         """Lists the latest checkpoint of every thread, the newest first."""
-        ...
 
+    @abstractmethod
     def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
         """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
-        ...
 
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Stores a checkpoint with the command."""
+        label = {} if self.command is None else {_COMMAND: self.command}
+        labelled = cast("CheckpointMetadata", {**metadata, **label})
+        return super().put(config, checkpoint, labelled, new_versions)
 
-@dataclass(frozen=True, slots=True)
-class ScanningIndex:
-    """The same for any saver, by reading every checkpoint."""
-
-    saver: BaseCheckpointSaver[str]
-
-    def list_latest(self) -> list[LatestCheckpoint]:
-        """Lists the latest checkpoint of every thread, the newest first."""
-        ids: dict[str, str] = {}
-        for checkpoint in self.saver.list(None):
-            place = checkpoint.config["configurable"]
-            if place["checkpoint_ns"] == "":
-                ids[place["thread_id"]] = max(ids.get(place["thread_id"], ""), place["checkpoint_id"])
-        latest = [LatestCheckpoint(thread_id, checkpoint_id) for thread_id, checkpoint_id in ids.items()]
-        return sorted(latest, key=lambda checkpoint: checkpoint.checkpoint_id, reverse=True)
-
-    def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
-        """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
-        current = self.saver.get_tuple(checkpoint_config(latest.thread_id))
-        if current is None or current.config["configurable"]["checkpoint_id"] != latest.checkpoint_id:
-            return False
-        self.saver.delete_thread(latest.thread_id)
-        return True
-
-
-def open_index(saver: BaseCheckpointSaver[str]) -> ThreadIndex:
-    """Returns the saver itself if it is an index, else a ``ScanningIndex`` over it."""
-    return saver if isinstance(saver, ThreadIndex) else ScanningIndex(saver)
+    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
+        """Returns a short version."""
+        return next_version(current)
 
 
 def checkpoint_config(
@@ -73,19 +70,6 @@ def checkpoint_config(
     """Builds the config that names one checkpoint; without an id, the latest of the thread."""
     by_id = {} if checkpoint_id is None else {"checkpoint_id": checkpoint_id}
     return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": namespace, **by_id})
-
-
-@dataclass(slots=True)
-class Labels:
-    """The command that a command line stores with each checkpoint."""
-
-    command: Mapping[str, object] | None = field(default=None)
-
-    def add_to(self, metadata: CheckpointMetadata) -> CheckpointMetadata:
-        """Returns the metadata with the command."""
-        if self.command is None:
-            return metadata
-        return cast("CheckpointMetadata", {**metadata, _COMMAND: dict(self.command)})
 
 
 def read_command(metadata: Mapping[str, object]) -> Mapping[str, object] | None:

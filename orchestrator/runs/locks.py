@@ -67,8 +67,8 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
 
 
 @contextmanager
-def lock_for_delete(saver: object, thread_id: str, *, wait: bool) -> Iterator[bool]:
-    """Holds the lock of a thread while it is deleted. Does nothing if the saver has no locks.
+def lock_for_delete(locks: ThreadLocks, thread_id: str, *, wait: bool) -> Iterator[bool]:
+    """Holds the lock of a thread while it is deleted.
 
     Yields:
         False if the thread is being run.
@@ -76,15 +76,12 @@ def lock_for_delete(saver: object, thread_id: str, *, wait: bool) -> Iterator[bo
     Raises:
         StoreError: The store cannot be reached.
     """
-    if not isinstance(saver, LockingSaver):
-        yield True
-        return
-    is_locked = saver.locks.acquire(thread_id, wait=wait)
+    is_locked = locks.acquire(thread_id, wait=wait)
     try:
         yield is_locked
     finally:
         if is_locked:
-            saver.locks.release(thread_id)
+            locks.release(thread_id)
 
 
 @dataclass(slots=True)

@@ -54,26 +54,21 @@ def decide_resumption(
         BrokenRunError: The thread does not hold the state of a run.
     """
     with convert_read_errors(thread_id):
-        return _decide(thread_id, snapshot, answer, now, max_retries)
-
-
-def _decide(
-    thread_id: str, snapshot: StateSnapshot, answer: object, now: datetime, max_retries: int
-) -> Resumption:
-    state, branches = _resumable_state(thread_id, snapshot, max_retries), tuple(_branch_states(snapshot))
-    waiting = _open_questions(snapshot, state)
-    if not waiting:
-        if answer is not None:
-            raise ResumeError(
-                f"thread {thread_id!r:.80} has no question that waits for an answer; resume it without one"
-            )
-        return Resumption(state, None, branches)
-    interrupt, question = waiting[0]
-    asked: OrchestratorState = {**state, "question": question}
-    if answer is None:
-        return Resumption(asked, _input_without_answer(snapshot, interrupt, question, now), branches)
-    command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
-    return Resumption(asked, command, branches)
+        state, branches = _resumable_state(thread_id, snapshot, max_retries), tuple(_branch_states(snapshot))
+        waiting = _open_questions(snapshot, state)
+        if not waiting:
+            if answer is not None:
+                raise ResumeError(
+                    f"thread {thread_id!r:.80} has no question that waits for an answer; "
+                    "resume it without one"
+                )
+            return Resumption(state, None, branches)
+        interrupt, question = waiting[0]
+        asked: OrchestratorState = {**state, "question": question}
+        if answer is None:
+            return Resumption(asked, _input_without_answer(snapshot, interrupt, question, now), branches)
+        command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
+        return Resumption(asked, command, branches)
 
 
 def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:

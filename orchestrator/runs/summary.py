@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.constants import START
@@ -20,14 +20,7 @@ from orchestrator.state.usage import Usage
 
 StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
 
-STATUSES: Final[tuple[StoredStatus, ...]] = (
-    "planning",
-    "executing",
-    "waiting",
-    "success",
-    "failed",
-    "unreadable",
-)
+STATUSES: Final[tuple[StoredStatus, ...]] = get_args(StoredStatus)
 ENDED: Final[frozenset[StoredStatus]] = frozenset({"success", "failed"})
 
 

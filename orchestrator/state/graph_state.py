@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import add
-from typing import Annotated, Final, Literal, NotRequired
+from typing import Annotated, Final, Literal, NotRequired, get_args
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
@@ -141,13 +141,8 @@ class OrchestratorState(TypedDict):
     usage: Usage
 
 
-ADDED_TO: Final[tuple[Literal["plan", "declared", "context", "results", "warnings"], ...]] = (
-    "plan",
-    "declared",
-    "context",
-    "results",
-    "warnings",
-)
+AddedField = Literal["plan", "declared", "context", "results", "warnings"]
+ADDED_TO: Final[tuple[AddedField, ...]] = get_args(AddedField)
 """The fields that are stored as their updates. A single checkpoint does not contain them."""
 
 

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError, StoreLostError
+from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -90,7 +90,7 @@ def test_a_store_that_is_not_to_be_made_is_not(tmp_path):
 @pytest.mark.parametrize(
     ("fill", "sentence"),
     [
-        (lambda path: path.write_text("dear diary"), "is no SQLite database"),
+        (lambda path: path.write_text("dear diary"), r"cannot be used as a store \(file is not a database\)"),
         (other_program, "is a database of another program"),
         (other_checkpoints("checkpoints"), "is a database of another program"),
         (other_checkpoints("checkpoints", "writes"), "is a database of another program"),
@@ -110,11 +110,6 @@ def test_a_file_of_another_kind_is_refused_and_stays_as_it_was(tmp_path, fill, s
 
 def test_a_path_that_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(StoreError, match="cannot be written"), open_store(tmp_path / "missing/runs.sqlite"):
-        pass
-
-
-def test_what_names_no_file_is_refused():
-    with pytest.raises(StoreError, match=r"^'a\\x00b' names no file; give another path$"), open_store("a\0b"):
         pass
 
 
@@ -335,22 +330,3 @@ def test_what_is_kept_with_a_run_is_given_back(tmp_path, command):
         build(store.saver).run("x", "thread")
 
         assert store.history.command("thread") == command
-
-
-@pytest.mark.parametrize("text", ["a\0b", "\\\0", "\ud800"])
-@pytest.mark.parametrize("place", [lambda text: text, lambda text: [{text: 1}], lambda text: {"a": [text]}])
-def test_a_text_that_no_database_can_hold_is_not_kept(tmp_path, text, place):
-    with (
-        open_store(tmp_path / "runs") as store,
-        pytest.raises(ConfigurationError, match="command holds a text with NUL or a surrogate"),
-    ):
-        store.keep({"model": place(text)})
-
-
-@pytest.mark.parametrize("value", [object(), float("nan"), {1, 2}])
-def test_what_is_no_json_is_not_kept(tmp_path, value):
-    with (
-        open_store(tmp_path / "runs") as store,
-        pytest.raises(ConfigurationError, match="command is no JSON"),
-    ):
-        store.keep({"model": value})

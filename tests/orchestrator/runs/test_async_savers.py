@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import pytest
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from tests.orchestrator.runs.conftest import Opened
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
 
 
@@ -27,7 +27,7 @@ def opened(request, tmp_path):
         )
         async with made as saver:
             await saver.setup()
-            yield Opened(saver)
+            yield SimpleNamespace(saver=saver)
 
     return opening
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from orchestrator import LangGraphOrchestrator, ResumeError
+from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import steps
 from tests.orchestrator.runs.test_runs import CutOff, build
@@ -32,15 +32,6 @@ def test_a_run_that_one_went_back_to_has_its_own_plan(opened):
 
     assert (shown.summary.status, shown.summary.steps_done, shown.summary.steps_planned) == ("success", 3, 3)
     assert (shown.state["task"], shown.state["plan"]) == ("x", steps(3))
-
-
-def test_the_run_that_is_forked_is_the_latest_although_its_beginning_was_not_stored(opened):
-    build(opened, steps(1)).run("first", "thread")
-    given = {"task": "second", "status": "planning"}
-    asyncio.run(build(opened, steps(2)).graph.ainvoke(given, CONFIG, durability="exit"))
-
-    with pytest.raises(ResumeError, match="never came to its step 1"):
-        build(opened).fork("thread", 0)
 
 
 def planned_by(agent, opened):
