@@ -117,17 +117,19 @@ def _build_step(
     evaluator = Evaluator(
         bind_method(agents.monitor, "evaluate"), agents.judge, settings.retry_policy.judge_attempts
     )
+    is_reviewed = settings.retry_policy.needs_review == "human"
+    may_ask = settings.can_ask_human and (is_reviewed or settings.supervision != "none")
     return StepNodes(
         executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
         supervision=_build_supervision(phases, contracts, settings)
         if settings.supervision != "none"
         else None,
-        approval=approval_node if settings.can_ask_human and _may_ask_human(settings) else None,
+        approval=approval_node if may_ask else None,
         answer=answer_node(settings),
         mode=settings.default_mode,
         modes=modes.possible_modes,
-        reviewed=settings.retry_policy.needs_review == "human",
+        reviewed=is_reviewed,
     )
 
 
@@ -138,7 +140,3 @@ def _build_supervision(phases: Phases, contracts: Contracts, settings: Settings)
         reconcile=reconcile_node(phases.reconcile, settings),
         supervise=None if phases.supervise is None else supervise_node(phases.supervise, settings),
     )
-
-
-def _may_ask_human(settings: Settings) -> bool:
-    return settings.supervision != "none" or settings.retry_policy.needs_review == "human"

@@ -9,8 +9,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from orchestrator.errors import StoreError
-from orchestrator.persistence.serializer import CIPHER
 
+_CIPHER: Final = "aesgcm"
 _NONCE_BYTES: Final = 12
 
 
@@ -24,7 +24,7 @@ class AesGcm:
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         """Encrypts bytes. Returns the cipher's name, and a new nonce with the ciphertext and its tag."""
         nonce = os.urandom(_NONCE_BYTES)
-        return CIPHER, nonce + self._aes.encrypt(nonce, plaintext, None)
+        return _CIPHER, nonce + self._aes.encrypt(nonce, plaintext, None)
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:  # noqa: ARG002 - LangGraph's
         """Decrypts bytes; those of another cipher have no valid tag.

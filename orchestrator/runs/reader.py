@@ -31,12 +31,6 @@ from orchestrator.state.stored_form import validate_state
 _RESULTS: Final = "results"
 
 
-def read_branch_records(saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple) -> list[StepRecord]:
-    """Reads the results of parallel steps that have not been joined yet."""
-    branches = [*_list_branches(saver, checkpoint)]  # first: a saver that is listing may hold its lock
-    return [record for branch in branches for record in _read_records(saver, branch)]
-
-
 def _list_branches(saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple) -> Iterator[CheckpointTuple]:
     """Yields the latest checkpoint of each parallel step under way."""
     place, seen = checkpoint.config["configurable"], set[str]()
@@ -80,7 +74,9 @@ class Reader:
         state = state_from_values(thread_id, self._read_values(checkpoint), 0)
         if state["status"] != "executing" or state["declared"]["needs"] is None:
             return state
-        records = read_branch_records(self.saver, checkpoint)
+        # All before the first is read: a saver that is listing may hold its lock.
+        branches = list(_list_branches(self.saver, checkpoint))
+        records = [record for branch in branches for record in _read_records(self.saver, branch)]
         return validate_state(thread_id, {**state, "results": merge_records(state["results"], records)})
 
     def summarize(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary:

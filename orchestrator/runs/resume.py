@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
@@ -54,7 +54,8 @@ def decide_resumption(
         BrokenRunError: The thread does not hold the state of a run.
     """
     with convert_read_errors(thread_id):
-        state, branches = _resumable_state(thread_id, snapshot, max_retries), tuple(_branch_states(snapshot))
+        state = _resumable_state(thread_id, snapshot, max_retries)
+        branches = tuple(branch for task in snapshot.tasks if (branch := _branch_state(task)))
         waiting = _open_questions(snapshot, state)
         if not waiting:
             if answer is not None:
@@ -125,13 +126,6 @@ def as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
     underway = values.get("underway")
     is_replan = isinstance(underway, Mapping) and underway.get("replan") is not None
     return values if is_replan and values.get("status") == "executing" else {**values, "status": "planning"}
-
-
-def _branch_states(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
-    for task in snapshot.tasks:
-        branch = _branch_state(task)
-        if branch is not None:
-            yield branch
 
 
 def _branch_state(task: PregelTask) -> OrchestratorState | None:

@@ -15,7 +15,7 @@ from orchestrator.runs.resume import PLANNER, as_planning
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, trigger_channel
 from orchestrator.state.graph_state import ADDED_TO, OrchestratorState
 from orchestrator.state.records import Question
-from orchestrator.state.stored_form import parse_time, read_start_time, schema_problem
+from orchestrator.state.stored_form import STARTED, parse_time, schema_problem
 from orchestrator.state.usage import Usage
 
 StoredStatus = Literal["planning", "executing", "waiting", "success", "failed", "unreadable"]
@@ -106,7 +106,7 @@ def build_summary(
         task=state["task"],
         steps_done=state["current_step_index"],
         steps_planned=len(state["plan"]),
-        started=_start_time(checkpoint),
+        started=parse_time(checkpoint.metadata.get(STARTED)),
         updated=_update_time(checkpoint),
         question=question if status not in ENDED else None,
         usage=None if status == "planning" else state["usage"],
@@ -115,14 +115,9 @@ def build_summary(
 
 def unreadable_summary(thread_id: str, checkpoint: CheckpointTuple | None) -> RunSummary:
     """Builds the summary of a run that another version stored, or of a broken one (None)."""
-    started = None if checkpoint is None else _start_time(checkpoint)
+    started = None if checkpoint is None else parse_time(checkpoint.metadata.get(STARTED))
     updated = datetime.min.replace(tzinfo=UTC) if checkpoint is None else _update_time(checkpoint)
     return RunSummary(thread_id, "unreadable", "", 0, 0, started, updated, None, None)
-
-
-def _start_time(checkpoint: CheckpointTuple) -> datetime | None:
-    started = read_start_time(cast("Mapping[str, object]", checkpoint.metadata))
-    return None if started is None else parse_time(started)
 
 
 def _update_time(checkpoint: CheckpointTuple) -> datetime:

@@ -40,13 +40,13 @@ def schema_problem(thread_id: str, metadata: Mapping[str, object]) -> str | None
 def read_start_time(metadata: Mapping[str, object]) -> str | None:
     """Returns when the run began, as ISO 8601, or None if that was not stored."""
     started = metadata.get(STARTED)
-    return started if isinstance(started, str) and parse_time(started) else None
+    return str(started) if parse_time(started) else None
 
 
-def parse_time(text: str) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """Parses an ISO 8601 time to UTC. Returns None if it is not a time, or has no time zone."""
     try:
-        time = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(str(value))
         return None if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -123,7 +123,7 @@ def test_a_crafted_store_imports_and_calls_nothing(tmp_path, path, name):
     [
         ("a pickle", r"the store holds a value of a kind that is not read \('pickle'\)"),
         ("json", r"the store holds a value of a kind that is not read \('json'\)"),
-        ("another cipher", r"the store holds a value of a kind that is not read \('msgpack\+rot13'\)"),
+        ("another cipher", "the store is encrypted; give its key"),
         ("broken", "the store holds a value that is broken"),
         ("one argument", "thread 'thread' holds a state that is broken"),
     ],
