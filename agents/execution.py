@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -24,8 +23,6 @@ from agents.errors import ModelSetupError, ToolLoopError
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
 from agents.sync import run_sync
-
-T = TypeVar("T")
 
 
 class ExecutionAgent(BaseAgent):
@@ -102,7 +99,7 @@ class ExecutionAgent(BaseAgent):
             self._converse(prompts.correction_request(step_description, previous_output, feedback, context))
         )
 
-    def _run(self, conversation: Conversation[T]) -> T:
+    def _run(self, conversation: Conversation[str]) -> str:
         # Async-only tools need a loop, which a plain call does not have.
         if has_async_only_tool(self.tools):
             return run_sync(lambda: arun_conversation(conversation))

@@ -170,8 +170,6 @@ def _replace_error(error: Exception) -> list[BaseMessage]:
 def _agent_errors(model: Model) -> Iterator[None]:
     try:
         yield
-    except AgentError:
-        raise
     except Exception as error:
         agent_error = _to_agent_error(model, error)
         if agent_error is None:

@@ -47,13 +47,13 @@ def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
 
 def add_call_ids(reply: AIMessage) -> AIMessage:
     """Adds an id to each tool call without one: some servers send none, and an answer needs one."""
-    if all(call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)):
-        return reply
-    calls: list[ToolCall] = [{**call, "id": call["id"] or uuid4().hex} for call in reply.tool_calls]
-    invalid: list[InvalidToolCall] = [
-        {**call, "id": call["id"] or uuid4().hex} for call in reply.invalid_tool_calls
-    ]
+    calls = [_add_id(call) for call in reply.tool_calls]
+    invalid = [_add_id(call) for call in reply.invalid_tool_calls]
     return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
+
+
+def _add_id(call: ToolCall | InvalidToolCall) -> dict[str, object]:
+    return {**call, "id": call["id"] or uuid4().hex}
 
 
 @dataclass(frozen=True, slots=True)

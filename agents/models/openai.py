@@ -29,8 +29,10 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
     """
     from langchain_openai import ChatOpenAI  # noqa: PLC0415 - slow to import
 
-    base_url = _first_set(options, ("base_url", "openai_api_base"), ("OPENAI_BASE_URL", "OPENAI_API_BASE"))
-    key = _first_set(options, ("api_key", "openai_api_key"), ("OPENAI_API_KEY",))
+    base_url = _first_set(options, "base_url", "openai_api_base") or _first_set(
+        os.environ, "OPENAI_BASE_URL", "OPENAI_API_BASE"
+    )
+    key = _first_set(options, "api_key", "openai_api_key") or os.environ.get("OPENAI_API_KEY") or None
     if key is None and base_url is None:
         raise ModelSetupError(
             f"openai:{name} needs a key, and OPENAI_API_KEY is not set; run `export OPENAI_API_KEY=...`, "
@@ -52,9 +54,5 @@ def build_openai(name: str, options: Mapping[str, object]) -> ChatOpenAI:
     )
 
 
-def _first_set(
-    options: Mapping[str, object], names: tuple[str, ...], variables: tuple[str, ...]
-) -> object | None:
-    chosen = (options.get(name) for name in names)
-    environment = (os.environ.get(variable) for variable in variables)
-    return next((value for value in (*chosen, *environment) if value), None)
+def _first_set(settings: Mapping[str, object], *names: str) -> object | None:
+    return next((value for name in names if (value := settings.get(name))), None)

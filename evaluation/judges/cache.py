@@ -120,7 +120,6 @@ def _mark_as_cached(answer: JsonObject) -> JsonObject:
     return {**answer, "usage": free if model is None else {**free, "model": model}}
 
 
-_WAIT_S: Final = 30.0
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID"
 )
@@ -205,6 +204,6 @@ class FileStore:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # sqlite3 would create it with the permissions of the umask, often readable for others.
             self._path.touch(mode=0o600)
-        with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as database, database:
+        with closing(sqlite3.connect(self._path, timeout=30)) as database, database:
             database.execute(_TABLE)
             yield database

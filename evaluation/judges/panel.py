@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median_low
 from typing import Literal, NoReturn, get_args
 
-from evaluation.errors import ContractError, JudgeError, JudgeFailureKind
+from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rules import Rubric
 from evaluation.judges.call import acall_judge, call_judge
 from evaluation.judges.failures import JudgeFailure
@@ -121,14 +121,10 @@ def _abstain(count: Count, why: str) -> NoReturn:
     numbers = ", ".join(f"{number} {kind}" for kind, number in sorted(failures.items()))
     raise JudgeError(
         f"the panel abstains: {why}" + (f"; failed: {numbers}" if numbers else ""),
-        _failure_kind(count, failures),
+        next(iter(failures)) if not count.scores and len(failures) == 1 else "no_majority",
         usage=_sum_ballots(count),
         details={"panel": describe_disagreement(count)},
     )
-
-
-def _failure_kind(count: Count, failures: Mapping[JudgeFailureKind, int]) -> JudgeFailureKind:
-    return next(iter(failures)) if not count.scores and len(failures) == 1 else "no_majority"
 
 
 def _sum_ballots(count: Count) -> JsonObject:

@@ -177,10 +177,6 @@ def test_a_hostile_output_changes_neither_the_instructions_nor_the_number_of_mes
     assert messages[0].text == prompts.MONITORING
 
 
-def test_there_are_at_least_twenty_hostile_outputs():
-    assert len(set(HOSTILE.values())) >= 20
-
-
 def test_a_hostile_objective_stays_between_its_lines_too():
     prompt = sent_to_judge(_OTHER, "x")
     mark = prompt.split(" ", 1)[0]

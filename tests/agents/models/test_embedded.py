@@ -1,5 +1,4 @@
 import asyncio
-import io
 import json
 import os
 import shutil
@@ -18,7 +17,6 @@ from langchain_openai import ChatOpenAI
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models import embedded, load_model
 from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
-from agents.models.llama_process import Settings, serve
 from agents.models.weights import check_weights, locate_weights
 
 VERDICT = {
@@ -283,51 +281,3 @@ def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path:
     after = embedded_endpoint(check_weights(copy), n_ctx=512)
     assert before.base_url != after.base_url
     assert embedded_endpoint() == endpoint
-
-
-def test_the_server_process_says_its_address_and_ends_with_its_input(endpoint: Endpoint) -> None:
-    process = embedded._spawn()
-    address = embedded._read_address(process, settings_for(locate_weights().path))
-    assert address.startswith("http://127.0.0.1:")
-    process.communicate(timeout=10)
-    assert process.returncode == 0
-
-
-def test_the_server_process_ends_in_the_middle_of_a_reply(endpoint: Endpoint) -> None:
-    process = embedded._spawn()
-    address = embedded._read_address(process, settings_for(locate_weights().path))
-    body = {
-        "messages": [{"role": "user", "content": "Hi"}],
-        "ignore_eos": True,
-        "max_tokens": 400,
-        "stream": True,
-    }
-    headers = {"Authorization": "Bearer k"}
-    url = f"{address}/v1/chat/completions"
-    with (
-        httpx.Client(trust_env=False) as client,
-        client.stream("POST", url, json=body, headers=headers) as reply,
-    ):
-        next(reply.iter_lines())
-        process.communicate(timeout=10)
-    assert process.returncode == 0
-
-
-def test_the_server_process_refuses_a_damaged_file(tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    path = tmp_path / "damaged.gguf"
-    path.write_bytes(b"GGUF" + bytes(100))
-    with pytest.raises(RuntimeError):
-        serve(io.StringIO(json.dumps(settings_for(path)) + "\n"), io.StringIO())
-
-
-def test_a_server_process_that_has_ended_gives_no_address(endpoint: Endpoint) -> None:
-    process = embedded._spawn()
-    process.kill()
-    process.wait()
-    assert embedded._read_address(process, settings_for(locate_weights().path)) == ""
-    embedded._stop(process)
-
-
-def settings_for(path: Path) -> Settings:
-    return {"path": str(path), "alias": "m", "n_ctx": 512, "n_threads": 1, "api_key": "k"}

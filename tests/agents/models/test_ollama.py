@@ -201,12 +201,6 @@ def test_another_servers_refusal_is_not_taken_for_ollamas(closed_url: str) -> No
     assert explain_error(None, ValueError("something else")) is None
 
 
-def test_errors_that_are_each_others_cause_are_read_once() -> None:
-    first, second = ValueError("first"), ValueError("second")
-    first.__cause__, second.__cause__ = second, first
-    assert explain_error(None, first) is None
-
-
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
     assert "embedded/smol" in (installed_models(ollama_url) or [])
 
