@@ -26,6 +26,7 @@ def schemas() -> dict[str, str]:
 
 
 def _format_schema(adapter: TypeAdapter[object], *, serialized: bool = False) -> str:
+    # A case is described as it is accepted (a name stands for a call), a report as it is written.
     schema = adapter.json_schema(mode="serialization" if serialized else "validation")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
 

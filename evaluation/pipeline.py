@@ -85,6 +85,7 @@ NODES: Final[Mapping[str, Node]] = {
 
 def run_pipeline(case: object, plugins: Plugins) -> EvaluationState:
     """Evaluate a case; the returned state equals the final state of the graph."""
+    # The first node takes any object, and the others a state, so it runs before the loop.
     state, name = prepare_evaluation(case, plugins), FIRST
     while (name := _next_name(name, state)) != END:
         state = {**state, **NODES[name].run(state, plugins)}

@@ -39,6 +39,7 @@ def in_order(
         while waiting:
             yield waiting.popleft().result()
     finally:
+        # The caller may take fewer results than it asked for; a judge's calls cost money.
         for future in waiting:
             future.cancel()
     if errors:
@@ -162,6 +163,7 @@ def _run_in_processes(
 
 def _encode_case(case: object, plugins: Plugins) -> bytes | EvaluationReport:
     """Encode a case for another process, or evaluate it here if it cannot be sent."""
+    # Not left to the pool, whose error would take the whole chunk with it.
     try:
         return pickle.dumps(case)
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError):

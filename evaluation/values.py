@@ -29,6 +29,7 @@ def as_list(value: object) -> list[object]:
 class InputModel(BaseModel):
     """Base of the input models: strict types, no unknown fields, immutable."""
 
+    # Strict: pydantic would read the text "12" and the flag true as numbers and hide a mistake.
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
     )

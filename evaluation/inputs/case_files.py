@@ -32,6 +32,7 @@ def read_cases(path: str | Path) -> Iterator[object]:
 
 
 def _read_lines(path: Path) -> Iterator[object]:
+    # As bytes, because a line that is not UTF-8 must not end the reading of the others.
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():

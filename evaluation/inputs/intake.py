@@ -113,6 +113,7 @@ def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
 
 
 def _refuse(problems: list[str], value: object) -> RefusedCase:
+    # Without its name, a refused case could not be found among many reports.
     name = value.get("case_id") if isinstance(value, Mapping) else None
     more = len(problems) - MAX_PROBLEMS
     rest = (f"and {more} more problems",) if more > 0 else ()
@@ -133,6 +134,7 @@ def _to_plain(data: object) -> object:
 def _copy_json(value: object) -> tuple[object, bytes] | None:
     """Copy a value by way of its JSON text, and return both; None if it is no JSON or nested too deep."""
     try:
+        # Null differs from NaN, so a value with NaN goes to the strict writer below, which refuses it.
         text = to_json(value, inf_nan_mode="null")
         plain: object = from_json(text, cache_strings="keys")
     except (ValueError, RecursionError):

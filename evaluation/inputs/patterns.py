@@ -60,7 +60,9 @@ def matches_pattern(pattern: str, text: str) -> bool | None:
 @lru_cache(_CACHED)
 def _compile(pattern: str) -> _Program:
     options = re2.Options()
+    # RE2 would write a refused pattern to stderr.
     options.log_errors = False
+    # Only whether a pattern matches is asked, which RE2 answers faster without groups.
     options.never_capture = True
     try:
         return cast("_Program", re2.compile(replace_surrogates(pattern).encode(), options))
@@ -108,6 +110,7 @@ def _quote_place(path: Iterable[str | int]) -> str:
 
 
 def _format_schema(schema: object) -> str:
+    # A text, because the cache of validators needs a key that can be hashed.
     try:
         return json.dumps(schema, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

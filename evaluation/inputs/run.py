@@ -81,6 +81,7 @@ class AgentRun(Measured):
 
     @model_validator(mode="after")
     def _require_content(self) -> Self:
+        # Whether a field is set counts: an empty list of calls says that the agent called no tool.
         if not self.model_fields_set & {"final_output", "tool_calls", "messages"}:
             raise ValueError("a run needs 'final_output', 'tool_calls' or 'messages'; add one of them")
         return self

@@ -12,6 +12,7 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
     request = _find_request(state)
     if request is not None:
         return _decision(needed=True, reason=request)
+    # A run that fails anyway needs no judge, whose call costs time and money.
     question = None if has_critical_finding(state) else _find_open_question(state)
     if question is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final, NoReturn
 
-from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.contract import EvaluationCase, EvaluationContract
 from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, read_case
 from evaluation.inputs.messages import content_texts
 from evaluation.inputs.rules import Threshold
@@ -21,23 +21,13 @@ from evaluation.values import JsonObject, as_list, as_object
 _CONTRACT: Final = frozenset(EvaluationContract.model_fields)
 
 
-def blank_state() -> EvaluationState:
-    """Return every field with an empty value, so that all are present in any final state."""
+# Stands in the state for a case that was refused.
+_NO_CASE: Final = AcceptedCase(EvaluationCase(agent_run=AgentRun(messages=[])), {"agent_run": {}}, b"")
+
+
+def _blank_results() -> EvaluationState:
+    """Return the fields of the other nodes with empty values, so that all are present in any final state."""
     return {
-        "input": "",
-        "case_id": None,
-        "agent_run": {},
-        "actual_output": "",
-        "reference_output": None,
-        "actual_trajectory": [],
-        "expected_trajectory": [],
-        "trajectory_match_mode": "in_order",
-        "run_metadata": {},
-        "thresholds": {},
-        "rubric": None,
-        "baseline_metrics": None,
-        "contract": {},
-        "may_be_sensitive": True,
         "response_metrics": {},
         "operational_metrics": {},
         "trajectory_metrics": {},
@@ -46,6 +36,7 @@ def blank_state() -> EvaluationState:
         "audit_findings": [],
         "drift_signals": {},
         "alerts": [],
+        # Fails closed: a run without a decision is not passed.
         "evaluation_status": "needs_review",
         "errors": [],
         "evaluation_report": None,
@@ -63,8 +54,10 @@ def _reject(refused: RefusedCase) -> EvaluationState:
         build_outcome("invalid_input", "input", False, "critical", problem) for problem in refused.problems
     ]
     return {
-        **blank_state(),
+        **_fill_state(_NO_CASE),
         "case_id": refused.case_id,
+        # The problems quote the case, which nothing has searched.
+        "may_be_sensitive": True,
         "evaluation_status": "invalid",
         "errors": list(refused.problems),
         "alerts": [alert(outcome) for outcome in outcomes],
@@ -74,7 +67,7 @@ def _reject(refused: RefusedCase) -> EvaluationState:
 def _fill_state(case_read: AcceptedCase) -> EvaluationState:
     case, plain = case_read.case, case_read.plain
     return {
-        **blank_state(),
+        **_blank_results(),
         "input": case.input,
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
@@ -107,6 +100,7 @@ def find_output(run: AgentRun) -> str:
 
 
 def _normalize_call(call: ToolCall) -> Action:
+    # Broken JSON does not make the case invalid: the agent wrote it, and the evaluation judges the agent.
     args, problem = _parse_arguments(call.args)
     return {
         "kind": call.kind,
@@ -126,6 +120,7 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
     if not isinstance(recorded, str):
         return recorded if isinstance(recorded, dict) else None, None
     try:
+        # json accepts NaN and Infinity unless told otherwise, and a report could not be written as JSON.
         value = json.loads(recorded, parse_constant=_reject_constant)
     except RecursionError:
         return None, "the arguments are nested too deep"

@@ -86,6 +86,7 @@ async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> E
 def _read_case(state: EvaluationState) -> _Case:
     run, contract = state["agent_run"], state["contract"]
     output = state["actual_output"]
+    # A recorded output may be empty; without one, an empty text only means that no message answered.
     final = output if output or run.get("final_output") is not None else None
     lengths = contract.get("output_length")
     return _Case(

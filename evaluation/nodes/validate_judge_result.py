@@ -47,6 +47,7 @@ def _refuse_repaired(
 
 
 def _report_failure(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
+    # At most a review by default: the failure of a judge says nothing about the agent.
     policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
     severity: Severity = "critical" if policy.on_failure == "failed" else "warning"
     reason = f"judge: {failure.kind}: {failure.reason}"

@@ -30,15 +30,14 @@ _SMALLEST_NUMBER: Final = 10**8
 """Shorter whole numbers are never redacted: they are measured values, and identify nobody."""
 _OWN_WORDS: Final = "\n".join((
     "agent_run agent_run.final_output",
-    *EvaluationState.__annotations__,
-    *EvaluationReport.model_fields,
-    *Metrics.model_fields,
-    *JudgeReport.model_fields,
-    *(name for shape in (Alert, AuditFinding, MetricOutcome) for name in shape.__annotations__),
+    *(name for model in (EvaluationReport, Metrics, JudgeReport) for name in model.model_fields),
+    *(
+        name
+        for shape in (EvaluationState, Alert, AuditFinding, MetricOutcome)
+        for name in shape.__annotations__
+    ),
     *(word for words in (FindingKind, Severity) for word in get_args(words)),
-    *OUTCOME_STATUSES,
-    *STRICTNESS,
-    *MATCH_MODES,
+    *OUTCOME_STATUSES, *STRICTNESS, *MATCH_MODES,
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""
@@ -94,6 +93,7 @@ def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitiv
         beginning, at most ``limit`` characters.
     """
     text = value if isinstance(value, str) else encode_json(value).decode("utf-8", "replace")
+    # The text may hold half a surrogate pair, and quoting it must not fail.
     data = text.encode("utf-8", "surrogatepass")
     excerpt = redact(text[: limit + _MARGIN], search)
     return {
@@ -154,6 +154,7 @@ class Redactor:
         """
         if not self.needed:
             return report
+        # A recogniser has no quick test, so the report of a run with one is always searched.
         contains_any = (
             self.withholds
             or self.search is not find_sensitive

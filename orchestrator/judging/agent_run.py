@@ -54,6 +54,7 @@ def _convert_call(call: ToolCallRecord) -> dict[str, object]:
         "name": call["name"],
         "args": _convert_arguments(call["args"]),
         "result": call["result"],
+        # An empty text would count as no error.
         "error": _NO_TEXT if call["error"] == "" else call["error"],
         **({} if latency_ms is None else {"latency_ms": latency_ms}),
     }
@@ -63,10 +64,8 @@ def _convert_arguments(args: Json) -> object:
     """Return arguments as an object, or as JSON text if they are none or nested too deep to evaluate."""
     if args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH)):
         return args
-    try:
-        return json.dumps(args, ensure_ascii=False)
-    except RecursionError:
-        return "<arguments that are nested too deep to be written>"
+    # Cannot exceed the recursion limit: the recorder of tool calls bounds the nesting.
+    return json.dumps(args, ensure_ascii=False)
 
 
 def _build_messages(context: str, step: str, output: str | None) -> list[dict[str, str]]:

@@ -85,5 +85,6 @@ def _call_source(function: ContractFunction, step: object, index: object) -> Pla
 
 def _plain_contract(contract: EvaluationContract) -> PlainContract:
     """Return the fields that are set, without the run and its metadata, which a whole case contains."""
+    # A default that is written out would count as a demand of the contract.
     names = set(EvaluationContract.model_fields)
     return contract.model_dump(exclude_unset=True, include=names)

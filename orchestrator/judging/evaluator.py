@@ -143,6 +143,7 @@ class _Judging:
                 return await self._ask_judge(self.evaluator.judge, request)
             return await self._ask_monitor(request)
         except GraphInterrupt as interrupt:
+            # The evaluation records what a judge raises, so the interrupt is kept for ``evaluate`` to raise.
             self.interrupt = interrupt
             raise JudgeError("the judge waits for an answer from a person") from interrupt
 

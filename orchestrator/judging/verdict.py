@@ -14,6 +14,7 @@ def read_verdict(answer: object) -> VerdictRecord | None:
     """Read a verdict from an answer of the monitor; None if it contains none."""
     if not isinstance(answer, Mapping):
         return None
+    # Checked by identity below, because 1 equals True and is no verdict.
     success, feedback = answer.get("success"), read_text(answer.get("feedback"))
     if feedback is None or (success is not True and success is not False):
         return None
