@@ -106,8 +106,8 @@ def _fit_blocks(blocks: Sequence[str], task_words: frozenset[str], limit: int, l
         if (size := len(older[position]) + len(_GAP)) <= room:
             chosen.append(position)
             room -= size
-    kept = [older[position] for position in sorted(chosen)]
-    return _join_blocks([*kept, newest], left_out - len(chosen))
+    parts = [older[position] for position in sorted(chosen)]
+    return _join_blocks([*parts, newest], left_out - len(chosen))
 
 
 def _join_blocks(blocks: Sequence[str], left_out: int) -> str:
