@@ -34,5 +34,5 @@ from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord
 from .state.usage import Usage as Usage
 from .supervision.agents import ModelSupervisor as ModelSupervisor
-from .supervision.policy import SupervisionPolicy as SupervisionPolicy
+from .supervision.limits import SupervisionPolicy as SupervisionPolicy
 from .supervision.protocols import Supervisor as Supervisor

@@ -23,8 +23,8 @@ from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planne
 from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks, check_judge
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import SupervisionMode
+from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
-from orchestrator.supervision.policy import SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor
 
 

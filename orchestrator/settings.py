@@ -19,8 +19,8 @@ from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompress
 from orchestrator.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import SupervisionMode
+from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
-from orchestrator.supervision.policy import SupervisionPolicy
 
 _NODES_PER_EXECUTION: Final = 8
 """Commit, executor, post, monitor, reconcile, supervise, and a question with its answer."""

@@ -14,7 +14,7 @@ from orchestrator.state.current_step import count_refusals, current_records, for
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
 from orchestrator.state.records import RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question
-from orchestrator.supervision.policy import SupervisionPolicy
+from orchestrator.supervision.limits import SupervisionPolicy
 
 _OUTCOMES: Final[Mapping[object, Outcome]] = {
     "passed": "validated",

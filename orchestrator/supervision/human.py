@@ -15,7 +15,7 @@ from orchestrator.state.records import (
     SupervisionMode,
     SupervisionRecord,
 )
-from orchestrator.supervision.policy import SupervisionPolicy
+from orchestrator.supervision.limits import SupervisionPolicy
 
 ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
 _FIELDS: Final = ("answer", "text", "answered_by", "question")

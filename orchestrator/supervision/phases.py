@@ -23,7 +23,7 @@ from orchestrator.state.records import (
     SupervisorVerdict,
 )
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
-from orchestrator.supervision.policy import SupervisionPolicy
+from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.protocols import Supervisor
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (

@@ -1,4 +1,4 @@
-"""SupervisionPolicy: the bounds of supervision."""
+"""SupervisionPolicy: the limits of corrections, questions and deadlines in supervision."""
 
 from __future__ import annotations
 
