@@ -27,7 +27,7 @@ class AesGcm:
         return _CIPHER, nonce + self._aes.encrypt(nonce, plaintext, None)
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:  # noqa: ARG002 - LangGraph's
-        """Decrypts bytes; those of another cipher have no valid tag.
+        """Decrypts bytes. Bytes of another cipher have no valid tag.
 
         Raises:
             StoreError: The key is another one, or the bytes were changed.

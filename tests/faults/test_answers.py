@@ -209,5 +209,5 @@ def test_a_thread_that_no_database_can_hold_is_refused_before_anything_runs(ours
     for tell in (lambda: orchestrator.run("x", thread_id), lambda: orchestrator.resume(thread_id)):
         with pytest.raises(ConfigurationError, match="which no database can hold"):
             tell()
-    with pytest.raises(StoreError, match="which no database can hold"):
+    with pytest.raises(ConfigurationError, match="which no database can hold"):
         ours.history.show(thread_id)
