@@ -25,6 +25,7 @@ _UNSPACED: Final = (
 """The letters of scripts that put no space between words, as the inside of a character class."""
 _WORD: Final = re.compile(rf"[{_UNSPACED}][^\w ]*|[^\W{_UNSPACED}][^ {_UNSPACED}]*")
 """Matches a word in a text of letters, digits, marks and blanks. Marks are what ``\\w`` does not match."""
+_OTHER: Final = re.compile(r"[\W_]+")
 _ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
 _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
 """Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
@@ -46,6 +47,8 @@ def normalized_exact_match(output: str, reference: str) -> bool:
     stay (3.14 is not 314, -5 is not 5). If the reference is only punctuation, punctuation is compared.
     """
     observed, expected = _fold_case(output), _fold_case(reference)
+    if _OTHER.sub("", observed) != _OTHER.sub("", expected):  # decides most cases in a tenth of the time
+        return False
     stripped = _strip_punctuation(expected)
     return _strip_punctuation(observed) == stripped if stripped else observed.split() == expected.split()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.inputs.rules import ArgumentRule, ExpectedAction
@@ -73,8 +73,14 @@ def expected_step(item: JsonObject) -> ExpectedStep:
 
 
 def _read_patterns(action: ExpectedAction, parent: ActionPattern) -> Iterator[ActionPattern]:
-    own = {name: value for name, value in action if name in vars(parent) and value is not None}
-    pattern = replace(parent, **own)
+    pattern = ActionPattern(
+        action.name or parent.name,
+        parent.args if action.args is None else action.args,
+        action.arguments or parent.arguments,
+        parent.agent if action.agent is None else action.agent,
+        parent.target if action.target is None else action.target,
+        action.kind or parent.kind,
+    )
     if not action.any_of:
         yield pattern
     for alternative in action.any_of:
