@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from agents.contracts import DEFAULT_MAX_STEPS
 from agents.execution import ExecutionAgent
-from agents.models import load_model
+from agents.models.spec import load_model
 from agents.monitoring import MonitoringAgent
 from agents.planning import PlanningAgent
 

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import settings
 from langchain_core.language_models import BaseChatModel
 
-from agents.models import load_model
 from agents.models.embedded import Endpoint, embedded_endpoint
+from agents.models.spec import load_model
 from agents.models.weights import find_weights
 from tests.postgres import running_server
 

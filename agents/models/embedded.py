@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models.construction import build_chat_model
+from agents.models.chat_options import build_chat_model
 from agents.models.llama_process import Settings
 from agents.models.weights import Weights, locate_weights
 

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableBinding
 
-from agents.models.construction import build_chat_model
+from agents.models.chat_options import build_chat_model
 from agents.models.transport_retry import http_status, iter_causes
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agents.errors import ModelSetupError
-from agents.models.construction import build_chat_model
+from agents.models.chat_options import build_chat_model
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI

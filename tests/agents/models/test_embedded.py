@@ -15,8 +15,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models import embedded, load_model
+from agents.models import embedded
 from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
+from agents.models.spec import load_model
 from agents.models.weights import check_weights, locate_weights
 
 VERDICT = {
@@ -186,7 +187,7 @@ def test_a_missing_runtime_is_a_sentence_with_the_command() -> None:
 def test_it_keeps_the_terminal_quiet_from_load_to_exit(endpoint: Endpoint) -> None:
     done = run(
         "from openai import BadRequestError\n"
-        "from agents.models import load_model\n"
+        "from agents.models.spec import load_model\n"
         "llm = load_model('local', max_tokens=4)\n"
         "llm.invoke('Hi')\n"
         "try:\n    llm.invoke('word ' * 20000)\nexcept BadRequestError:\n    print('refused')\n"
@@ -197,7 +198,7 @@ def test_it_keeps_the_terminal_quiet_from_load_to_exit(endpoint: Endpoint) -> No
 def test_the_interpreter_exits_while_a_reply_is_being_written(endpoint: Endpoint) -> None:
     done = run(
         "import threading, time\n"
-        "from agents.models import load_model\n"
+        "from agents.models.spec import load_model\n"
         "llm = load_model('local', max_tokens=7000, extra_body={'ignore_eos': True})\n"
         "threading.Thread(target=llm.invoke, args=('Hi',), daemon=True).start()\n"
         "time.sleep(1)\n",
@@ -212,7 +213,7 @@ def test_a_forked_child_starts_its_own_server_and_exits(endpoint: Endpoint) -> N
         "import os, sys, warnings\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "from agents.models.embedded import embedded_endpoint\n"
-        "from agents.models import load_model\n"
+        "from agents.models.spec import load_model\n"
         "parent = embedded_endpoint().base_url\n"
         "pid = os.fork()\n"
         "if pid == 0:\n"
@@ -232,7 +233,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 def test_closed_servers_answer_no_more_and_the_next_model_starts_one(endpoint: Endpoint) -> None:
     done = run(
         "import httpx\n"
-        "from agents.models import load_model\n"
+        "from agents.models.spec import load_model\n"
         "from agents.models.embedded import close_servers, embedded_endpoint\n"
         "url = embedded_endpoint().base_url\n"
         "close_servers()\n"

@@ -12,8 +12,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_ollama import ChatOllama
 from ollama import Client, ResponseError
 
-from agents.models import load_model
 from agents.models.ollama import ContextGuard, explain_error, installed_models
+from agents.models.spec import load_model
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 

@@ -6,8 +6,8 @@ from langchain_openai import ChatOpenAI
 from openai import InternalServerError
 
 from agents.errors import ModelSetupError
-from agents.models import load_model
 from agents.models.embedded import Endpoint
+from agents.models.spec import load_model
 
 
 @pytest.fixture(autouse=True)

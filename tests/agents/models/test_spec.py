@@ -1,7 +1,7 @@
 import pytest
 
 from agents.errors import ModelSetupError, ModelSpecError
-from agents.models import load_model
+from agents.models.spec import load_model
 
 
 @pytest.mark.parametrize(

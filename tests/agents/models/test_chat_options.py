@@ -1,7 +1,7 @@
 import pytest
 
 from agents.errors import ModelSpecError
-from agents.models import load_model
+from agents.models.spec import load_model
 
 
 def test_a_misspelt_option_is_answered_with_the_closest_name() -> None:
