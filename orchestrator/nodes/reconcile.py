@@ -25,7 +25,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
         record, escalate = _find_triggers(reconcile, latest_record(state))
         update: StateUpdate = {"results": [record]}
         if mode == "human":
-            text = f"Does the output of step {record['step_index'] + 1} stand?"
+            text = f"Do you accept the output of step {record['step_index'] + 1}?"
             update = ask_person(state, record, "supervision", text, settings.supervision_policy, run.now())
         elif not escalate:
             update = next_state(state, record, settings, run)

@@ -45,7 +45,7 @@ def test_without_a_terminal_the_question_is_printed_with_the_command_that_answer
     assert waiting.exit_code == 3
     assert waiting.stdout == (
         "Step 1, attempt 1, waits for an answer\n│ first step\n"
-        "Question:\n│ Does the output of step 1 stand?\n"
+        "Question:\n│ Do you accept the output of step 1?\n"
         "Output:\n│ one\n"
         f"orchestrator resume t --db {db} --approve | --correct TEXT | --deny REASON\n"
     )
@@ -74,7 +74,7 @@ def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
 
     second, last = resume("--approve"), resume("--approve")
 
-    assert (second.exit_code, "Does the output of step 2 stand?" in second.stdout) == (3, True)
+    assert (second.exit_code, "Do you accept the output of step 2?" in second.stdout) == (3, True)
     assert (last.exit_code, last.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
 
 

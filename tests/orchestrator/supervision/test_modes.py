@@ -97,7 +97,7 @@ def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
     supervisor = FakeSupervisor(halt())
     state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
 
-    assert (state["question"]["text"], supervisor.requests) == ("Does the output of step 1 stand?", [])
+    assert (state["question"]["text"], supervisor.requests) == ("Do you accept the output of step 1?", [])
 
 
 def test_in_mode_human_agents_without_a_model_will_do():
