@@ -31,6 +31,9 @@ _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u
 """Matches a character outside Latin, Greek, Cyrillic, Armenian, common punctuation and currency signs. Their
 words may have combining marks, which take a slower search."""
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
+"""Matches 30 characters in a row that may be combining marks: the bound of stream-safe text (UAX 15)."""
+_JOINER: Final = "\u034f"
 _DASH: Final = re.compile("[\u2010-\u2015\u2212]")
 _REMOVABLE: Final = re.compile(r"(?:_|[^\w\s%-])(?!\d)|(?<!\d)(?:_|[^\w\s%-])|-(?!\d)|(?<=[^\W\d])-|(?<!\d)%")
 """Matches a sign, except between digits, a minus before a number and a per cent sign after one."""
@@ -119,4 +122,13 @@ def _fold_case(text: str) -> str:
 
 
 def _normalize_unicode(text: str) -> str:
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    # Sorting a run of marks takes the square of its length, so endless runs are broken up.
+    return unicodedata.normalize("NFKC", _MAYBE_MARKS.sub(_break_run, _INVISIBLE.sub("", text)))
+
+
+def _break_run(match: re.Match[str]) -> str:
+    return f"{match[0]}{_JOINER}" if all(map(_is_mark, match[0])) else match[0]
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0

@@ -156,6 +156,18 @@ def test_case_is_kept_where_it_matters():
     assert normalize_text("A  B\u00a0é", ignore_case=False) == "A B é"
 
 
+@pytest.mark.parametrize("marks", ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"])
+def test_endless_combining_marks_are_broken_up_before_they_are_sorted(marks):
+    # Normalisation sorts each run in quadratic time.
+    (word,) = split_words("a" + marks * 50_000)
+
+    assert max(len(run) for run in word.split("\u034f")) <= 100
+
+
+def test_a_row_of_symbols_stays_as_it_is():
+    assert normalize_text("─" * 100) == "─" * 100
+
+
 @given(st.text(alphabet="\ud800\udfffab é\x00"))
 def test_half_surrogate_pairs_are_read_like_any_character(text):
     assert normalized_exact_match(text, text)
