@@ -20,6 +20,7 @@ from langgraph.types import Command
 ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
 
+_NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
 _NO_HUMAN: Final = "The tool wanted to ask a human, and none can be asked here. Go on without it."
 
 
@@ -77,18 +78,29 @@ class ToolCalls:
         return self._collect_answers(await self.runner.ainvoke({"messages": [self.reply]}))
 
     def _collect_answers(self, state: MessagesState) -> list[BaseMessage]:
-        return [*state["messages"][1:], *map(_refuse_invalid, self.reply.invalid_tool_calls)]
+        # A tool may have removed the reply or other answers, and a server refuses a call without an answer.
+        answers = [message for message in state["messages"] if not self._is_reply(message)]
+        answered = {message.tool_call_id for message in answers if isinstance(message, ToolMessage)}
+        silent = [call for call in self.reply.tool_calls if call["id"] not in answered]
+        return [
+            *answers,
+            *(_error_answer(call, _NO_ANSWER) for call in silent),
+            *map(_refuse_invalid, self.reply.invalid_tool_calls),
+        ]
+
+    def _is_reply(self, message: BaseMessage) -> bool:
+        return isinstance(message, AIMessage) and message.tool_calls == self.reply.tool_calls
 
 
 def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
     if request.tool is None:
         return _refuse_unknown(request)
     try:
-        return execute(request)
+        return _address(request, execute(request))
     except GraphInterrupt as question:
         return _answer_question(request, question)
     except SystemExit as error:
-        return _error_answer(request, _format_failure(error))
+        return _error_answer(request.tool_call, _format_failure(error))
 
 
 async def _arun_tool(
@@ -97,11 +109,11 @@ async def _arun_tool(
     if request.tool is None:
         return _refuse_unknown(request)
     try:
-        return await execute(request)
+        return _address(request, await execute(request))
     except GraphInterrupt as question:
         return _answer_question(request, question)
     except SystemExit as error:
-        return _error_answer(request, _format_failure(error))
+        return _error_answer(request.tool_call, _format_failure(error))
 
 
 def _answer_question(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
@@ -109,11 +121,17 @@ def _answer_question(request: ToolCallRequest, question: GraphInterrupt) -> Tool
     # Inside an outer graph, the namespace begins with the name of its node.
     if "|" in request.runtime.config["configurable"]["checkpoint_ns"]:
         raise question
-    return _error_answer(request, _NO_HUMAN)
+    return _error_answer(request.tool_call, _NO_HUMAN)
 
 
-def _error_answer(request: ToolCallRequest, reason: str) -> ToolMessage:
-    call = request.tool_call
+def _address(request: ToolCallRequest, outcome: ToolOutcome) -> ToolOutcome:
+    """Writes the id of the call on the message of a tool, which may have written another one."""
+    if not isinstance(outcome, ToolMessage):
+        return outcome
+    return outcome.model_copy(update={"tool_call_id": request.tool_call["id"]})
+
+
+def _error_answer(call: ToolCall, reason: str) -> ToolMessage:
     return ToolMessage(reason, name=call["name"], tool_call_id=call["id"], status="error")
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+from typing import Annotated
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import AIMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, interrupt
 
 from agents import ExecutionAgent, ModelSetupError, ToolLoopError, prompts
@@ -312,6 +314,42 @@ async def test_a_tool_that_wants_a_human_within_a_graph_gets_its_answer_from_the
     assert waiting.value == "may I?"
     assert state["messages"][-1].text == "done"
     assert answers(model) == [("0", "success", "yes")]
+
+
+def test_a_tool_that_takes_its_call_out_of_the_conversation_is_answered_all_the_same():
+    @tool
+    def forget(text: str) -> Command:
+        """Forget everything."""
+        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]})
+
+    model = ScriptedChatModel([calls(("forget", {"text": "it"})), "done"])
+    assert ExecutionAgent(model, tools=[forget]).execute_step("s") == "done"
+    assert [(call, status) for call, status, _ in answers(model)] == [("0", "error")]
+
+
+def test_the_answer_of_a_tool_that_clears_the_conversation_is_not_taken_for_the_question():
+    @tool
+    def start_over(call: Annotated[str, InjectedToolCallId]) -> Command:
+        """Forget everything, and say so."""
+        said = ToolMessage("forgotten", tool_call_id=call)
+        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), said]})
+
+    model = ScriptedChatModel([calls(("start_over", {})), "done"])
+    assert ExecutionAgent(model, tools=[start_over]).execute_step("s") == "done"
+    assert answers(model) == [("0", "success", "forgotten")]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_tools_own_message_answers_its_call_whichever_it_names(awaited):
+    @tool
+    def misaddressed(text: str) -> ToolMessage:
+        """Answer another call."""
+        return ToolMessage(text, tool_call_id="another")
+
+    model = ScriptedChatModel([calls(("misaddressed", {"text": "it"})), "done"])
+    agent = ExecutionAgent(model, tools=[misaddressed])
+    assert (await agent.aexecute_step("s") if awaited else agent.execute_step("s")) == "done"
+    assert answers(model) == [("0", "success", "it")]
 
 
 @pytest.mark.parametrize("awaited", [False, True])
