@@ -34,7 +34,14 @@ class JudgeFailure:
 
 def failure_from_error(error: Exception) -> JudgeFailure:
     """Describes an exception of a judge. Its text is shortened and redacted, since it may quote the run."""
-    text = redact(" ".join(str(error)[:_SEARCHED].split()))[:_SHOWN]
+    text = redact(" ".join(_format_error(error)[:_SEARCHED].split()))[:_SHOWN]
     if isinstance(error, JudgeError):
         return JudgeFailure(error.kind, text, error.usage, error.details)
     return JudgeFailure("provider_failure", f"{type(error).__name__}: {text}")
+
+
+def _format_error(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the text of an error is the user's code, too
+        return "its text cannot be made"

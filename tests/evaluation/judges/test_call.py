@@ -77,6 +77,15 @@ def test_what_a_judge_raises_is_a_failure_of_its_kind(error, kind, reason):
     assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
 
 
+def test_an_error_without_a_text_is_a_failure_too():
+    class UntoldError(Exception):
+        def __str__(self):
+            raise ValueError
+
+    reason = "UntoldError: its text cannot be made"
+    assert call_judge(OnlySync(UntoldError()), request()) == JudgeFailure("provider_failure", reason)
+
+
 async def test_an_error_out_of_a_thread_arrives_whatever_it_is():
     async with asyncio.timeout(10):
         failure = await acall_judge(OnlySync(StopIteration("early")), request())
