@@ -92,9 +92,9 @@ def ollama_llm(ollama_url: str) -> BaseChatModel:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+def postgres_server() -> Iterator[Callable[[], str]]:
     """A real PostgreSQL, which makes a new database whenever it is called and gives its URL."""
-    with running_server(tmp_path_factory.mktemp("postgres")) as server:
+    with running_server() as server:
 
         def create_database() -> str:
             name = f"runs{next(_DATABASES)}"

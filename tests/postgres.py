@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,8 +18,21 @@ _START_TIMEOUT_S = 60.0
 
 
 @contextmanager
-def running_server(folder: Path) -> Iterator[PostgresServer]:
-    """Start a server whose data are in ``folder``, and stop it at the end."""
+def running_server() -> Iterator[PostgresServer]:
+    """Start a server with a folder of its own, and stop it at the end.
+
+    The folder is not one of pytest's: each pytest that starts takes the permissions of the others' folders
+    away, and the server runs as another user if root runs the tests.
+    """
+    with (
+        TemporaryDirectory(prefix="postgres", ignore_cleanup_errors=True) as folder,
+        _start_in(Path(folder)) as server,
+    ):
+        yield server
+
+
+@contextmanager
+def _start_in(folder: Path) -> Iterator[PostgresServer]:
     with warnings.catch_warnings():
         # The package warns of a folder that the environment does not name; a warning fails a test.
         warnings.simplefilter("ignore")

@@ -70,7 +70,7 @@ class Postgres:
 @contextmanager
 def postgres_in(folder: Path) -> Iterator[Postgres]:
     """Start a server whose data are in a folder."""
-    with running_server(folder) as server:
+    with running_server() as server:
         yield Postgres(server, folder)
 
 
