@@ -37,7 +37,7 @@ class JudgeError(EvaluationError):
 
     Args:
         message: The cause in one sentence.
-        kind: The kind of failure, which stands in the report.
+        kind: The kind of failure, which the report shows.
         usage: The cost of the failed call, as in a judge's answer.
         details: Further JSON values for the report.
     """

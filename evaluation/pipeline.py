@@ -64,7 +64,7 @@ class Node:
 
 FIRST: Final = "prepare_evaluation"
 END: Final = "__end__"
-"""Stands for the end, as in LangGraph, which this module does not import: it takes half a second."""
+"""LangGraph's name for the end. LangGraph is not imported here: that takes half a second."""
 
 NODES: Final[Mapping[str, Node]] = {
     "prepare_evaluation": Node(prepare_evaluation, after_preparation),

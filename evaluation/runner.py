@@ -126,10 +126,16 @@ def evaluate_many(
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Raises:
-        ContractError: ``concurrency`` or ``processes`` is less than 1.
+        ContractError: ``concurrency`` or ``processes`` is less than 1, or ``cases`` is one case or a path.
     """
+    if isinstance(cases, str | Mapping):
+        raise ContractError(
+            f"cases is a {type(cases).__name__}; give a list of cases, or read a file with read_cases(path)"
+        )
     if concurrency < 1 or processes < 1:
-        raise ContractError(f"concurrency={concurrency}, processes={processes}: give at least 1, or neither")
+        raise ContractError(
+            f"concurrency={concurrency}, processes={processes}; give whole numbers of at least 1"
+        )
     plugins = Plugins(judge, **options)
     if processes > 1:
         return _run_in_processes(cases, plugins, processes)

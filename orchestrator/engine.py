@@ -191,7 +191,7 @@ class LangGraphOrchestrator:
             The state as ``run`` returns it. Its usage includes the steps before ``step``.
 
         Raises:
-            ResumeError: There is no such run, it never came to that step, or the new thread is in use.
+            ResumeError: There is no such run, it never reached that step, or the new thread is in use.
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or an argument is not accepted.
         """

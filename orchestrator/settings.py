@@ -194,7 +194,7 @@ def check_compressor(compressor: object) -> None:
 def _check_method(role: str, agent: object, method: str, *args: str, **kwargs: str) -> None:
     if not callable(getattr(agent, method, None)):
         raise ConfigurationError(
-            f"{role} is a {type(agent).__name__} without {method}(); give an object that has it"
+            f"{role} ({type(agent).__name__}) has no method {method}(); give an object that has it"
         )
     called = choose_method(agent, method)
     try:

@@ -54,7 +54,7 @@ def _parse_json(data: bytes, where: str) -> object:
     except RecursionError:
         return UnreadableCase(where, "the JSON is nested too deep; flatten it")
     except ValueError as error:  # also invalid UTF-8, and integers of thousands of digits
-        return UnreadableCase(where, f"this is no JSON: {error}")
+        return UnreadableCase(where, f"this is not JSON: {error}")
     return value
 
 

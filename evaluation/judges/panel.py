@@ -172,7 +172,7 @@ class JudgePanel:
         asked = len(judges) * samples
         if asked < 1 or samples < 1 or concurrency < 1:
             raise ContractError(
-                f"{len(judges)} judges, samples={samples}, concurrency={concurrency}: each is at least 1"
+                f"{len(judges)} judges, samples={samples}, concurrency={concurrency}: each must be at least 1"
             )
         if rule not in get_args(VotingRule):
             raise ContractError(f"rule is {rule!r}; it is one of {', '.join(get_args(VotingRule))}")

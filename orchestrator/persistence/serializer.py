@@ -74,20 +74,19 @@ def build_serializer(encryption_key: str | None) -> SerializerProtocol:
     """
     key = os.environ.get(KEY_VARIABLE) if encryption_key is None else encryption_key
     plain = StrictSerializer()
-    return plain if key is None else EncryptedSerializer(_build_cipher(key), plain)
+    name = KEY_VARIABLE if encryption_key is None else "encryption_key"
+    return plain if key is None else EncryptedSerializer(_build_cipher(key, name), plain)
 
 
-def _build_cipher(key: str) -> CipherProtocol:
+def _build_cipher(key: str, name: str) -> CipherProtocol:
     data = key.encode("utf-8", "surrogateescape")
     if len(data) not in _KEY_BYTES:
-        raise ConfigurationError(
-            f"{KEY_VARIABLE} has {len(data)} bytes; give 16, 24 or 32, or leave it unset"
-        )
+        raise ConfigurationError(f"{name} has {len(data)} bytes; give 16, 24 or 32, or leave it unset")
     try:
         from orchestrator.persistence.encryption import AesGcm  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationError(
-            f"{KEY_VARIABLE} needs the package cryptography; "
+            f"{name} needs the package cryptography; "
             'install it with `pip install "plan-execute-monitor[encryption]"`'
         ) from error
     return AesGcm(data)

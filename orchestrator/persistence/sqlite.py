@@ -105,7 +105,7 @@ def open_sqlite(
     """
     # Before anything is opened, because opening a pipe would block.
     if file.exists() and not file.is_file():
-        raise StoreError(f"{file} is no file; give another path")
+        raise StoreError(f"{file} is not a file; give the path of a SQLite file")
     if make:
         _create_file(file, with_folder=private)
     elif not file.exists():

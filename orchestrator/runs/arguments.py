@@ -28,7 +28,7 @@ def check_retention(keep_last: object, older_than: object) -> None:
         ConfigurationError: Both are missing, or one is not accepted.
     """
     if keep_last is None and older_than is None:
-        raise ConfigurationError("nothing says which runs to keep; give how many, how old, or both")
+        raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
     _check_count("keep_last", keep_last)
     if older_than is not None and (not isinstance(older_than, timedelta) or older_than < timedelta(0)):
         raise ConfigurationError(f"older_than is {older_than!s:.40}; give a timedelta of at least 0, or None")

@@ -40,7 +40,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
         max_retries: For the new run.
 
     Raises:
-        ResumeError: There is no such run, it never came to that step, or the new thread is in use.
+        ResumeError: There is no such run, it never reached that step, or the new thread is in use.
     """
     saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
     if await saver.aget_tuple(new) is not None:
@@ -74,8 +74,8 @@ async def _state_before(
 def _describe_missing(step: int, indexes: Collection[int]) -> str:
     if indexes and step < min(indexes):
         return f"was forked at its step {min(indexes) + 1}; fork the run that it came from"
-    reached = f"the last it came to is step {max(indexes) + 1}" if indexes else "it has no plan"
-    return f"never came to its step {step + 1} (index {step}); {reached}"
+    reached = f"the last one it reached is step {max(indexes) + 1}" if indexes else "it has no plan"
+    return f"never reached step {step + 1} (index {step}); {reached}"
 
 
 async def _step_checkpoints(

@@ -33,15 +33,19 @@ def build(**changed):
 @pytest.mark.parametrize(
     ("argument", "given", "sentence"),
     [
-        ("planner", Nothing(), "planner is a Nothing without generate_plan(); give an object that has it"),
-        ("planner", None, "planner is a NoneType without generate_plan(); give an object that has it"),
+        ("planner", Nothing(), "planner (Nothing) has no method generate_plan(); give an object that has it"),
+        ("planner", None, "planner (NoneType) has no method generate_plan(); give an object that has it"),
         (
             "planner",
             NotCallable(),
-            "planner is a NotCallable without generate_plan(); give an object that has it",
+            "planner (NotCallable) has no method generate_plan(); give an object that has it",
         ),
-        ("executor", Nothing(), "executor is a Nothing without execute_step(); give an object that has it"),
-        ("monitor", Nothing(), "monitor is a Nothing without evaluate(); give an object that has it"),
+        (
+            "executor",
+            Nothing(),
+            "executor (Nothing) has no method execute_step(); give an object that has it",
+        ),
+        ("monitor", Nothing(), "monitor (Nothing) has no method evaluate(); give an object that has it"),
         (
             "compressor",
             Nothing(),

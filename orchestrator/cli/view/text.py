@@ -49,7 +49,7 @@ def _format_tokens(usage: Usage) -> str:
     if not usage["model_calls"]:
         return "no model call"
     total = usage["total_tokens"]
-    return "tokens missing" if total is None else f"{total} tokens"
+    return "tokens unknown" if total is None else f"{total} tokens"
 
 
 def count_noun(count: int, noun: str) -> str:

@@ -21,9 +21,9 @@ def lines(tmp_path):
 
 
 BROKEN = {
-    "no JSON": ('{"agent_run": ', "this is no JSON"),
-    "half a character": (b'{"case_id": "\xc3"}', "this is no JSON"),
-    "a number of ten thousand digits": ("1" * 10_000, "this is no JSON"),
+    "no JSON": ('{"agent_run": ', "this is not JSON"),
+    "half a character": (b'{"case_id": "\xc3"}', "this is not JSON"),
+    "a number of ten thousand digits": ("1" * 10_000, "this is not JSON"),
     "a hundred thousand levels": ("[" * 100_000, "the JSON is nested too deep"),
     "no object": ("[1]", "a case is an object, not a list"),
 }

@@ -115,7 +115,7 @@ def question(step_index: int = 0, attempt: int = 1, **changes: object) -> Questi
         step_index=step_index,
         step=f"step {step_index + 1}",
         attempt=attempt,
-        text="Does it stand?",
+        text="Do you accept it?",
         output="the result",
         findings=[],
         accepts=["approve", "correct", "deny"],

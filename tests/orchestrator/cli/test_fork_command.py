@@ -58,7 +58,7 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--step", "3"], "thread 't' never came to its step 3"),
+        (["--step", "3"], "thread 't' never reached step 3"),
         (["--step", "1", "--thread", "t"], "thread 't' is in use; give another name"),
     ],
 )

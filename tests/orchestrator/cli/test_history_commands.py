@@ -162,7 +162,7 @@ def test_what_is_to_be_kept_is_not_pruned(on, options):
     [
         (["show", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
         (["delete", "nothing"], "thread 'nothing' is not in {db}; give one that is"),
-        (["prune"], "nothing says which runs to keep; give how many, how old, or both"),
+        (["prune"], "neither keep_last nor older_than is given; give at least one of them"),
         (["prune", "--keep-last", "-1"], "Invalid value for '--keep-last'"),
         (["prune", "--older-than", "-1"], "Invalid value for '--older-than'"),
         (["prune", "--older-than", "1000000000"], "Invalid value for '--older-than'"),

@@ -274,7 +274,7 @@ def test_the_key_comes_from_the_environment(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", ["", "short", "x" * 33, "ü" * 16 + "x"])
 def test_a_key_of_another_length_is_refused_before_a_store_is_made(tmp_path, key):
-    sentence = f"PEM_ENCRYPTION_KEY has {len(key.encode())} bytes; give 16, 24 or 32"
+    sentence = f"encryption_key has {len(key.encode())} bytes; give 16, 24 or 32"
     with pytest.raises(ConfigurationError, match=sentence), encrypted(tmp_path / "runs", key):
         pass
 

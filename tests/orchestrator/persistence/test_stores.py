@@ -117,7 +117,7 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path):
 @pytest.mark.parametrize("kind", [Path.mkdir, os.mkfifo], ids=["a folder", "a pipe"])
 def test_what_is_no_file_is_refused(tmp_path, kind, make):
     kind(tmp_path / "runs")
-    with pytest.raises(StoreError, match="runs is no file"), open_store(tmp_path / "runs", make=make):
+    with pytest.raises(StoreError, match="runs is not a file"), open_store(tmp_path / "runs", make=make):
         pass
 
 

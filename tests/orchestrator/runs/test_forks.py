@@ -158,8 +158,8 @@ def test_without_a_name_a_fork_gets_one(opened):
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [
-        (("thread", 3), ResumeError, r"'thread' never came to its step 4 \(index 3\); the last .* is step 2"),
-        (("thread", 2), ResumeError, r"never came to its step 3 \(index 2\)"),
+        (("thread", 3), ResumeError, r"'thread' never reached step 4 \(index 3\); the last .* is step 2"),
+        (("thread", 2), ResumeError, r"never reached step 3 \(index 2\)"),
         (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
         (("no plan", 0), ResumeError, "it has no plan"),
         (

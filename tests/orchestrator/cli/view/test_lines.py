@@ -32,7 +32,7 @@ BEFORE = (run_started(), planned())
     [
         (run_started("a\ntask"), "task: a task"),
         (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
-        (planned("a", spent=usage(None)), "plan of 1 step (tokens missing, 1.0 s)"),
+        (planned("a", spent=usage(None)), "plan of 1 step (tokens unknown, 1.0 s)"),
         (step_started(1, 2), "step 2 of 2, attempt 2: step 2"),
         (executed(), "step 1 of 2, attempt 1 executed (10 tokens, 1.0 s)"),
         (

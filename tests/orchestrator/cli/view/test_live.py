@@ -66,7 +66,7 @@ def test_a_retried_step_shows_its_attempt_and_why_the_last_one_was_refused():
     [
         (RUNNING, "▸ 1. Choose a theme"),
         ((*RUNNING, executed()), "judging, 10 tokens"),
-        ((*RUNNING, executed(usage=usage(None))), "judging, tokens missing"),
+        ((*RUNNING, executed(usage=usage(None))), "judging, tokens unknown"),
         ((*RUNNING, executed(status="failed", error="broken")), "✗ 1. Choose a theme"),
         ((*RUNNING, executed(), judged(status="needs_review")), "? 1. Choose a theme"),
         (RUNNING, "· 2. Write it"),

@@ -16,7 +16,7 @@ def test_a_question_is_shown_with_its_step_its_output_and_what_was_found():
         "Step 1, attempt 2, waits for an answer",
         "│ step 1",
         "Question:",
-        "│ Does it stand?",
+        "│ Do you accept it?",
         "Output:",
         "│ one",
         "│",

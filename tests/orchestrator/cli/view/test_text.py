@@ -63,7 +63,7 @@ def test_one_line_has_no_break_and_keeps_its_limit(text, shown):
         (usage(12, 3.46), None, "12 tokens, 3.5 s"),
         (usage(12, 3.46), 9.0, "12 tokens, 9.0 s"),
         (usage(0), None, "0 tokens, 1.0 s"),
-        (usage(None), None, "tokens missing, 1.0 s"),
+        (usage(None), None, "tokens unknown, 1.0 s"),
         (NO_USAGE, None, "no model call, 0.0 s"),
     ],
 )
