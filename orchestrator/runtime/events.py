@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import inspect
 import logging
@@ -122,12 +123,26 @@ class Hook(Protocol):
 
 
 async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
-    """Calls each hook with a copy of the event, and logs its errors."""
+    """Calls each hook with a copy of the event, and logs its errors.
+
+    Raises:
+        asyncio.CancelledError: The task that calls the hooks was cancelled.
+    """
     for hook in hooks:
         try:
             # A copy, so that a hook cannot change the records of the run.
             result = hook(copy.deepcopy(event))
             if inspect.isawaitable(result):
                 await result
+        except asyncio.CancelledError:
+            # If nobody cancelled this task, the hook waited for a task of its own that was cancelled.
+            if _is_being_cancelled():
+                raise
+            _log.exception("a hook failed on %s; the run continues", type(event).__name__)
         except Exception:  # noqa: BLE001 - a hook is user code, and its errors must not end a run
             _log.exception("a hook failed on %s; the run continues", type(event).__name__)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -220,6 +220,26 @@ def test_a_hook_that_raises_is_logged_and_ends_nothing(broken, caplog):
     assert "the hook is broken" in caplog.text
 
 
+def cancelled(event):
+    raise asyncio.CancelledError("the hook is broken")
+
+
+async def cancelled_later(event):
+    waiting = asyncio.ensure_future(asyncio.sleep(3600))
+    waiting.cancel("the hook is broken")
+    await waiting
+
+
+@pytest.mark.parametrize("broken", [cancelled, cancelled_later])
+def test_a_hook_whose_own_task_was_cancelled_is_logged_and_ends_nothing(broken, caplog):
+    after = RecordingHook()
+    with caplog.at_level(logging.ERROR, logger="orchestrator"):
+        state = build(hooks=[broken, after]).run("x")
+
+    assert (state["status"], len(after.events), len(caplog.records)) == ("success", 6, 6)
+    assert "the hook is broken" in caplog.text
+
+
 async def test_cancelling_the_run_while_a_hook_is_waited_for_ends_it():
     waiting = asyncio.Event()
 
