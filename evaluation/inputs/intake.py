@@ -132,7 +132,7 @@ def _to_plain(data: object) -> object:
 
 
 def _copy_json(value: object) -> tuple[object, bytes] | None:
-    """Copy a value by way of its JSON text, and return both; None if it is no JSON or nested too deep."""
+    """Copy a value by way of its JSON text, and return both; None if it is not JSON or nested too deep."""
     try:
         # Null differs from NaN, so a value with NaN goes to the strict writer below, which refuses it.
         text = to_json(value, inf_nan_mode="null")
@@ -179,7 +179,7 @@ def _refuse_values(value: object) -> RefusedCase:
 
 
 def _find_odd_values(value: object, path: Path) -> Iterator[str]:
-    """Describe each value that is no JSON, by its path."""
+    """Describe each value that is not JSON, by its path."""
     problem = _describe_oddness(value, len(path))
     if problem is not None:
         yield f"{format_path(path)}: {problem}"
@@ -195,7 +195,7 @@ def _describe_oddness(value: object, depth: int) -> str | None:
     if depth >= MAX_DEPTH and isinstance(value, Mapping | list | tuple):
         return f"more than {MAX_DEPTH} levels of nesting"
     if isinstance(value, float) and not math.isfinite(value):
-        return f"{value} is no JSON number; leave the field out if the value is not known"
+        return f"{value} is not a JSON number; leave the field out if the value is not known"
     if value is None or isinstance(value, str | bool | int | float | Mapping | list | tuple):
         return None
-    return f"{type(value).__name__} is no JSON value; convert it to a text, number, list or object"
+    return f"{type(value).__name__} is not a JSON value; convert it to a text, number, list or object"

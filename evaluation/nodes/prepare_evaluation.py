@@ -130,7 +130,7 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject:

@@ -42,8 +42,8 @@ def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
     ("text", "problem"),
     [
         ('{"x": ', "the arguments are no JSON: "),
-        ('{"x": NaN}', "the arguments are no JSON: NaN is no JSON number"),
-        ('{"x": -Infinity}', "the arguments are no JSON: -Infinity is no JSON number"),
+        ('{"x": NaN}', "the arguments are no JSON: NaN is not a JSON number"),
+        ('{"x": -Infinity}', "the arguments are no JSON: -Infinity is not a JSON number"),
         ("[1]", "the arguments are no JSON object"),
         ("[" * 100_000, "the arguments are nested too deep"),
     ],

@@ -101,7 +101,8 @@ def test_a_run_is_shown_with_its_plan_its_executions_and_its_result(on):
 def test_a_run_that_waits_is_shown_with_its_question_and_the_command_that_answers_it(on, db):
     said = on("show", "waiting").stdout
 
-    assert "Question:\n│ Do you accept the output of step 1?\n" in said
+    # The store was written when the question had this text.
+    assert "Question:\n│ Does the output of step 1 stand?\n" in said
     assert said.endswith(
         f"orchestrator resume waiting --db {db} --approve | --correct TEXT | --deny REASON\n"
     )
