@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -46,6 +46,8 @@ class RefusedCase:
 
     problems: tuple[str, ...]
     case_id: str | None = None
+    quoted: object = None
+    """The JSON value that the problems quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
     try:
         case = EvaluationCase.model_validate(value)
     except ValidationError as error:
-        return _refuse(describe_errors(error, value, _FIELDS), value)
+        return replace(_refuse(describe_errors(error, value, _FIELDS), value), quoted=value)
     plain = as_object(value)
     conflicts = _find_conflicts(plain)
     return _refuse(conflicts, plain) if conflicts else AcceptedCase(case, plain, text)

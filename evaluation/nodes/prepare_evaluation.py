@@ -14,6 +14,7 @@ from evaluation.metrics.registry import metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.findings import build_outcome
+from evaluation.results.redaction import Redactor
 from evaluation.results.state import Action, EvaluationState
 from evaluation.sensitive.scanner import may_contain_sensitive
 from evaluation.values import JsonObject, as_list, as_object
@@ -43,23 +44,23 @@ def _blank_results() -> EvaluationState:
     }
 
 
-def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
     case_read = read_case(state)
-    return _reject(case_read) if isinstance(case_read, RefusedCase) else _fill_state(case_read)
+    return _reject(case_read, plugins) if isinstance(case_read, RefusedCase) else _fill_state(case_read)
 
 
-def _reject(refused: RefusedCase) -> EvaluationState:
-    outcomes = [
-        build_outcome("invalid_input", "input", False, "critical", problem) for problem in refused.problems
-    ]
+def _reject(refused: RefusedCase, plugins: Plugins) -> EvaluationState:
+    # A problem may quote a value that only another part of the case shows to be a password.
+    problems = Redactor.of([refused.quoted], plugins.recognizers).clean(list(refused.problems))
+    outcomes = [build_outcome("invalid_input", "input", False, "critical", problem) for problem in problems]
     return {
         **_fill_state(_NO_CASE),
         "case_id": refused.case_id,
         # The problems quote the case, which nothing has searched.
         "may_be_sensitive": True,
         "evaluation_status": "invalid",
-        "errors": list(refused.problems),
+        "errors": problems,
         "alerts": [alert(outcome) for outcome in outcomes],
     }
 

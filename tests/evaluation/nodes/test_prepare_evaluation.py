@@ -34,6 +34,15 @@ def test_a_case_with_nothing_like_it_is_known_to_be_harmless():
     assert prepare_evaluation({"agent_run": RUN}, Plugins())["may_be_sensitive"] is False
 
 
+def test_a_problem_quotes_no_value_that_another_part_of_the_case_shows_to_be_a_password():
+    run = {"input": "password=hunter2secretX", "final_output": "o", "latency_ms": "hunter2secretX"}
+
+    state = prepare_evaluation({"agent_run": run}, Plugins())
+
+    assert state["errors"] == ["agent_run.latency_ms: give a number, not '[password]'"]
+    assert "hunter2" not in json.dumps(state["alerts"])
+
+
 def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
     assert prepare_evaluation({"unknown": 1}, Plugins())["may_be_sensitive"] is True
 
