@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
 JsonObject: TypeAlias = Mapping[str, object]
 """A JSON object; its readers check the types of its values."""
+Severity = Literal["info", "warning", "critical"]
 
 
 def _read_whole(value: object) -> object:

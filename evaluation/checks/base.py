@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from pydantic import Field
 
 from evaluation.checks.context import CheckContext
-from evaluation.inputs.input_model import InputModel
-from evaluation.inputs.rules import Severity
 from evaluation.sensitive.quoting import quote_text
+from evaluation.validation.input_model import InputModel
+from evaluation.values import Severity
 
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
 Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]

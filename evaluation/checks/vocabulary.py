@@ -8,10 +8,10 @@ from typing import Annotated, Final, TypeAlias, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from evaluation.checks import counts, data_formats, markup, notations, placement, style, wording
 from evaluation.checks.base import BaseCheck
+from evaluation.checks.kinds import counts, data_formats, markup, notations, placement, style, wording
 from evaluation.errors import ContractError
-from evaluation.inputs.problems import describe_errors
+from evaluation.validation.problems import describe_errors
 
 Check: TypeAlias = Annotated[
     counts.WordCount

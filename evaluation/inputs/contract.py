@@ -7,11 +7,11 @@ from typing import Annotated, Final, cast
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from evaluation.inputs.input_model import InputModel, NameOrObject
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.run import AgentRun, RunMetadata
 from evaluation.inputs.trajectory_rules import MATCH_MODES, ExpectedAction, TrajectoryRules
+from evaluation.validation.input_model import InputModel, NameOrObject
 
 # Shared instances, because pydantic would deep-copy a default for each contract.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()

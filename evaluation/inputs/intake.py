@@ -13,10 +13,10 @@ from evaluation.errors import ContractError
 from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.json_copy import copy_json, find_odd_values
-from evaluation.inputs.problems import describe_errors
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES, AgentRun, RunMetadata, ToolCall
 from evaluation.sensitive.quoting import shorten
+from evaluation.validation.problems import describe_errors
 from evaluation.values import JsonObject, as_object
 
 MAX_PROBLEMS: Final = 50

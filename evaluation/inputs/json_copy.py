@@ -10,8 +10,8 @@ from typing import Final, Protocol, TypeGuard, runtime_checkable
 from pydantic_core import from_json, to_json
 
 from agents.parsing.surrogates import replace_surrogates
-from evaluation.inputs.problems import Path, format_path
 from evaluation.sensitive.json_values import encode_json
+from evaluation.validation.problems import Path, format_path
 
 MAX_DEPTH: Final = 100
 """Most levels of nesting in a case; the recursive parts of the evaluation rely on it."""

@@ -19,9 +19,9 @@ from evaluation.inputs.record_agreement import (
     match_calls,
     name_tool,
 )
-from evaluation.inputs.rules import Severity
 from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.sensitive.quoting import shorten
+from evaluation.values import Severity
 
 
 @dataclass(frozen=True, slots=True)

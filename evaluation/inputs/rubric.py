@@ -6,9 +6,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from evaluation.inputs.input_model import InputModel, ListOrRange, NameOrObject, limit_without
 from evaluation.inputs.rules import SCHEMA
 from evaluation.patterns.json_schema import check_schema
+from evaluation.validation.input_model import InputModel, ListOrRange, NameOrObject, limit_without
 from evaluation.values import format_numbers
 
 

@@ -8,13 +8,10 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from evaluation.inputs.input_model import InputModel, require_any, require_one
 from evaluation.patterns.json_schema import check_schema
 from evaluation.patterns.regex import check_pattern, matches_pattern
-from evaluation.values import WHOLE, Count, Quantity, format_numbers
-
-Severity = Literal["info", "warning", "critical"]
-
+from evaluation.validation.input_model import InputModel, require_any, require_one
+from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
 
 _PATTERN: Final[JsonDict] = {
     "not": {"pattern": r"^([*+?]|[^\[\\]*(\(\?(=|!|<=|<!|>)|\($|\[[^\]\\]*$))"},

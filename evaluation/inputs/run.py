@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_val
 from pydantic.config import JsonDict
 
 from evaluation.importers.langchain import dump_messages
-from evaluation.inputs.input_model import InputModel, NameOrObject
+from evaluation.validation.input_model import InputModel, NameOrObject
 from evaluation.values import Count, Quantity
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]

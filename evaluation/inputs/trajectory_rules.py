@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
-from evaluation.inputs.input_model import InputModel, NameOrObject, require_if
 from evaluation.inputs.run import ActionKind
+from evaluation.validation.input_model import InputModel, NameOrObject, require_if
 from evaluation.values import WHOLE, Quantity
 
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]

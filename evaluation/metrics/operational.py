@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.problems import find_similar
 from evaluation.plugins import Price
 from evaluation.results.findings import MetricOutcome, Unscored, build_group, missing_data, not_applicable
 from evaluation.results.state import Action
 from evaluation.results.thresholds import compare_with_bound, limits_by_name, unanswered_bound
+from evaluation.validation.problems import find_similar
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
 Source = Literal["measured", "estimated", "missing"]

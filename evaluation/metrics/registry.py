@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.problems import find_similar, format_path
 from evaluation.inputs.rules import Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory import TRAJECTORY_METRICS
+from evaluation.validation.problems import find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]

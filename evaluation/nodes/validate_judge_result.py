@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.inputs.rubric import JudgePolicy, Rubric
-from evaluation.inputs.rules import Severity
 from evaluation.judges.failures import JudgeFailure
 from evaluation.judges.rubrics import choose_rubric
 from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result, refuse_approval
@@ -15,7 +14,7 @@ from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import MetricOutcome, build_outcome
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import compare_with_bound, describe_comparison
-from evaluation.values import JsonObject, format_numbers
+from evaluation.values import JsonObject, Severity, format_numbers
 
 
 def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:

@@ -7,9 +7,9 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from evaluation.inputs.rules import Severity
 from evaluation.results.findings import AuditFinding, FindingKind, MetricOutcome
 from evaluation.sensitive.quoting import shorten
+from evaluation.values import Severity
 
 ACTIONS: Final[Mapping[FindingKind, str]] = {
     "invalid_input": "Correct the case; nothing was evaluated.",

@@ -9,8 +9,7 @@ from typing import Final, Literal, get_args
 
 from typing_extensions import TypedDict
 
-from evaluation.inputs.rules import Severity
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, Severity
 
 FindingKind = Literal[
     "invalid_input",

@@ -9,7 +9,6 @@ from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from evaluation.errors import JudgeFailureKind
-from evaluation.inputs.rules import Severity
 from evaluation.inputs.trajectory_rules import MATCH_MODES
 from evaluation.results.alerts import ACTIONS, Alert
 from evaluation.results.findings import OUTCOME_STATUSES, AuditFinding, FindingKind, MetricOutcome
@@ -23,7 +22,7 @@ from evaluation.sensitive.quoting import redact, shorten
 from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.scanner import find_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Recognizer, Span
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, Severity
 
 _DIGITS_OF_HASH: Final = 16
 _SMALLEST_NUMBER: Final = 10**8

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
-from evaluation.inputs.rules import Severity
 from evaluation.results.findings import FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState, EvaluationStatus
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, Severity
 
 
 def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evaluation.inputs.rules import Severity
 from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
-from evaluation.values import JsonObject, format_numbers
+from evaluation.values import JsonObject, Severity, format_numbers
 
 _UNITS: Final = ("_ms", "_usd")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from evaluation.inputs.rules import Reaction, Severity
+from evaluation.inputs.rules import Reaction
 from evaluation.results.findings import AuditFinding
 from evaluation.results.redaction import UNSEARCHED, WITHHELD_ACTION, build_excerpt
 from evaluation.sensitive.json_values import Search, encode_json, find_at_places
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import Category
-from evaluation.values import JsonObject, as_list
+from evaluation.values import JsonObject, Severity, as_list
 
 MAX_FINDINGS: Final = 100
 """Findings of one category that are listed. The others are only counted."""

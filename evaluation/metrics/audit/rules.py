@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from evaluation.importers.message import content_texts
-from evaluation.inputs.rules import AuditRule, ContentRule, Severity
+from evaluation.inputs.rules import AuditRule, ContentRule
 from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import Domains, find_hosts
 from evaluation.metrics.response.content import (
@@ -26,7 +26,7 @@ from evaluation.results.redaction import build_excerpt
 from evaluation.results.state import Action
 from evaluation.sensitive.json_values import iterate_leaves
 from evaluation.sensitive.quoting import shorten
-from evaluation.values import JsonObject, as_list
+from evaluation.values import JsonObject, Severity, as_list
 
 _OUTPUT: Final = "agent_run.final_output"
 _MAX_HOSTS: Final = 3

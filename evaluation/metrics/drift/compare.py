@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation.inputs.rules import DriftRules, Severity
+from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.bands import Band, bands_around_many, bands_around_one
 from evaluation.metrics.drift.baseline import Baseline, read_baseline
 from evaluation.metrics.drift.signals import Directions, Signal, can_decide, departure_signal
@@ -18,7 +18,7 @@ from evaluation.results.findings import (
     missing_data,
     unscored_error,
 )
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, Severity
 
 
 def compare_with_baseline(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from evaluation.inputs.rules import DriftRules, Severity
+from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.bands import Band, has_tolerance, tolerance_of
 from evaluation.metrics.drift.baseline import Measurements
 from evaluation.results.findings import FindingKind
-from evaluation.values import format_numbers
+from evaluation.values import Severity, format_numbers
 
 Direction = Literal["higher", "lower"]
 Directions = Mapping[str, Direction]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.inputs.rules import Severity
 from evaluation.results.findings import FindingKind
 from evaluation.results.status import STATUS, STRICTNESS, strictest_status
+from evaluation.values import Severity
 
 KINDS = get_args(FindingKind)
 SEVERITIES = get_args(Severity)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluation.inputs.rules import Severity
 from evaluation.inputs.trajectory_rules import TrajectoryRules
 from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.results.findings import MetricOutcome, build_outcome
+from evaluation.values import Severity
 
 
 def check_rules(names: Mapping[str, Sequence[str]], rules: TrajectoryRules) -> list[MetricOutcome]:

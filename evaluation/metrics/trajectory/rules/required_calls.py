@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluation.importers.tool_answers import describes_error
-from evaluation.inputs.rules import Severity
 from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
 from evaluation.results.state import Action
+from evaluation.values import Severity
 
 MUST_CALL: Final = "must_call"
 _CALLS: Final = ("tool", "action")

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
-from evaluation.checks.counts import CountCheck
+from evaluation.checks.kinds.counts import CountCheck
 from evaluation.patterns.regex import check_pattern, matches_pattern
 from evaluation.sensitive.quoting import quote_text
 

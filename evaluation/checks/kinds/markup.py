@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext
-from evaluation.checks.counts import CountCheck
+from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.segmentation import BULLET_POINT, NUMBERED_ITEM
 from evaluation.sensitive.quoting import quote_text
 

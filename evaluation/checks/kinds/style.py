@@ -8,7 +8,7 @@ import regex
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext
-from evaluation.checks.counts import CountCheck
+from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.language import LANGUAGES, LanguageCode, guess_language, is_language
 from evaluation.sensitive.quoting import quote_text
 

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from evaluation.errors import ContractError
-from evaluation.inputs.problems import describe_errors
+from evaluation.validation.problems import describe_errors
 
 
 class InputModel(BaseModel):

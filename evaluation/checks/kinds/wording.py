@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext, Unit
-from evaluation.checks.counts import CountCheck
+from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.segmentation import compile_phrase, split_words
 from evaluation.sensitive.quoting import quote_text
 

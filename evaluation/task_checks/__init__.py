@@ -1,0 +1,1 @@
+"""Derives checks from the text of a task, without a model."""
