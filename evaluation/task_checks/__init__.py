@@ -1,1 +1,5 @@
 """Derives checks from the text of a task, without a model."""
+
+from evaluation.task_checks.derivation import DerivedChecks, derive_checks
+
+__all__ = ["DerivedChecks", "derive_checks"]
