@@ -1,7 +1,16 @@
 """Checks of what a task asks for: small models, each with a pure function of the output."""
 
 from evaluation.checks.base import BaseCheck, CheckKind, CheckOutcome
-from evaluation.checks.context import CheckContext
+from evaluation.checks.context import CheckContext, ToolUse
 from evaluation.checks.vocabulary import CHECKS, Check, read_checks
 
-__all__ = ["CHECKS", "BaseCheck", "Check", "CheckContext", "CheckKind", "CheckOutcome", "read_checks"]
+__all__ = [
+    "CHECKS",
+    "BaseCheck",
+    "Check",
+    "CheckContext",
+    "CheckKind",
+    "CheckOutcome",
+    "ToolUse",
+    "read_checks",
+]

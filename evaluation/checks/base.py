@@ -30,17 +30,21 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """The outcome of one check for one output."""
+    """The outcome of one check for one output; a function with ``@check`` may give the first fields alone."""
 
     passed: bool | None
     """None if that cannot be known; a person or a judge has to decide."""
-    seen: str
-    """What the output has, as a main clause."""
-    wanted: str
-    """What the task wants, as an instruction."""
-    kind: CheckKind
-    sentence: str
+    seen: str = ""
+    """What the output has, as a main clause: "the text has 12 words"."""
+    wanted: str = ""
+    """What the task wants, as an instruction: "use at most 10 words"."""
+    kind: CheckKind = "content"
+    sentence: str = ""
     """What the executor has to change. It reveals nothing of the check that the task does not say."""
+    evidence: str = ""
+    """The end of the output of a command, redacted; may have many lines."""
+    is_error: bool = False
+    """Whether the check itself raised or took too long; ``passed`` is None then, which no judge settles."""
 
 
 class BaseCheck(InputModel):

@@ -14,14 +14,26 @@ from evaluation.checks import segmentation
 Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
 
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One call of a tool."""
+
+    name: str
+    args: Mapping[str, object] | None = None
+    """None if they were not recorded, or are no JSON object."""
+    result: object = None
+    error: str | None = None
+    """The text of the error; None if the call succeeded."""
+
+
 @dataclass(frozen=True)
 class CheckContext:
     """One output with the task that it answers."""
 
     output: str
     task: str = ""
-    tool_calls: tuple[str, ...] = ()
-    """Names of the tools that were called, in order."""
+    tool_calls: tuple[ToolUse, ...] = ()
+    """The calls of tools, in order."""
 
     @cached_property
     def text(self) -> str:

@@ -215,7 +215,7 @@ class ToolCalls(CountCheck):
         return Observation(self._fits(amount), f"the run has {self._show(amount)}")
 
     def _count(self, context: CheckContext) -> int:
-        return context.tool_calls.count(self.tool)
+        return sum(call.name == self.tool for call in context.tool_calls)
 
 
 class LineSyllables(BaseCheck):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.checks import CHECKS, CheckContext, read_checks
+from evaluation.checks import CHECKS, CheckContext, ToolUse, read_checks
 from tests.evaluation.checks.cases import CASES, UNKNOWN
 
 
@@ -62,7 +62,7 @@ def test_the_sentence_says_what_to_change():
 )
 def test_the_calls_of_a_tool_are_counted_whatever_the_output(calls, passed):
     (check,) = read_checks([{"check": "tool_calls", "tool": "search", "exactly": 1}])
-    outcome = check.evaluate(CheckContext("", tool_calls=calls))
+    outcome = check.evaluate(CheckContext("", tool_calls=tuple(map(ToolUse, calls))))
 
     assert (outcome.passed, outcome.kind) == (passed, "tool")
 
