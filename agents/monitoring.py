@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
+from agents.models.identity import identify_model
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import find_containers
 from agents.parsing.objects import is_clean_reply, is_quoted
@@ -59,6 +62,22 @@ class MonitoringAgent(BaseAgent):
             llm, system_prompt or prompts.MONITORING, "MonitoringAgent", transport_retry=transport_retry
         )
         self._schema = VERDICT_SCHEMA if structured_output else None
+
+    @property
+    def identity(self) -> str | None:
+        """The name of this judge: its class, a digest of its instructions, and its model.
+
+        Figures that were measured with a judge hold for judges of the same name. None if the model cannot be
+        identified.
+        """
+        model = identify_model(self.llm)
+        if model is None:
+            return None
+        example = prompts.verdict_request("objective", "result", "task")
+        again = prompts.clean_verdict_request("objective", "result")
+        form = json.dumps([self.system_prompt, example, again, self._schema])
+        digest = hashlib.sha256(form.encode("utf-8", "replace")).hexdigest()[:12]
+        return f"{type(self).__module__}.{type(self).__qualname__} {digest} {model}"
 
     def evaluate(self, objective: str, result: str, *, task: str = "") -> Verdict:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.

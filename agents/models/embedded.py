@@ -130,6 +130,13 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
     )
 
 
+def find_served_weights(base_url: str) -> Path | None:
+    """Finds the weights file that this process serves at a URL. Returns None if it serves none there."""
+    with _lock:
+        served = [(path, endpoint) for path, (_, endpoint) in _running.items()]
+    return next((path for path, endpoint in served if endpoint.base_url == base_url), None)
+
+
 def close_servers() -> None:
     """Stops all embedded servers of this process.
 

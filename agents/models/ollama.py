@@ -166,10 +166,15 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
     return [model.model for model in models if model.model]
 
 
+def server_address(llm: object) -> str | None:
+    """Returns the address of an Ollama model's server without its password; None for another model."""
+    return _host(llm) if _is_ollama(llm) else None
+
+
 def _unreachable_address(llm: object | None, error: BaseException) -> str | None:
     """Returns the address at which no Ollama server answered, or None for any other error."""
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return _host(llm) if _is_ollama(llm) else None
+        return server_address(llm)
     if isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER):
         return _host(llm)
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from statistics import fmean
 from typing import Final
 
@@ -19,6 +20,7 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
+from agents.models.identity import identify_model
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import is_quoted, remove_own_thoughts, unwrap_fence
 from evaluation.errors import ContractError, JudgeError
@@ -85,6 +87,22 @@ class RubricJudge:
         """The model's name, or its class if it has no name."""
         names = (getattr(self._llm, name, None) for name in ("model_name", "model"))
         return next((name for name in names if isinstance(name, str) and name), type(self._llm).__name__)
+
+    @property
+    def identity(self) -> str | None:
+        """The name of this judge: its class, a digest of its instructions, and its model.
+
+        Figures that were measured with a judge hold for judges of the same name. None if the model cannot be
+        identified.
+        """
+        model = identify_model(self._llm)
+        if model is None:
+            return None
+        example = JudgeRequest(Rubric.model_validate({"criteria": ["correctness"]}), "input", "output")
+        prompt = judge_prompt(example, answer_schema(example.rubric), self._instructions)
+        form = "\n".join([*(message.text for message in prompt), str(self._structured)])
+        digest = sha256(form.encode("utf-8", "replace")).hexdigest()[:12]
+        return f"{type(self).__module__}.{type(self).__qualname__} {digest} {model}"
 
     def judge(self, request: JudgeRequest) -> JsonObject:
         """Scores ``request``.

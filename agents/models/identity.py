@@ -1,0 +1,69 @@
+"""Names a chat model, so that figures measured with one model are never used for another."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import httpx
+from langchain_core.language_models import BaseChatModel
+
+from agents.models.embedded import find_served_weights
+from agents.models.ollama import server_address
+
+_NAMES: Final = ("model_name", "model")
+_ADDRESSES: Final = ("openai_api_base", "azure_endpoint", "anthropic_api_url", "endpoint_url", "base_url")
+_SETTINGS: Final = (
+    "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "reasoning_effort", "reasoning",
+)  # fmt: skip
+
+
+def identify_model(llm: object) -> str | None:
+    """Names a model by its class, name, endpoint without credentials, and settings that change its answers.
+
+    Weights that this process serves are named by their SHA-256 instead of an endpoint, because a file name
+    says nothing of the content. A hosted model may change behind its name.
+
+    Returns:
+        The name. None if ``llm`` is no chat model or has no name of its own.
+    """
+    names = (getattr(llm, name, None) for name in _NAMES)
+    name = next((name for name in names if isinstance(name, str) and name), None)
+    if name is None or not isinstance(llm, BaseChatModel):
+        return None
+    kind = f"{type(llm).__module__}.{type(llm).__qualname__}"
+    return " ".join([kind, name, _describe_origin(llm), *_list_settings(llm)])
+
+
+def _describe_origin(llm: BaseChatModel) -> str:
+    addresses = (getattr(llm, name, None) for name in _ADDRESSES)
+    address = server_address(llm) or next((str(address) for address in addresses if address), None)
+    weights = None if address is None else find_served_weights(address)
+    if weights is not None:
+        status = weights.stat()
+        return f"sha256:{_hash_file(weights, status.st_size, status.st_mtime_ns)}"
+    return "default-endpoint" if address is None else _hide_credentials(address)
+
+
+def _hide_credentials(address: str) -> str:
+    """Drops the user and the password of a URL, and its query, which may have a key."""
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL:
+        return "invalid-endpoint"
+    return f"{url.scheme}://{url.netloc.decode('ascii')}{url.path.rstrip('/')}"
+
+
+def _list_settings(llm: BaseChatModel) -> list[str]:
+    values = {name: getattr(llm, name, None) for name in _SETTINGS}
+    return [
+        f"{name}={value}" for name, value in values.items() if isinstance(value, bool | int | float | str)
+    ]
+
+
+@lru_cache(maxsize=8)
+def _hash_file(path: Path, size: int, modified_ns: int) -> str:  # noqa: ARG001 - a changed file is read again
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,80 @@
+"""Asks a judge about the labelled set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from agents.contracts import UNREADABLE_PREFIX
+from agents.monitoring import MonitoringAgent, require_clean_approvals
+from evaluation.errors import ContractError, JudgeError
+from evaluation.inputs.rubric import Rubric
+from evaluation.judges.call import call_judge
+from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.provider import judge_errors
+from evaluation.judges.rubrics import SUBJECTIVE
+from evaluation.judges.scores import get_pass_score, read_judge_result
+from evaluation.judges.trust.figures import JudgeTrust, Kind, Verdict, compute_trust
+from evaluation.judges.trust.labelled_set import LabelledOutput, load_labelled_set
+from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
+
+MeasuredJudge = MonitoringAgent | AnyJudge | JudgeFunction
+RUBRIC: Final = Rubric.model_validate(
+    {"name": "correctness", "criteria": [{"name": "correctness", "description": SUBJECTIVE["correctness"]}]}
+)
+"""The rubric of a judge that scores: the one of a contract without criteria of its own."""
+
+
+def measure_judge(
+    judge: MeasuredJudge,
+    *,
+    name: str | None = None,
+    outputs: Iterable[LabelledOutput] | None = None,
+    on_verdict: Callable[[LabelledOutput, Verdict], None] | None = None,
+) -> JudgeTrust:
+    """Asks a judge about each output of the labelled set, one after the other: about 130 model calls.
+
+    Args:
+        judge: A monitor, or any judge. A monitor is asked as a run asks it; any other judge scores the
+            criterion "correctness", and accepts with the pass score.
+        name: The name under which ``find_trust`` finds the figures. Default: the judge's ``identity``.
+        outputs: The outputs to ask about. Default: the whole bundled set.
+        on_verdict: Called after each verdict.
+
+    Raises:
+        ContractError: The judge has no identity and no name is given, or it is no judge.
+        ModelUnavailableError: The server of a monitor's model does not answer.
+        ModelRefusedError: The server of a monitor's model refused the request.
+    """
+    known = name or getattr(judge, "identity", None)
+    if not isinstance(known, str):
+        raise ContractError("the judge has no identity; give name=, with the model and its version")
+    verdicts: list[tuple[Kind, Verdict]] = []
+    for output in load_labelled_set() if outputs is None else outputs:
+        verdict = judge_output(judge, output)
+        verdicts.append((output.kind, verdict))
+        if on_verdict is not None:
+            on_verdict(output, verdict)
+    return compute_trust(known, verdicts)
+
+
+def judge_output(judge: MeasuredJudge, output: LabelledOutput) -> Verdict:
+    """Asks a judge about one output; raises as ``measure_judge`` does."""
+    if isinstance(judge, MonitoringAgent):
+        return _ask_monitor(judge, output)
+    request = JudgeRequest(RUBRIC, output.task, output.output)
+    result = read_judge_result(call_judge(require_judge(judge), request), RUBRIC)
+    if isinstance(result, JudgeFailure):
+        return "needs_review"
+    return "accepted" if result.score >= get_pass_score(RUBRIC) else "refused"
+
+
+def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:
+    try:
+        with judge_errors(monitor.llm), require_clean_approvals():
+            verdict = monitor.evaluate(output.task, output.output)
+    except JudgeError:  # the provider's filter blocked this output; other errors concern every output
+        return "needs_review"
+    if verdict["success"]:
+        return "accepted"
+    return "needs_review" if verdict["feedback"].startswith(UNREADABLE_PREFIX) else "refused"

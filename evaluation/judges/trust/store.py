@@ -1,0 +1,141 @@
+"""Keeps the figures of each judge in a file, and finds them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections import Counter
+from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation.judges.trust.figures import KINDS, JudgeTrust, VerdictCounts
+from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
+
+_log: Final = logging.getLogger(__name__)
+_SHIPPED: Final = Path(__file__).with_name("measured")
+_APPLICATION: Final = "plan-execute-monitor"
+_MAX_BYTES: Final = 20_000
+_Number = Annotated[int, Field(ge=0, le=100_000)]
+
+
+class _StoredCounts(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    accepted: _Number
+    refused: _Number
+    needs_review: _Number
+
+
+class _StoredKinds(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    right: _StoredCounts
+    subtle: _StoredCounts
+    plain: _StoredCounts
+    injected: _StoredCounts
+
+
+class _StoredTrust(BaseModel):
+    """The content of a file. Rates and trust are computed from the counts, never read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal[1]
+    judge: Annotated[str, Field(min_length=1, max_length=2_000)]
+    set_version: str
+    measured_at: AwareDatetime
+    counts: _StoredKinds
+
+    @classmethod
+    def from_trust(cls, trust: JudgeTrust) -> Self:
+        """Builds the content of a file from figures of the current set."""
+        return cls.model_validate(
+            {
+                "format": 1,
+                "judge": trust.judge,
+                "set_version": get_set_version(),
+                "measured_at": datetime.now(UTC).replace(microsecond=0),
+                "counts": {kind: asdict(counts) for kind, counts in trust.counts.items()},
+            }
+        )
+
+    def to_trust(self) -> JudgeTrust:
+        """Returns the figures."""
+        counts = {kind: VerdictCounts(**getattr(self.counts, kind).model_dump()) for kind in KINDS}
+        return JudgeTrust(self.judge, counts)
+
+    def is_possible(self) -> bool:
+        """Checks that no kind has more verdicts than the set has outputs."""
+        sizes = Counter(each.kind for each in load_labelled_set())
+        return all(counts.total <= sizes[kind] for kind, counts in self.to_trust().counts.items())
+
+
+def find_trust(model_name: str | None) -> JudgeTrust | None:
+    """Finds the figures of a judge: measured on this machine, or shipped with the package.
+
+    Args:
+        model_name: The judge with its model, as ``MonitoringAgent.identity`` and ``RubricJudge.identity``
+            state it; None for a judge that has no identity.
+
+    Returns:
+        The figures. None if the judge was not measured with the current labelled set: such a judge is not
+        trusted. A file that is damaged counts as no file, with a warning in the log.
+    """
+    if model_name is None:
+        return None
+    folders = (get_trust_folder(), _SHIPPED)
+    read = (_read_file(folder / _name_file(model_name), model_name) for folder in folders)
+    return next((trust for trust in read if trust is not None), None)
+
+
+def save_trust(trust: JudgeTrust) -> Path:
+    """Stores the figures of a judge for this user, in place of earlier ones, and returns the file.
+
+    Raises:
+        OSError: The file cannot be written. An earlier file is unchanged.
+    """
+    folder = get_trust_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / _name_file(trust.judge)
+    content = _StoredTrust.from_trust(trust).model_dump_json(indent=2)
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f"{file.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(f"{content}\n")
+        Path(temporary).replace(file)  # whole or not at all, also for a reader at the same time
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return file
+
+
+def get_trust_folder() -> Path:
+    """Returns the folder in the user's data folder that has the figures. Creates nothing."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
+
+    return user_data_path(_APPLICATION, appauthor=False) / "judges"
+
+
+def _name_file(judge: str) -> str:
+    # A name has URLs and any other text of a model; its digest is a file name on every system.
+    return f"{sha256(judge.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
+
+
+def _read_file(file: Path, judge: str) -> JudgeTrust | None:
+    """Reads the figures of a judge. Returns None if there are none, or none of the current set."""
+    try:
+        with file.open("rb") as stream:
+            stored = _StoredTrust.model_validate_json(stream.read(_MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValidationError) as error:
+        _log.warning("the figures of a judge in %s cannot be read (%s)", file, type(error).__name__)
+        return None
+    is_current = stored.judge == judge and stored.set_version == get_set_version()
+    return stored.to_trust() if is_current and stored.is_possible() else None
