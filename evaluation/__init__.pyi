@@ -4,6 +4,10 @@ from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError
 from .errors import MissingExtraError as MissingExtraError
+from .evalset.files import read_case_set as read_case_set
+from .evalset.files import write_case_set as write_case_set
+from .evalset.task_case import CaseSet as CaseSet
+from .evalset.task_case import TaskCase as TaskCase
 from .graph import build_evaluation_graph as build_evaluation_graph
 from .inputs.contract import EvaluationCase as EvaluationCase
 from .inputs.contract import EvaluationContract as EvaluationContract

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from evaluation.inputs.intake import UnreadableCase
-from evaluation.sensitive.quoting import shorten
+from evaluation.validation.strict_json import parse_json
 
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 
@@ -52,27 +50,9 @@ def _read_document(path: Path) -> Iterator[object]:
 
 def _parse_json(data: bytes, where: str) -> object:
     try:
-        value: object = json.loads(data, object_pairs_hook=_build_object)
-    except _RepeatedFieldError as error:
+        return parse_json(data)
+    except ValueError as error:
         return UnreadableCase(where, str(error))
-    except RecursionError:
-        return UnreadableCase(where, "the JSON is nested too deep; flatten it")
-    except ValueError as error:  # also invalid UTF-8, and integers of thousands of digits
-        return UnreadableCase(where, f"this is not JSON: {error}")
-    return value
-
-
-class _RepeatedFieldError(Exception):
-    """An object has a field twice."""
-
-
-def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build an object; refuse one that has a field twice, because JSON would drop the first silently."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise _RepeatedFieldError(f"an object has the field {shorten(name)!r} twice; give it once")
-    return value
 
 
 def _add_name(value: object, where: str) -> object:

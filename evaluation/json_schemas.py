@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from evaluation.evalset.task_case import CaseSet, SingleCase
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
 from evaluation.inputs.run import AgentRun
 from evaluation.results.report import EvaluationReport
@@ -21,6 +22,7 @@ def schemas() -> dict[str, str]:
         "agent_run.json": _format_schema(TypeAdapter(AgentRun)),
         "evaluation_contract.json": _format_schema(TypeAdapter(EvaluationContract)),
         "evaluation_case.json": _format_schema(TypeAdapter(EvaluationCase)),
+        "case_set.json": _format_schema(TypeAdapter(CaseSet | SingleCase)),
         "evaluation_report.json": _format_schema(TypeAdapter(EvaluationReport), serialized=True),
     }
 

@@ -1,0 +1,1 @@
+"""Files of cases: tasks with the contracts of their final outputs, in YAML or JSON."""

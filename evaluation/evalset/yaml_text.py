@@ -1,0 +1,90 @@
+"""Reads and writes YAML that holds JSON values: no tags, aliases, dates or repeated fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from typing import Final, cast
+
+import yaml
+
+_DEEPEST: Final = 100
+"""Most levels of nesting; the evaluation accepts as many."""
+_NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
+_FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_DIGITS: Final = [*"-0123456789"]
+_STRING: Final = "tag:yaml.org,2002:str"
+
+
+class _Loader(yaml.SafeLoader):
+    # YAML 1.1 would read the word "no" as false, 12:30 as a number and 2026-01-01 as a date.
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - as the base class declares it
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Compose one value. An alias repeats a value, so that a few of them can make a text endless."""
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:
+            raise _refuse("an anchor or alias (& or *) is not accepted; write the value out", event)
+        if getattr(event, "tag", None) is not None:
+            raise _refuse("a tag (!) is not accepted; leave it out", event)
+        if self._depth >= _DEEPEST:
+            raise _refuse(f"values are nested in more than {_DEEPEST} levels; flatten them", event)
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        """Build an object; refuse one that has a field twice, because YAML would drop the first silently."""
+        names = set()
+        for key, _ in node.value:
+            if key.tag != _STRING or key.value in names:
+                problem = "is used twice" if key.value in names else "is no text"
+                raise _refuse(
+                    f"the field name {key.value!r:.80} {problem}; give each name once, as text", key
+                )
+            names.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what either version of YAML would not read as text."""
+
+
+for _tag, _pattern, _first in (
+    ("bool", "(?:true|false)$", ["t", "f"]),
+    ("null", "(?:null|~)?$", ["n", "~", ""]),
+    ("int", f"{_NUMBER}$", _DIGITS),
+    ("float", f"{_FRACTION}$", _DIGITS),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
+
+
+def parse_yaml(text: str) -> object:
+    """Parse one YAML document of JSON values.
+
+    Raises:
+        ValueError: It is not such a document; the message begins with the line.
+    """
+    try:
+        value: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else f"line {mark.line + 1}: "
+        raise ValueError(f"{where}this is not YAML of plain values: {error.problem}") from None
+    except (yaml.YAMLError, ValueError) as error:  # a forbidden character, an integer of thousands of digits
+        raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
+    return value
+
+
+def format_yaml(value: object) -> str:
+    """Write JSON values as YAML that ``parse_yaml`` and other readers read as the same values."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
+    mark = cast("yaml.error.Mark", place.start_mark)
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)

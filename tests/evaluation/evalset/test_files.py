@@ -1,0 +1,197 @@
+"""Files of cases: one case or many, in YAML or JSON; whatever else a file holds is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import jsonschema_rs
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation import CaseSet, ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
+from evaluation.evalset.files import MAX_BYTES
+from evaluation.evalset.yaml_text import format_yaml, parse_yaml
+from evaluation.json_schemas import schemas
+
+SCHEMA = jsonschema_rs.validator_for(json.loads(schemas()["case_set.json"]))
+ONE = """\
+version: 1
+task: Greet the world in at most 5 words
+contract:
+  output_length: {max_words: 5}
+"""
+MANY = """\
+version: 1
+cases:
+  - name: greeting
+    task: Greet the world
+    contract: from_task
+  - task: Say no
+    contract:
+      required_content: [{text: no}]
+    unchecked: [politely]
+"""
+BRIEF = EvaluationContract(output_length={"max_words": 5})
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a text as a file: `read("version: 1", "cases.yaml")`."""
+
+    def write_and_read(text, name="cases.yaml"):
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_case_set(tmp_path / name)
+
+    return write_and_read
+
+
+def test_a_file_holds_one_case(read):
+    [case] = read(ONE).cases
+
+    assert (case.name, case.task, case.contract) == (None, "Greet the world in at most 5 words", BRIEF)
+
+
+def test_a_file_holds_many_cases_with_and_without_a_contract_of_their_own(read):
+    greeting, refusal = read(MANY).cases
+
+    assert (greeting.name, greeting.contract) == ("greeting", "from_task")
+    assert refusal.contract.required_content[0].text == "no"
+    assert refusal.unchecked == ["politely"]
+
+
+def test_a_case_without_a_contract_takes_it_from_its_task(read):
+    assert read("version: 1\ntask: Greet").cases[0].contract == "from_task"
+
+
+@pytest.mark.parametrize("text", [ONE, MANY])
+def test_json_is_read_as_yaml_is(read, text):
+    assert read(json.dumps(parse_yaml(text)), "cases.json") == read(text)
+
+
+@pytest.mark.parametrize("name", ["cases.yaml", "cases.yml", "cases.json"])
+@pytest.mark.parametrize(
+    "cases", [[TaskCase(task="Greet", contract=BRIEF)], CaseSet.model_validate(parse_yaml(MANY)).cases]
+)
+def test_what_is_written_is_read_again(tmp_path, name, cases):
+    write_case_set(tmp_path / name, cases)
+
+    assert read_case_set(tmp_path / name).cases == cases
+
+
+def test_an_existing_file_is_not_overwritten(tmp_path):
+    (tmp_path / "cases.yaml").write_text("mine")
+    with pytest.raises(FileExistsError):
+        write_case_set(tmp_path / "cases.yaml", [TaskCase(task="Greet")])
+
+    assert (tmp_path / "cases.yaml").read_text() == "mine"
+
+
+BAD = {
+    "no mapping": ("[1]", "the file: give an object, not a list"),
+    "nothing": ("", "the file: give an object, not null"),
+    "no version": ("task: x", "version: is missing; add it"),
+    "another version": ("version: 2\ntask: x", "version: give 1, not 2"),
+    "no case": ("version: 1\ncases: []", "cases: give a list of at least 1, not an empty list"),
+    "blank task": ("version: 1\ntask: ' '", "task: give a text that is not blank, not a blank text"),
+    "another word": ("version: 1\ntask: x\ncontract: from_tsk", "did you mean 'from_task'?"),
+    "unknown field": (
+        "version: 1\ncases: [{task: x, contrct: from_task}]",
+        "cases[0].contrct: is no known field; did you mean 'contract'?",
+    ),
+    "wrong contract": (
+        "version: 1\ncases: [{task: x, contract: {keywords: 3}}]",
+        "cases[0].contract.keywords: give a list, not 3",
+    ),
+    "one and many": ("version: 1\ntask: x\ncases: [{task: x}]", "task: is no known field"),
+    "broken": ("version: 1\ntask: [x", "line 2: this is not YAML of plain values: "),
+    "two documents": ("version: 1\n---\nversion: 1", "line 2: this is not YAML of plain values: but found"),
+    "twice": (
+        "version: 1\ntask: x\ntask: y",
+        "line 3: this is not YAML of plain values: the field name 'task' is",
+    ),
+    "a number as name": (
+        "version: 1\n3: x",
+        "line 2: this is not YAML of plain values: the field name '3' is no text",
+    ),
+    "alias": (
+        "version: 1\ntask: &a x\nname: *a",
+        "line 2: this is not YAML of plain values: an anchor or alias",
+    ),
+    "merge": ("version: 1\ntask: x\n<<: {name: y}", "<<: is no known field"),
+    "tag": (
+        "version: 1\ntask: !!python/object/apply:os.getcwd []",
+        "line 2: this is not YAML of plain values: a tag",
+    ),
+    "binary": ("version: 1\ntask: !!binary aGk=", "line 2: this is not YAML of plain values: a tag"),
+    "deep": (
+        f"version: 1\ntask: {'[' * 5000}",
+        "line 2: this is not YAML of plain values: values are nested",
+    ),
+    "long number": (f"version: 1\ntask: {'9' * 5000}", "this is not YAML of plain values: Exceeds the limit"),
+    "control character": ("version: 1\ntask: \x01", "this is not YAML of plain values: "),
+    "another encoding": ("version: 1\ntask: ü".encode("latin-1"), "the file is not in UTF-8"),
+    "too large": (f"version: 1\ntask: {'x' * MAX_BYTES}", "the file is larger than 2 MB; split it"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), BAD.values(), ids=BAD)
+def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(read, text, problem):
+    with pytest.raises(ContractError) as error:
+        read(text)
+
+    message = str(error.value)
+    assert message.startswith("cases.yaml: ")
+    assert problem in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "this is not JSON: "),
+        ('{"version": 1, "task": "x", "task": "y"}', "an object has the field 'task' twice"),
+        ("[" * 100_000, "the JSON is nested too deep"),
+    ],
+)
+def test_json_that_cannot_be_used_is_refused_in_a_sentence(read, text, problem):
+    with pytest.raises(ContractError, match=f"cases.json: {re.escape(problem)}"):
+        read(text, "cases.json")
+
+
+@pytest.mark.parametrize(
+    "word", ["no", "on", "12:30", "2026-01-01", "0x10", "010", "1_000", "Null", "yes", "="]
+)
+def test_a_word_that_older_yaml_takes_for_something_else_is_text(word):
+    assert parse_yaml(f"word: {word}") == {"word": word}
+    assert yaml.safe_load(format_yaml({"word": word})) == {"word": word}
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text()
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    SCALARS | FLOATS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(VALUES)
+def test_every_json_value_survives_yaml(value):
+    assert parse_yaml(format_yaml(value)) == value
+
+
+REFUSED = (
+    "{}",
+    "{version: 1}",
+    "{version: 1, cases: []}",
+    "{version: 1, task: x, contract: {keywords: 3}}",
+)
+
+
+@pytest.mark.parametrize("text", [ONE, MANY, *REFUSED])
+def test_the_published_schema_describes_the_file(text):
+    assert SCHEMA.is_valid(parse_yaml(text)) is (text in {ONE, MANY})
