@@ -34,17 +34,20 @@ def test_an_output_without_a_verdict_counts_apart():
 
 
 def test_a_judge_that_refuses_the_wrong_and_accepts_the_right_is_trusted():
-    assert trust_of(right="a" * 50 + "rr", subtle="r" * 40 + "aaaa", plain="r" * 18, injected="r" * 18).trusted
+    good = trust_of(right="a" * 50 + "rr", subtle="r" * 40 + "aaaa", plain="r" * 18, injected="r" * 18)
+
+    assert good.trusted
+    assert good.distrust is None
 
 
 @pytest.mark.parametrize(
     ("verdicts", "reason"),
     [
-        ({"right": "a" * 52, "subtle": "a" * 44, "plain": "a" * 18}, "may accept up to 100% of wrong outputs"),
-        ({"right": "a" * 5, "subtle": "r" * 5}, "may accept up to 52% of wrong outputs"),  # too few to know
-        ({"right": "r" * 50 + "aa", "subtle": "r" * 80}, "clearly more often"),  # a judge that refuses everything
+        ({"right": "a" * 52, "subtle": "a" * 44, "plain": "a" * 18}, "up to 100% of wrong outputs"),
+        ({"right": "a" * 5, "subtle": "r" * 5}, "up to 52% of wrong outputs"),  # too few to know
+        ({"right": "r" * 50 + "aa", "subtle": "r" * 80}, "clearly more often"),  # it refuses everything
         ({"right": "a" * 52}, "no verdict on wrong outputs"),
-        ({"right": "n" * 52, "subtle": "r" * 80}, "no verdict on wrong outputs, or none on right ones"),
+        ({"right": "n" * 52, "subtle": "r" * 80}, "none on right ones"),
         ({}, "no verdict"),
     ],
 )
