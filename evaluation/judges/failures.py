@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from evaluation.errors import JudgeError, JudgeFailureKind
-from evaluation.sensitive.quoting import redact, shorten
+from evaluation.sensitive.quoting import describe_error
 from evaluation.values import JsonObject
-
-# More characters are searched than shown, since a key that is cut in two is not recognised.
-_SEARCHED: Final = 4000
-_SHOWN: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +29,7 @@ class JudgeFailure:
 
 def failure_from_error(error: Exception) -> JudgeFailure:
     """Describes an exception of a judge. Its text is shortened and redacted, since it may quote the run."""
-    text = shorten(redact(" ".join(_format_error(error)[:_SEARCHED].split())), _SHOWN)
+    text = describe_error(error)
     if isinstance(error, JudgeError):
         return JudgeFailure(error.kind, text, error.usage, error.details)
     return JudgeFailure("provider_failure", f"{type(error).__name__}: {text}")
-
-
-def _format_error(error: Exception) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - the text of an error is the user's code, too
-        return "its text cannot be made"

@@ -16,6 +16,7 @@ _MARGIN: Final = 4096
 """Characters beyond the limit that are searched too, to recognise a value that the limit cuts."""
 LONGEST_NAME: Final = 60
 """Characters of a name (of a tool, a field, a rule) that a sentence shows."""
+_LONGEST_ERROR: Final = 300
 
 
 def redact(text: str, search: Search = find_sensitive) -> str:
@@ -38,6 +39,21 @@ def shorten(text: str, limit: int = LONGEST_NAME, search: Search = find_sensitiv
     head = redact(text[: limit + _MARGIN], search)
     is_complete = len(head) <= limit and len(text) <= limit + _MARGIN
     return head if is_complete else f"{head[: limit - 1]}…"
+
+
+def keep_end(text: str, limit: int, search: Search = find_sensitive) -> str:
+    """Return the last ``limit`` characters of a text, redacted; "…" at the start stands for the rest."""
+    tail = redact(text[-(limit + _MARGIN) :], search)
+    return tail if len(tail) <= limit and len(text) <= limit + _MARGIN else f"…{tail[1 - limit :]}"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the text of an exception of someone else's code: one line, redacted and shortened."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - the text of an error is the user's code, too
+        text = "its text cannot be made"
+    return shorten(redact(" ".join(text[:_MARGIN].split())), _LONGEST_ERROR)
 
 
 def quote_text(text: str, limit: int = LONGEST_NAME) -> str:

@@ -1,0 +1,110 @@
+"""CustomCheck: a check that runs code of the user, and how its result becomes an outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import ClassVar, Final, Literal, TypeAlias
+
+from agents.sync import run_sync
+from evaluation.checks.base import CheckKind, CheckOutcome
+from evaluation.checks.context import CheckContext
+from evaluation.errors import ContractError
+from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
+from evaluation.values import Severity
+
+CheckSource: TypeAlias = Literal["function", "command"]
+_GRACE_S: Final = 1.0
+"""Seconds that a cancelled function may clean up before it is left behind."""
+_LONGEST_TEXT: Final = 1000
+"""Characters of a text of the user's code in a report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomCheck(ABC):
+    """A check that runs code of the user; contracts can name it, and never contain it.
+
+    Attributes:
+        name: Its name in contracts and reports.
+        description: The requirement as an instruction, which an executor reads if the check fails.
+        kind: The kind of failure: "format", "content", "length", "language" or "tool".
+        severity: What a failure means: "critical" fails the run, "warning" and "info" only tell.
+        timeout: Most seconds of one evaluation.
+
+    Raises:
+        ContractError: The name is blank, or the timeout is not a positive number.
+    """
+
+    source: ClassVar[CheckSource]
+
+    name: str
+    description: str = ""
+    kind: CheckKind = "content"
+    severity: Severity = "critical"
+    timeout: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Check the name and the timeout."""
+        if not self.name.strip():
+            raise ContractError("the name of a check is blank; give a text")
+        if not (math.isfinite(self.timeout) and self.timeout > 0):
+            raise ContractError(f"timeout is {self.timeout}; give a positive number of seconds")
+
+    def evaluate(self, context: CheckContext) -> CheckOutcome:
+        """Check one output from blocking code, also inside of a running event loop."""
+        return run_sync(lambda: self.aevaluate(context))
+
+    @abstractmethod
+    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
+        """Check one output. An error of the check is an outcome, too; nothing is raised."""
+
+    def complete(self, outcome: CheckOutcome) -> CheckOutcome:
+        """Return an outcome with the texts that the user's code left out, redacted and shortened."""
+        wanted = outcome.wanted or self.description or f"pass the check {quote_text(self.name)}"
+        seen = outcome.seen or f"the check {quote_text(self.name)} {_VERBS[outcome.passed]}"
+        sentence = outcome.sentence or f"{wanted[0].upper()}{wanted[1:]}; {seen}."
+        wanted, seen, sentence = (shorten(redact(text), _LONGEST_TEXT) for text in (wanted, seen, sentence))
+        return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind)
+
+    def fail_with_error(self, problem: str) -> CheckOutcome:
+        """Return the outcome of a check that has no answer."""
+        sentence = f"The check {quote_text(self.name)} has no result: {problem}."
+        return self.complete(CheckOutcome(None, problem, sentence=sentence, is_error=True))
+
+
+_VERBS: Final = {True: "passed", False: "did not pass", None: "could not tell"}
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The value that a user's code returned."""
+
+    value: object
+
+
+async def run_bounded(
+    start: Callable[[], Coroutine[object, object, object]], seconds: float
+) -> Returned | str:
+    """Run a user's code for at most ``seconds``. Returns its value, or its problem as a clause."""
+    begin = monotonic()
+    task = asyncio.ensure_future(_catch(start))
+    try:
+        await asyncio.wait((task,), timeout=seconds)
+    finally:
+        task.cancel()
+    # The clock decides: code that blocks the event loop keeps its timeout from firing.
+    if not task.done() or monotonic() - begin > seconds:
+        await asyncio.wait((task,), timeout=_GRACE_S)
+        return f"it took more than {seconds:g} s"
+    return "it was cancelled" if task.cancelled() else task.result()
+
+
+async def _catch(start: Callable[[], Awaitable[object]]) -> Returned | str:
+    try:
+        return Returned(await start())
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's code may raise anything
+        return f"it raised {type(error).__name__}: {describe_error(error)}".removesuffix(": ")

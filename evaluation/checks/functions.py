@@ -1,0 +1,170 @@
+"""``@check``: a check that is a function of the user."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from importlib import import_module
+from typing import ClassVar, Final, SupportsIndex, TypeAlias, overload
+
+from agents.sync import DaemonExecutor
+from evaluation.checks.base import CheckKind, CheckOutcome
+from evaluation.checks.context import CheckContext
+from evaluation.checks.custom import CheckSource, CustomCheck, run_bounded
+from evaluation.errors import ContractError
+from evaluation.values import Severity
+
+CheckResult: TypeAlias = bool | CheckOutcome
+CheckFunction: TypeAlias = Callable[[CheckContext], CheckResult | Awaitable[CheckResult]]
+_TIMEOUT: Final = 10.0
+_RESULTS: Final = "return True, False or a CheckOutcome"
+_THREADS: Final = DaemonExecutor()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionCheck(CustomCheck):
+    """A function as a check; ``@check`` builds it. Calling it calls the function.
+
+    Attributes:
+        function: Takes a ``CheckContext`` and returns a bool or a ``CheckOutcome``; may be asynchronous. One
+            that is not runs in a thread, which goes on after the timeout: Python cannot end a thread.
+    """
+
+    source: ClassVar[CheckSource] = "function"
+
+    function: CheckFunction
+
+    def __post_init__(self) -> None:
+        """Check the function."""
+        super().__post_init__()
+        if not callable(self.function) or isinstance(self.function, type | CustomCheck):
+            raise ContractError(f"a check of {self.function!r:.80} is not possible; give a function")
+        try:
+            inspect.signature(self.function).bind(None)
+        except (TypeError, ValueError) as error:
+            raise ContractError(
+                f"the check {self.name} cannot be called with one argument: {error}; "
+                "let its only required parameter be the context"
+            ) from None
+
+    def __call__(self, context: CheckContext) -> CheckResult | Awaitable[CheckResult]:
+        """Call the function."""
+        return self.function(context)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[object, ...]:
+        """Pickle a decorated function by its name, under which the module has this object."""
+        names = (self.function.__module__, getattr(self.function, "__qualname__", ""))
+        try:
+            is_global = _load_global(*names) is self
+        except (AttributeError, ImportError):
+            is_global = False
+        return (_load_global, names) if is_global else super().__reduce_ex__(protocol)
+
+    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
+        """Check one output. An error of the function is an outcome, too; nothing is raised."""
+        # A function that changes its arguments must not change the record.
+        own = replace(context, tool_calls=deepcopy(context.tool_calls)) if context.tool_calls else context
+        ended = await run_bounded(lambda: self._run(own), self.timeout)
+        result = ended if isinstance(ended, str) else _read_result(ended.value)
+        return self.fail_with_error(result) if isinstance(result, str) else self.complete(result)
+
+    async def _run(self, context: CheckContext) -> object:
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(context)
+        call = partial(contextvars.copy_context().run, _call_in_thread, self.function, context)
+        result = await asyncio.wrap_future(_THREADS.submit(call))
+        return await result if inspect.isawaitable(result) else result
+
+
+@overload
+def check(function: CheckFunction, /) -> FunctionCheck: ...
+
+
+@overload
+def check(
+    *,
+    name: str | None = None,
+    kind: CheckKind = "content",
+    severity: Severity = "critical",
+    timeout: float = _TIMEOUT,
+) -> Callable[[CheckFunction], FunctionCheck]: ...
+
+
+def check(
+    function: CheckFunction | None = None,
+    /,
+    *,
+    name: str | None = None,
+    kind: CheckKind = "content",
+    severity: Severity = "critical",
+    timeout: float = _TIMEOUT,
+) -> FunctionCheck | Callable[[CheckFunction], FunctionCheck]:
+    """Make a check of a function, as ``@check`` or ``@check(name=..., ...)``.
+
+    The function takes a ``CheckContext`` and returns a bool, or a ``CheckOutcome`` to say more. It may be
+    asynchronous. One that raises, takes too long or returns anything else gives an error, never a pass.
+
+    Args:
+        function: The function. The first line of its docstring is the instruction that an executor reads if
+            the check fails, such as "Start with a greeting".
+        name: Name in contracts and reports. Default: the name of the function.
+        kind: Kind of failure: "format", "content", "length", "language" or "tool".
+        severity: "critical" fails the run, "warning" and "info" only tell.
+        timeout: Most seconds of one evaluation. A thread cannot be ended: a function that is not asynchronous
+            is left behind then.
+
+    Raises:
+        ContractError: The function does not take one argument, or an option is wrong.
+    """
+    build = partial(_build, name=name, kind=kind, severity=severity, timeout=timeout)
+    return build if function is None else build(function)
+
+
+def _build(
+    function: CheckFunction, *, name: str | None, kind: CheckKind, severity: Severity, timeout: float
+) -> FunctionCheck:
+    return FunctionCheck(
+        function=function,
+        name=getattr(function, "__name__", type(function).__name__) if name is None else name,
+        description=_describe(function),
+        kind=kind,
+        severity=severity,
+        timeout=timeout,
+    )
+
+
+def _describe(function: CheckFunction) -> str:
+    """Return the first line of the docstring, without its full stop."""
+    lines = (inspect.getdoc(function) or "").strip().splitlines()
+    return lines[0].strip().removesuffix(".") if inspect.isroutine(function) and lines else ""
+
+
+def _call_in_thread(function: CheckFunction, context: CheckContext) -> object:
+    try:
+        return function(context)
+    except StopIteration as error:
+        # A future cannot carry StopIteration: awaiting it would never end.
+        raise RuntimeError("StopIteration") from error
+
+
+def _read_result(value: object) -> CheckOutcome | str:
+    """Read what a function returned: an outcome, or its problem as a clause."""
+    if isinstance(value, bool):
+        return CheckOutcome(value)
+    if not isinstance(value, CheckOutcome):
+        kind = "None" if value is None else f"a {type(value).__name__}"
+        return f"it returned {kind}; {_RESULTS}"
+    texts: list[object] = [value.seen, value.wanted, value.sentence, value.evidence]
+    passed: object = value.passed
+    if not (passed is None or isinstance(passed, bool)) or not all(isinstance(text, str) for text in texts):
+        return "it returned a CheckOutcome with a field of a wrong type; give a bool or None, and texts"
+    return replace(value, passed=None) if value.is_error else value
+
+
+def _load_global(module: str, qualname: str) -> object:
+    return reduce(getattr, qualname.split("."), import_module(module))

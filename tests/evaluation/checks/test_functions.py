@@ -1,0 +1,206 @@
+"""A function of the user is a check: sync or async, with a bool or an outcome; no mistake is a pass."""
+
+import asyncio
+import pickle
+import re
+import time
+
+import pytest
+
+from evaluation.checks import CheckContext, CheckOutcome, ToolUse
+from evaluation.checks.functions import check
+from evaluation.errors import ContractError
+
+HELLO = CheckContext("Hello you", "Greet the reader")
+
+
+@check
+def has_greeting(context):
+    """Start with a greeting.
+
+    This part is for readers of the code.
+    """
+    return context.output.startswith("Hello")
+
+
+@check(name="short answer", kind="length", severity="warning", timeout=2)
+async def is_short(context):
+    await asyncio.sleep(0)
+    words = len(context.words)
+    return CheckOutcome(words < 3, f"the text has {words} words", "use at most 2 words")
+
+
+def test_a_function_says_whether_an_output_passes():
+    passed, failed = has_greeting.evaluate(HELLO), has_greeting.evaluate(CheckContext("Bye"))
+
+    assert (has_greeting.name, has_greeting.severity, has_greeting.source) == (
+        "has_greeting",
+        "critical",
+        "function",
+    )
+    assert (passed.passed, failed.passed) == (True, False)
+    assert failed.sentence == 'Start with a greeting; the check "has_greeting" did not pass.'
+
+
+def test_an_outcome_says_what_was_seen():
+    outcome = is_short.evaluate(CheckContext("One two three"))
+
+    assert outcome.sentence == "Use at most 2 words; the text has 3 words."
+    assert (outcome.passed, outcome.kind, is_short.name) == (False, "length", "short answer")
+
+
+async def test_both_kinds_are_awaited_in_a_running_loop_and_bridged_from_it():
+    for function in (has_greeting, is_short):
+        assert (await function.aevaluate(HELLO)).passed
+        assert function.evaluate(HELLO).passed
+
+
+def test_a_decorated_function_can_still_be_called():
+    assert has_greeting(HELLO) is True
+
+
+def test_the_context_has_the_task_and_the_tool_calls():
+    @check
+    def uses_the_search(context):
+        return context.task == "Find it" and context.tool_calls[0].args == {"query": "it"}
+
+    context = CheckContext("", "Find it", (ToolUse("search", {"query": "it"}, result="here"),))
+
+    assert uses_the_search.evaluate(context).passed
+
+
+def test_a_function_cannot_change_the_record():
+    @check
+    def clear(context):
+        context.tool_calls[0].args.clear()
+        return True
+
+    call = ToolUse("search", {"query": "it"})
+    clear.evaluate(CheckContext("", tool_calls=(call,)))
+
+    assert call.args == {"query": "it"}
+
+
+def raise_error(error):
+    def function(context):
+        raise error
+
+    async def async_function(context):
+        raise error
+
+    return function, async_function
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("no such order"), "ValueError: no such order"),
+        (SystemExit(0), "SystemExit: 0"),
+        (StopIteration(), ""),
+        (asyncio.CancelledError(), ""),
+        (AssertionError(), "AssertionError"),
+        (RuntimeError(f"401 for key sk-{'a1B2' * 12}"), "RuntimeError: 401 for key [openai_key]"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_function_that_raises_is_an_error_and_never_a_pass(error, text):
+    for function in raise_error(error):
+        outcome = check(function).evaluate(HELLO)
+
+        assert (outcome.passed, outcome.is_error) == (None, True)
+        assert text in outcome.sentence
+        assert outcome.sentence.startswith(f'The check "{function.__name__}" has no result: it ')
+
+
+@pytest.mark.parametrize(
+    "result", [None, 1, 0, "yes", re.match("a", "a"), CheckOutcome(1), CheckOutcome(True, 7)]
+)
+def test_any_other_result_is_an_error(result):
+    outcome = check(lambda context: result).evaluate(HELLO)
+
+    assert (outcome.passed, outcome.is_error) == (None, True)
+    assert "it returned" in outcome.sentence
+
+
+def test_an_outcome_that_cannot_be_known_is_no_error():
+    outcome = check(lambda context: CheckOutcome(None, "the archive is closed")).evaluate(HELLO)
+
+    assert (outcome.passed, outcome.is_error) == (None, False)
+
+
+def test_a_thread_that_takes_too_long_is_left_behind():
+    begin = time.monotonic()
+    outcome = check(timeout=0.05)(lambda context: time.sleep(1.5) or True).evaluate(HELLO)
+
+    assert (outcome.passed, outcome.is_error) == (None, True)
+    assert outcome.seen == "it took more than 0.05 s"
+    assert time.monotonic() - begin < 1.4
+
+
+def test_an_async_function_that_takes_too_long_is_cancelled():
+    cancelled = []
+
+    @check(timeout=0.05)
+    async def waits(context):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            cancelled.append(True)
+
+    assert waits.evaluate(HELLO).is_error
+    assert cancelled
+
+
+def test_an_async_function_that_blocks_the_loop_has_taken_too_long_too():
+    @check(timeout=0.05)
+    async def blocks(context):
+        time.sleep(0.1)  # noqa: ASYNC251 - the mistake that is tested
+        return True
+
+    assert blocks.evaluate(HELLO).is_error
+
+
+async def test_cancelling_the_evaluation_cancels_the_function():
+    ended = asyncio.Event()
+
+    @check
+    async def waits(context):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+
+    evaluation = asyncio.create_task(waits.aevaluate(HELLO))
+    await asyncio.sleep(0.01)
+    evaluation.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await evaluation
+    await asyncio.wait_for(ended.wait(), 1)
+
+
+def test_a_secret_in_what_a_function_says_is_redacted():
+    key = f"sk-{'a1B2' * 12}"
+    outcome = check(lambda context: CheckOutcome(False, f"the text has {key}")).evaluate(HELLO)
+
+    assert key not in f"{outcome.seen} {outcome.sentence}"
+
+
+@pytest.mark.parametrize(
+    ("build", "problem"),
+    [
+        (lambda: check(lambda: True), "let its only required parameter be the context"),
+        (lambda: check(lambda context, other: True), "let its only required parameter be the context"),
+        (lambda: check(has_greeting), "give a function"),
+        (lambda: check(type("Greeting", (), {})), "give a function"),
+        (lambda: check(name=" ")(lambda context: True), "the name of a check is blank; give a text"),
+        (lambda: check(timeout=0)(lambda context: True), "timeout is 0; give a positive number of seconds"),
+        (lambda: check(timeout=float("nan"))(lambda context: True), "timeout is nan"),
+    ],
+)
+def test_an_unusable_check_is_refused(build, problem):
+    with pytest.raises(ContractError, match=problem):
+        build()
+
+
+def test_a_decorated_function_can_be_sent_to_another_process():
+    assert pickle.loads(pickle.dumps(has_greeting)) is has_greeting
