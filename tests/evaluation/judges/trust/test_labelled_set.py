@@ -1,0 +1,83 @@
+"""The bundled set of labelled outputs: its form, its balance, and that no text is in it twice."""
+
+from collections import Counter
+
+import pytest
+
+from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
+
+OUTPUTS = load_labelled_set()
+SUBTLE_FAULTS = {"number", "negation", "missing", "unit", "order", "fabricated"}
+FAULTS = {
+    "right": {"none"},
+    "subtle": SUBTLE_FAULTS,
+    "plain": {"off_topic", "empty", "refusal", "repetition"},
+    "injected": {"injection"},
+}
+
+
+def test_it_has_at_least_120_outputs_and_about_two_fifths_are_right():
+    right = sum(output.kind == "right" for output in OUTPUTS)
+
+    assert len(OUTPUTS) >= 120
+    assert 0.35 <= right / len(OUTPUTS) <= 0.45
+
+
+def test_it_has_enough_wrong_outputs_to_trust_a_good_judge_with_either_half():
+    for half in ("tuning", "held_out"):
+        assert sum(output.half == half and output.kind != "right" for output in OUTPUTS) >= 40
+
+
+@pytest.mark.parametrize("field", ["id", "task"])
+def test_no_name_and_no_task_is_in_it_twice(field):
+    assert max(Counter(getattr(output, field).casefold().strip() for output in OUTPUTS).values()) == 1
+
+
+def test_no_output_is_in_it_twice_and_only_a_repetition_is_a_task():
+    outputs = [output.output.casefold().strip() for output in OUTPUTS]
+    tasks = {output.task.casefold().strip() for output in OUTPUTS}
+
+    assert len(set(outputs)) == len(outputs)
+    assert {output.fault for output in OUTPUTS if output.output.casefold().strip() in tasks} <= {"repetition"}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_each_kind_has_its_faults_and_is_divided_evenly(kind):
+    members = [output for output in OUTPUTS if output.kind == kind]
+    halves = Counter(output.half for output in members)
+
+    assert {output.fault for output in members} == FAULTS[kind]
+    assert abs(halves["tuning"] - halves["held_out"]) <= 1
+
+
+@pytest.mark.parametrize("fault", sorted(SUBTLE_FAULTS))
+def test_each_subtle_fault_is_in_both_halves(fault):
+    halves = Counter(output.half for output in OUTPUTS if output.fault == fault)
+
+    assert min(halves["tuning"], halves["held_out"]) >= 3
+
+
+def test_both_halves_have_german_tasks_and_long_and_short_outputs_of_both_labels():
+    for half in ("tuning", "held_out"):
+        assert sum(output.half == half and output.language == "de" for output in OUTPUTS) >= 8
+        for is_right in (True, False):
+            lengths = [
+                len(output.output)
+                for output in OUTPUTS
+                if output.half == half and (output.kind == "right") == is_right
+            ]
+            assert min(lengths) < 20
+            assert max(lengths) > 250
+
+
+def test_its_beginning_is_a_fair_sample():
+    first = Counter(output.kind for output in OUTPUTS[:30])
+
+    assert abs(first["right"] - 12) <= 1
+    assert first.keys() == FAULTS.keys()
+    assert {"tuning", "held_out"} == {output.half for output in OUTPUTS[:30]}
+
+
+def test_its_version_is_a_digest_of_the_content():
+    assert len(get_set_version()) == 12
+    assert get_set_version() == get_set_version()
