@@ -85,6 +85,12 @@ class CheckContext:
         """The number of words by the usual ways to count."""
         return segmentation.count_words(self.text)
 
+    @cached_property
+    def code(self) -> str:
+        """The content of the only fenced block of code; the whole text if it has none, or several."""
+        blocks = segmentation.CODE_BLOCK.findall(self.text)
+        return blocks[0][1] if len(blocks) == 1 else self.text
+
     def get_parts(self, unit: Unit) -> tuple[CheckContext, ...]:
         """Return the parts of the text of one unit, each as a context of its own."""
         return _PARTS[unit](self)

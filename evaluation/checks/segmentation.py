@@ -25,6 +25,8 @@ _NUMBER: Final = r"(?:\d{1,3}|[a-zA-Z])[.)]"
 BULLET_POINT: Final = regex.compile(rf"^[ \t]*{_BULLET}[ \t]+(\S.*)$", regex.M)
 NUMBERED_ITEM: Final = regex.compile(rf"^[ \t]*{_NUMBER}[ \t]+(\S.*)$", regex.M)
 _ITEM: Final = regex.compile(rf"^[ \t]*(?:{_BULLET}|{_NUMBER})[ \t]+(\S.*)$", regex.M)
+CODE_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | regex.S)
+"""A fenced block of code: its language and its content."""
 _SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।۔][\p{P}\p{S}\s\p{M}\u200d]*$")
 _ENGLISH_WORD: Final = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 _GRAPHEME: Final = regex.compile(r"\X")

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.segmentation import CODE_BLOCK
 from evaluation.patterns.regex import check_pattern, matches_pattern
 from evaluation.sensitive.quoting import quote_text
 
@@ -26,7 +27,6 @@ _URL: Final = regex.compile(
     r"\b(?:https?|ftp)://[^\s<>\"'()\[\]]+[^\s<>\"'()\[\].,;:!?]|\bwww\.[^\s<>\"'()]+\.\p{L}{2,}"
 )
 _EMAIL: Final = regex.compile(r"(?<![\p{L}\p{N}.+_-])[\p{L}\p{N}.+_-]+@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}")
-_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | regex.S)
 _MONTHS: Final = "january|february|march|april|may|june|july|august|september|october|november|december"
 _SHORT: Final = "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec"
 _WORDED: Final = (
@@ -132,7 +132,7 @@ class Code(BaseCheck):
         return Observation(not problems, problems[0] if problems else "the code parses")
 
     def _find_blocks(self, text: str) -> list[str]:
-        blocks = [(name.strip().lower(), body) for name, body in _BLOCK.findall(text)]
+        blocks = [(name.strip().lower(), body) for name, body in CODE_BLOCK.findall(text)]
         names = {"", self.language, "py" if self.language == "python" else self.language}
         return [body for name, body in blocks if name in names] if blocks else [text]
 

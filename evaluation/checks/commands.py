@@ -1,0 +1,167 @@
+"""CommandCheck: a program of the user decides about an output, such as a test runner."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import tempfile
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final
+
+from agents.parsing.surrogates import replace_surrogates
+from agents.sync import DaemonExecutor
+from evaluation.checks.base import CheckOutcome
+from evaluation.checks.context import CheckContext
+from evaluation.checks.custom import CheckSource, CustomCheck
+from evaluation.checks.processes import ProgramResult, run_program
+from evaluation.errors import ContractError
+from evaluation.sensitive.quoting import describe_error, keep_end, quote_text
+
+_GRACE_S: Final = 1.0
+_BYTES: Final = 8
+"""Bytes that are kept for a character of the result: at most 4 of UTF-8, and some control characters."""
+_MARGIN: Final = 4096
+"""Further characters, by which a secret at the start is recognised."""
+_SHORTEST_SECRET: Final = 6
+_CONTROL: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Colours and other control characters, which mean nothing outside of a terminal."""
+_THREADS: Final = DaemonExecutor()
+_LOCKS: Final[defaultdict[Path, threading.Lock]] = defaultdict(threading.Lock)
+"""By file of output: two evaluations must not write the same file at once."""
+
+
+@dataclass(frozen=True)
+class CommandCheck(CustomCheck):
+    """Passes an output if a program that reads it ends with exit status 0.
+
+    Only Python code can build one: a contract, a plan or a file can name it and never contain it. The program
+    runs without a shell, in a process group of its own that is killed at its end, and inherits only the
+    search path, the language and the folder of temporary files from the environment. It is no sandbox: code
+    that a model wrote runs with your rights, and can end its test runner with status 0.
+
+    A program that takes too long has not passed. One that cannot be started is an error of the check.
+
+    Attributes:
+        arguments: The program and its arguments, such as ``[sys.executable, "-m", "pytest", "-q"]``.
+        directory: The working directory of the program.
+        output_file: Name of a file in ``directory`` that is overwritten with the output. Default: the program
+            reads the output from its standard input.
+        code_only: Whether the program gets the content of the output's only block of code, if it has one, in
+            place of the whole output.
+        environment: Further variables. Their values are redacted in what the program prints.
+        max_output: Most characters of what the program prints that are kept: the last ones.
+        name: Default: the name of the program.
+        timeout: Most seconds of one run. Default: 60.
+
+    Raises:
+        ContractError: An argument is not accepted; the message says what is.
+    """
+
+    source: ClassVar[CheckSource] = "command"
+
+    arguments: Sequence[str]
+    directory: str | Path
+    output_file: str | None = field(default=None, kw_only=True)
+    code_only: bool = field(default=False, kw_only=True)
+    environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    max_output: int = field(default=4000, kw_only=True)
+    name: str = field(default="", kw_only=True)
+    timeout: float = field(default=60.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the arguments, and choose the name."""
+        _check_arguments(self.arguments)
+        _check_file_name(self.output_file)
+        if self.max_output < 1:
+            raise ContractError(f"max_output is {self.max_output}; give a number of at least 1")
+        object.__setattr__(self, "arguments", tuple(self.arguments))
+        object.__setattr__(self, "directory", Path(self.directory))
+        object.__setattr__(self, "name", self.name or Path(self.arguments[0]).name)
+        super().__post_init__()
+
+    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
+        """Run the program on one output. An error is an outcome, too; nothing is raised."""
+        stop = threading.Event()
+        run = asyncio.wrap_future(_THREADS.submit(self._run, context, stop))
+        try:
+            await asyncio.wait((run,))
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait((run,), timeout=_GRACE_S)
+            raise
+        return run.result()
+
+    def _run(self, context: CheckContext, stop: threading.Event) -> CheckOutcome:
+        text = replace_surrogates(context.code if self.code_only else context.output)
+        try:
+            return self._describe(self._run_program(text, stop))
+        except (OSError, ValueError) as error:
+            return self.fail_with_error(f"it cannot be run: {type(error).__name__}: {describe_error(error)}")
+
+    def _run_program(self, text: str, stop: threading.Event) -> ProgramResult:
+        directory, data = Path(self.directory), text.encode()
+        kept = _BYTES * (self.max_output + _MARGIN)
+        options = (self.timeout, kept, stop)
+        if self.output_file is None:
+            return run_program(self.arguments, directory, self.environment, data, *options)
+        with _LOCKS[directory.absolute() / self.output_file]:
+            _write_file(directory / self.output_file, data)
+            return run_program(self.arguments, directory, self.environment, b"", *options)
+
+    def _describe(self, result: ProgramResult) -> CheckOutcome:
+        wanted = self.description or f"write an output that the command {quote_text(self.name)} accepts"
+        evidence = self._clean(result.output.decode("utf-8", "replace"))
+        seen = _describe_end(result.exit_status, self.timeout)
+        return self.complete(CheckOutcome(result.exit_status == 0, seen, wanted, evidence=evidence))
+
+    def _clean(self, text: str) -> str:
+        """Return the end of what a program printed, without control characters and secrets."""
+        plain = _CONTROL.sub("", text)
+        for name, value in self.environment.items():
+            plain = plain.replace(value, f"[{name}]") if len(value) >= _SHORTEST_SECRET else plain
+        return keep_end(plain.strip(), self.max_output)
+
+
+def _describe_end(status: int | None, timeout: float) -> str:
+    if status is None:
+        return f"it did not end within {timeout:g} s"
+    if status >= 0:
+        return f"it ended with exit status {status}"
+    names = {each.value: each.name for each in signal.Signals}
+    return f"it was ended by the signal {names.get(-status, -status)}"
+
+
+def _check_arguments(arguments: object) -> None:
+    if isinstance(arguments, str) or not isinstance(arguments, Sequence) or not arguments:
+        raise ContractError(
+            f"arguments is {arguments!r:.80}; give a list, the program and its arguments: no shell splits it"
+        )
+    if not all(isinstance(argument, str) and "\0" not in argument for argument in arguments):
+        raise ContractError("an argument of a command is no text; give texts without NUL")
+
+
+def _check_file_name(name: str | None) -> None:
+    if name is not None and (name in {"", ".", ".."} or re.search(r"[/\\:\0]", name)):
+        raise ContractError(
+            f"output_file is {name!r:.80}; give the name of a file without its folder, such as 'answer.txt'"
+        )
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    """Write a file by replacing it, so that no link is followed.
+
+    Raises:
+        OSError: Something other than a file has its name, or it cannot be written.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise FileExistsError(f"{path.name} is a link or a folder; remove it")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".check-")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    Path(temporary).replace(path)

@@ -1,0 +1,80 @@
+"""Finds the checks that contracts name: those that the user gave, and those of installed packages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Final, Literal
+
+from evaluation.checks.base import Text
+from evaluation.checks.custom import CustomCheck
+from evaluation.errors import ContractError
+from evaluation.sensitive.quoting import describe_error, quote_text
+from evaluation.validation.input_model import InputModel
+from evaluation.validation.problems import find_similar
+from evaluation.values import Severity
+
+ENTRY_POINTS: Final = "evaluation.checks"
+"""The group of entry points whose names are names of checks."""
+
+
+class NamedCheck(InputModel):
+    """A check of the user's code by its name: a function with ``@check``, or a command."""
+
+    check: Literal["function"] = "function"
+    name: Text
+    severity: Severity | None = None
+    """Default: the severity of the check itself."""
+    entry_points: bool = True
+    """Whether an installed package may provide it; always false in a contract that a model wrote."""
+
+
+def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck, ...]:
+    """Return checks of the user's code as a tuple.
+
+    Raises:
+        ContractError: An item is none, or two have the same name.
+    """
+    items = tuple(checks) if isinstance(checks, Sequence) and not isinstance(checks, str) else (checks,)
+    wrong = next((item for item in items if not isinstance(item, CustomCheck)), None)
+    if wrong is not None:
+        raise ContractError(
+            f"{option} has a {type(wrong).__name__}; give a list of functions with @check and of CommandChecks"
+        )
+    found = tuple(item for item in items if isinstance(item, CustomCheck))
+    names = [item.name for item in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ContractError(f"{option} has two checks with the name {quote_text(twice)}; give one another name")
+    return found
+
+
+def find_check(named: NamedCheck, given: Sequence[CustomCheck]) -> CustomCheck | str:
+    """Find a check by its name: among those that the user gave, else in an installed package.
+
+    Returns:
+        The check, or as a clause the problem why there is none.
+    """
+    match = next((check for check in given if check.name == named.name), None)
+    if match is None and named.entry_points:
+        return _load_check(named.name)
+    return _describe_unknown(named.name, [check.name for check in given]) if match is None else match
+
+
+@cache
+def _load_check(name: str) -> CustomCheck | str:
+    matches = [*entry_points(group=ENTRY_POINTS, name=name)]
+    if not matches:
+        return _describe_unknown(name, [point.name for point in entry_points(group=ENTRY_POINTS)])
+    try:
+        loaded = matches[0].load()
+    except Exception as error:  # noqa: BLE001 - importing a package runs its code
+        return f"its package cannot be imported: {type(error).__name__}: {describe_error(error)}"
+    is_check = isinstance(loaded, CustomCheck)
+    return loaded if is_check else "its entry point is no check; decorate the function with @check"
+
+
+def _describe_unknown(name: str, known: Sequence[str]) -> str:
+    similar = find_similar(name, known)
+    hint = f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
+    return f"no check has this name; {hint}"
