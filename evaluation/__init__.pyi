@@ -1,4 +1,9 @@
 from .case_files import read_cases as read_cases
+from .checks.base import CheckOutcome as CheckOutcome
+from .checks.commands import CommandCheck as CommandCheck
+from .checks.context import CheckContext as CheckContext
+from .checks.context import ToolUse as ToolUse
+from .checks.functions import check as check
 from .comparison import compare as compare
 from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError

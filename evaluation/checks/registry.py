@@ -36,16 +36,17 @@ def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck,
     Raises:
         ContractError: An item is none, or two have the same name.
     """
-    items = tuple(checks) if isinstance(checks, Sequence) and not isinstance(checks, str) else (checks,)
+    items = checks if isinstance(checks, Sequence) and not isinstance(checks, str) else (checks,)
     wrong = next((item for item in items if not isinstance(item, CustomCheck)), None)
-    if wrong is not None:
-        raise ContractError(
-            f"{option} has a {type(wrong).__name__}; give a list of functions with @check and of CommandChecks"
-        )
+    if wrong is not None or items is not checks:
+        given = type(checks if items is not checks else wrong).__name__
+        raise ContractError(f"{option} has a {given}; give a list of functions with @check and CommandChecks")
     found = tuple(item for item in items if isinstance(item, CustomCheck))
     names = [item.name for item in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ContractError(f"{option} has two checks with the name {quote_text(twice)}; give one another name")
+        raise ContractError(
+            f"{option} has two checks with the name {quote_text(twice)}; give one another name"
+        )
     return found
 
 
@@ -57,12 +58,13 @@ def find_check(named: NamedCheck, given: Sequence[CustomCheck]) -> CustomCheck |
     """
     match = next((check for check in given if check.name == named.name), None)
     if match is None and named.entry_points:
-        return _load_check(named.name)
+        return load_check(named.name)
     return _describe_unknown(named.name, [check.name for check in given]) if match is None else match
 
 
 @cache
-def _load_check(name: str) -> CustomCheck | str:
+def load_check(name: str) -> CustomCheck | str:
+    """Load the check of an installed package. Returns its problem as a clause if there is none."""
     matches = [*entry_points(group=ENTRY_POINTS, name=name)]
     if not matches:
         return _describe_unknown(name, [point.name for point in entry_points(group=ENTRY_POINTS)])
@@ -76,5 +78,7 @@ def _load_check(name: str) -> CustomCheck | str:
 
 def _describe_unknown(name: str, known: Sequence[str]) -> str:
     similar = find_similar(name, known)
-    hint = f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
+    hint = (
+        f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
+    )
     return f"no check has this name; {hint}"
