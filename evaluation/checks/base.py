@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evaluation.checks.context import CheckContext
 from evaluation.sensitive.quoting import quote_text
@@ -33,7 +33,7 @@ class CheckOutcome:
     """The outcome of one check for one output; a function with ``@check`` may give the first fields alone."""
 
     passed: bool | None
-    """None if that cannot be known; a person or a judge has to decide."""
+    """None if that cannot be known; a person has to decide."""
     seen: str = ""
     """What the output has, as a main clause: "the text has 12 words"."""
     wanted: str = ""
@@ -59,12 +59,20 @@ class BaseCheck(InputModel):
 
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""
-        # An empty output has no comma and few words, but it is no answer.
-        is_empty = not context.text and self.kind != "tool"
-        observation = Observation(False, "the text is empty") if is_empty else self._observe(context)
+        observation = _observe_missing(context, self.kind) or self._observe(context)
         wanted = self._describe()
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
         return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
+
+    @model_serializer(mode="wrap")
+    def _write_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Also if only the fields that were set are written: without its kind, no check can be read.
+        return {"check": self.get_name(), **write(self)}
+
+    @classmethod
+    def get_name(cls) -> str:
+        """Return the value of the field ``check``."""
+        return str(cls.model_fields["check"].default)
 
     @abstractmethod
     def _observe(self, context: CheckContext) -> Observation: ...
@@ -72,6 +80,16 @@ class BaseCheck(InputModel):
     @abstractmethod
     def _describe(self) -> str:
         """Describe the requirement as an instruction: "write at least 12 words"."""
+
+
+def _observe_missing(context: CheckContext, kind: CheckKind) -> Observation | None:
+    """Observe an output that is missing or empty; returns None if there is something to check."""
+    if kind == "tool":
+        return None if context.has_calls else Observation(None, "the run does not record its tool calls")
+    if not context.has_output:
+        return Observation(None, "the run has no final output")
+    # An empty output has no comma and few words, but it is no answer.
+    return None if context.text else Observation(False, "the text is empty")
 
 
 def join_quoted(texts: list[str], conjunction: str = "and") -> str:

@@ -34,6 +34,10 @@ class CheckContext:
     task: str = ""
     tool_calls: tuple[ToolUse, ...] = ()
     """The calls of tools, in order."""
+    has_output: bool = True
+    """False if the run has no final output; nothing about its text is known then."""
+    has_calls: bool = True
+    """False if the run does not record its tool calls."""
 
     @cached_property
     def text(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Final, TypeAlias, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -70,8 +69,9 @@ CHECKS: Final[Mapping[str, type[BaseCheck]]] = {
     model.model_fields["check"].default: model for model in get_args(get_args(Check)[0])
 }
 """The models by the value of their field ``check``."""
+CHECK_FIELDS: Final = tuple(dict.fromkeys(name for model in CHECKS.values() for name in model.model_fields))
+"""The names of the fields of all checks."""
 _LIST: Final = TypeAdapter(list[Check])
-_FIELDS: Final = tuple(dict.fromkeys(name for model in CHECKS.values() for name in model.model_fields))
 
 
 def read_checks(data: object) -> list[Check]:
@@ -80,29 +80,7 @@ def read_checks(data: object) -> list[Check]:
     Raises:
         ContractError: A check cannot be used; one sentence for each problem, which begins with its path.
     """
-    unknown = [
-        problem for place, item in enumerate(_as_list(data)) if (problem := _find_unknown(place, item))
-    ]
-    if unknown:
-        raise ContractError("; ".join(unknown))
     try:
         return _LIST.validate_python(data)
     except ValidationError as error:
-        raise ContractError("; ".join(describe_errors(error, data, _FIELDS, "checks"))) from None
-
-
-def _as_list(data: object) -> list[object]:
-    return data if isinstance(data, list) else []
-
-
-def _find_unknown(place: int, item: object) -> str | None:
-    if not isinstance(item, dict):
-        return f"[{place}]: is no object; give one with the kind of the check in its field 'check'"
-    if "check" not in item:
-        return f"[{place}].check: is missing; add the kind of the check"
-    name = item["check"]
-    if isinstance(name, str) and name in CHECKS:
-        return None
-    close = get_close_matches(name, CHECKS, 1) if isinstance(name, str) else []
-    hint = f"did you mean {close[0]!r}?" if close else "the reference lists all kinds"
-    return f"[{place}].check: is no known kind of check; {hint}"
+        raise ContractError("; ".join(describe_errors(error, data, CHECK_FIELDS, "checks"))) from None

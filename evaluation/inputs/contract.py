@@ -7,6 +7,7 @@ from typing import Annotated, Final, cast
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
+from evaluation.checks.vocabulary import Check
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.run import AgentRun, RunMetadata
@@ -20,6 +21,8 @@ _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRul
 class EvaluationContract(InputModel):
     """The requirements on a run; absent requirements are not checked, and the report says so."""
 
+    checks: list[Check] = Field(default_factory=list)
+    """Requirements that code decides, on the final output and on the tools that were called."""
     reference_output: str | None = None
     keywords: list[str] = Field(default_factory=list)
     required_content: list[ContentRule] = Field(default_factory=list)
@@ -45,7 +48,8 @@ class EvaluationContract(InputModel):
 RESULT_FIELDS: Final = (
     *("actual_output", "actual_trajectory", "record_checks", "contract", "may_be_sensitive"),
     *("response_metrics", "operational_metrics", "trajectory_metrics", "judge_decision", "judge_result"),
-    *("audit_findings", "drift_signals", "alerts", "evaluation_status", "errors", "evaluation_report"),
+    *("check_results", "audit_findings", "drift_signals", "alerts", "evaluation_status", "errors"),
+    "evaluation_report",
 )
 """Fields that an evaluation adds to its case in its final state, which is a case again."""
 

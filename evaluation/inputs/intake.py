@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
+from evaluation.checks.vocabulary import CHECK_FIELDS
 from evaluation.errors import ContractError
 from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
@@ -25,6 +26,8 @@ _LONGEST_NAME: Final = 200
 _FIELDS: Final = tuple(
     name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
 )
+
+_INNER_FIELDS: Final = {"checks": CHECK_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
     try:
         case = EvaluationCase.model_validate(value)
     except ValidationError as error:
-        return refuse_case(describe_errors(error, value, _FIELDS), value)
+        return refuse_case(describe_errors(error, value, _FIELDS, inner_names=_INNER_FIELDS), value)
     plain = _name_input(as_object(value))
     conflicts = _find_conflicts(plain)
     return refuse_case(conflicts, plain) if conflicts else _import_messages(case, plain, text)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
+from evaluation.metrics.checks import list_tool_outcomes
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, score_collaboration
 from evaluation.metrics.trajectory import (
     DEFAULT_RULES,
@@ -35,7 +36,11 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     metrics = build_group(
         {**scores.scored, **together.scored},
         {**scores.unscored, **together.unscored},
-        [*_withdraw_unproved(scores.checks, state), *_check_required_calls(state), *together.checks],
+        [
+            *_withdraw_unproved(scores.checks, state),
+            *(*_check_required_calls(state), *list_tool_outcomes(state["check_results"])),
+            *together.checks,
+        ],
         scores.facts,
     )
     # build_group saw the collaboration too, which has scores even if no trajectory is expected.

@@ -78,6 +78,7 @@ def build_report(state: EvaluationState, quote: Quote) -> JsonObject:
         "summary": _summarize(state),
         "input": state["input"],
         "case_id": state["case_id"],
+        "checks": state["check_results"],
         "metrics": {name: _quote_mismatches(values, quote) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
         "judge": _build_judge_report(state),

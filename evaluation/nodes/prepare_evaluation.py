@@ -35,6 +35,7 @@ _NO_CASE: Final = AcceptedCase(EvaluationCase(agent_run=AgentRun(messages=[])), 
 def _blank_results() -> EvaluationState:
     """Return the fields of the other nodes with empty values, so that all are present in any final state."""
     return {
+        "check_results": [],
         "response_metrics": {},
         "operational_metrics": {},
         "trajectory_metrics": {},

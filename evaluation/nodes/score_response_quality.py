@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from evaluation.checks import Check, CheckContext, ToolUse, read_checks
 from evaluation.inputs.rules import LengthBounds
+from evaluation.metrics.checks import evaluate_checks, list_response_outcomes
 from evaluation.metrics.response.checks import (
     keyword_checks,
     length_bounds,
@@ -26,6 +28,7 @@ from evaluation.metrics.response.scores import (
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords, split_words
+from evaluation.metrics.trajectory.rules.required_calls import CALLS
 from evaluation.plugins import Embedder, Plugins
 from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
@@ -50,11 +53,12 @@ class _Case:
     forbidden: list[JsonObject]
     lengths: LengthBounds | None
     thresholds: dict[str, JsonObject]
+    checks: list[Check]
 
     @property
     def has_demand(self) -> bool:
         """Whether the contract asks anything of the response."""
-        demands = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds)
+        demands = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds, self.checks)
         return self.reference is not None or any(demands)
 
 
@@ -72,8 +76,14 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
     missing = _missing_keywords(case, scores)
-    checks = [*_check_demands(case, scores, missing or ()), *required, *forbidden]
-    return {"response_metrics": _group_scores(scores, checks, _collect_facts(case, missing))}
+    results = evaluate_checks(case.checks, _build_context(state, case.output)) if case.checks else []
+    checks = [
+        *_check_demands(case, scores, missing or ()),
+        *(*required, *forbidden),
+        *list_response_outcomes(results),
+    ]
+    metrics = _group_scores(scores, checks, _collect_facts(case, missing))
+    return {"response_metrics": metrics, "check_results": results}
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -98,6 +108,20 @@ def _read_case(state: EvaluationState) -> _Case:
         forbidden=[rule for rule in as_list(contract.get("forbidden_content")) if isinstance(rule, dict)],
         lengths=LengthBounds.model_validate(lengths) if lengths else None,
         thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
+        checks=read_checks(contract["checks"]) if contract.get("checks") else [],
+    )
+
+
+def _build_context(state: EvaluationState, output: str | None) -> CheckContext:
+    calls = (action for action in state["actual_trajectory"] if action["kind"] in CALLS)
+    return CheckContext(
+        output or "",
+        task=str(state["agent_run"].get("input") or ""),
+        tool_calls=tuple(
+            ToolUse(call["name"], call["args"], call["result"], call["error"]) for call in calls
+        ),
+        has_output=output is not None,
+        has_calls="tool_calls" in state["agent_run"],
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
+from evaluation.checks.base import CheckKind
 from evaluation.values import JsonObject, Severity
 
 FindingKind = Literal[
@@ -25,6 +26,7 @@ FindingKind = Literal[
     "metric_error",
     "missing_data",
     "inconclusive",
+    "undecided",
     "lost_fact",
     "regression",
     "improvement",
@@ -46,6 +48,29 @@ class MetricOutcome(TypedDict):
     limit: object
     reason: str
     owner: str | None
+
+
+CheckSource: TypeAlias = Literal["contract", "task", "function", "command"]
+
+
+class CheckRecord(TypedDict):
+    """The outcome of one check of the contract; ``passed`` is None if it could not be decided."""
+
+    check: str
+    """The kind of the check, such as ``word_count``."""
+    passed: bool | None
+    seen: str
+    """What the run has, as a main clause."""
+    wanted: str
+    """The requirement, as an instruction."""
+    kind: CheckKind
+    severity: Severity
+    sentence: str
+    """What the executor has to change, and what the run has."""
+    quote: str | None
+    """The words of the task that state the requirement."""
+    source: CheckSource
+    """``task`` if the check quotes the task, else ``contract``."""
 
 
 class AuditFinding(TypedDict):

@@ -8,10 +8,19 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
+from evaluation.checks.base import CheckKind
+from evaluation.checks.vocabulary import CHECKS
 from evaluation.errors import JudgeFailureKind
 from evaluation.inputs.trajectory_rules import MATCH_MODES
 from evaluation.results.alerts import ACTIONS, Alert
-from evaluation.results.findings import OUTCOME_STATUSES, AuditFinding, FindingKind, MetricOutcome
+from evaluation.results.findings import (
+    OUTCOME_STATUSES,
+    AuditFinding,
+    CheckRecord,
+    CheckSource,
+    FindingKind,
+    MetricOutcome,
+)
 from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
@@ -32,11 +41,11 @@ _OWN_WORDS: Final = "\n".join((
     *(name for model in (EvaluationReport, Metrics, JudgeReport) for name in model.model_fields),
     *(
         name
-        for shape in (EvaluationState, Alert, AuditFinding, MetricOutcome)
+        for shape in (EvaluationState, Alert, AuditFinding, CheckRecord, MetricOutcome)
         for name in shape.__annotations__
     ),
-    *(word for words in (FindingKind, Severity) for word in get_args(words)),
-    *OUTCOME_STATUSES, *STRICTNESS, *MATCH_MODES,
+    *(word for words in (FindingKind, Severity, CheckKind, CheckSource) for word in get_args(words)),
+    *OUTCOME_STATUSES, *STRICTNESS, *MATCH_MODES, *CHECKS,
     "passed counts unscored scored final_output sha256 excerpt string object array number boolean null",
 )).lower()  # fmt: skip
 """The report's own words, which stay: a run whose password is "failed" must not make it unreadable."""

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding
+from evaluation.results.findings import AuditFinding, CheckRecord
 from evaluation.results.state import EvaluationStatus
 
 SCHEMA_VERSION: Final = 1
@@ -47,6 +47,8 @@ class EvaluationReport(ReportModel):
     summary: str
     input: str
     case_id: str | None
+    checks: list[CheckRecord]
+    """The outcomes of the contract's checks, in its order."""
     metrics: Metrics
     audit_findings: list[AuditFinding]
     judge: JudgeReport

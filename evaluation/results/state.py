@@ -7,7 +7,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding, MetricOutcome
+from evaluation.results.findings import AuditFinding, CheckRecord, MetricOutcome
 from evaluation.values import JsonObject
 
 EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
@@ -57,6 +57,8 @@ class EvaluationState(TypedDict, total=False):
     """The rest of the contract: content, trajectory, audit, drift and judge rules."""
     may_be_sensitive: bool
     """Whether the case may contain a credential or personal data; False: certainly not."""
+    check_results: list[CheckRecord]
+    """The outcomes of the contract's checks, in its order."""
     response_metrics: JsonObject
     operational_metrics: JsonObject
     trajectory_metrics: JsonObject

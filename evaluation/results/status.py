@@ -41,6 +41,7 @@ BASELINE_INFORMS: Final = (
     "give a tolerance of severity warning or critical in 'drift', or a baseline of several runs"
 )
 _DEMANDS: Final = (
+    "checks",
     "reference_output",
     "keywords",
     "required_content",
@@ -101,10 +102,12 @@ STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
     "metric_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
     "missing_data": {"info": "warning", "warning": "needs_review", "critical": "failed"},
     "inconclusive": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
+    # No judge settles it: whether a check holds is no matter of opinion.
+    "undecided": {"info": "passed", "warning": "needs_review", "critical": "failed"},
     # No judge settles it: a text may say the same without the fact, but no check can tell.
     "lost_fact": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
 }
-"""The status by kind and severity. Only a measured finding of severity info lets a run pass."""
+"""The status by kind and severity. Only a measured finding, or a check, of severity info lets a run pass."""
 
 
 def strictest_status(findings: Iterable[tuple[FindingKind, Severity]]) -> EvaluationStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ Path: TypeAlias = tuple[str | int, ...]
 _LONGEST_PATH: Final = 200
 _GREATEST_NUMBER: Final = 10**8
 """A greater one may be a telephone number, an account, or a PIN with a name that this text leaves out."""
+_UNION_ERRORS: Final = frozenset({"union_tag_invalid", "union_tag_not_found"})
 _OPTION: Final = re.compile("'([^']*)'")
 _EXPECTED: Final[Mapping[str, str]] = {
     "string_type": "a text",
@@ -27,6 +29,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "list_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
+    "model_attributes_type": "an object",
     "greater_than_equal": "a number of at least {ge:g}",
     "greater_than": "a number greater than {gt:g}",
     "less_than_equal": "a number of at most {le:g}",
@@ -43,7 +46,11 @@ _GIVEN: Final[Mapping[type, str]] = {
 
 
 def describe_errors(
-    error: ValidationError, data: object, known_names: Sequence[str], root: str = "case"
+    error: ValidationError,
+    data: object,
+    known_names: Sequence[str],
+    root: str = "case",
+    inner_names: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
     """Describe each wrong field of ``data`` in one sentence that begins with its path.
 
@@ -52,13 +59,15 @@ def describe_errors(
         data: Plain JSON.
         known_names: Names of fields, one of which is proposed for an unknown field that resembles it.
         root: Name of ``data`` itself.
+        inner_names: Names of the fields within a field of ``data``, in place of ``known_names``.
     """
     # One sentence for each place, although pydantic reports an error for each form that it accepts there.
     by_path: dict[Path, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         by_path.setdefault(_find_path(detail, data), []).append(detail)
     return [
-        f"{format_path(path, root)}: {_describe(path, details, known_names)}"
+        f"{format_path(path, root)}: "
+        f"{_describe(path, details, inner_names.get(str(path[0]), known_names) if path else known_names)}"
         for path, details in by_path.items()
         if not _is_other_form(path, details, by_path)
     ]
@@ -88,7 +97,12 @@ def _find_path(error: ErrorDetails, data: object) -> Path:
         elif error["type"] != "missing" or part != error["loc"][-1]:
             continue
         path.append(part)
-    return tuple(path)
+    return (*path, _get_discriminator(error)) if error["type"] in _UNION_ERRORS else tuple(path)
+
+
+def _get_discriminator(error: ErrorDetails) -> str:
+    """Return the field whose value chooses the form of an object."""
+    return str(error["ctx"]["discriminator"]).strip("'")
 
 
 def _get_part(value: object, part: str | int) -> tuple[object] | None:
@@ -108,8 +122,10 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     error = details[0]
     if error["type"] == "extra_forbidden":
         return _describe_unknown(str(path[-1]), known_names)
-    if error["type"] == "missing":
+    if error["type"] in {"missing", "union_tag_not_found"}:
         return "is missing; add it"
+    if error["type"] == "union_tag_invalid":
+        return _describe_unknown_kind(error)
     if error["type"] == "value_error":
         # pydantic puts "Value error, " before the sentence of a validator.
         return error["msg"].partition(", ")[2]
@@ -121,6 +137,13 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
 def _describe_unknown(name: str, known_names: Sequence[str]) -> str:
     similar = find_similar(name, known_names)
     return f"is no known field; {f'did you mean {similar!r}?' if similar else 'leave it out'}"
+
+
+def _describe_unknown_kind(error: ErrorDetails) -> str:
+    kinds = _OPTION.findall(error["ctx"]["expected_tags"])
+    close = get_close_matches(error["ctx"]["tag"], kinds, 1)
+    hint = f"did you mean {close[0]!r}?" if close else "the reference lists all kinds"
+    return f"is no known kind of {_get_discriminator(error)}; {hint}"
 
 
 def _describe_accepted(error: ErrorDetails) -> str:

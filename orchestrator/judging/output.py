@@ -22,7 +22,7 @@ OUTPUT_TYPE: Final = "output_type"
 """Id of the audit rule that an output breaks if it is not of the wanted type."""
 _MAX_PROBLEM: Final = 300
 _JOINED: Final = frozenset(
-    {"keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
+    {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
 )
 """Lists of checks that are independent of each other."""
 

@@ -37,8 +37,8 @@ def test_a_check_survives_being_written_and_read(data):
     ("data", "problem"),
     [
         ({}, "checks: give a list, not an object"),
-        ([1], "[0]: is no object; give one with the kind of the check in its field 'check'"),
-        ([{}], "[0].check: is missing; add the kind of the check"),
+        ([1], "[0]: give an object, not 1"),
+        ([{}], "[0].check: is missing; add it"),
         ([{"check": "word_cont"}], "[0].check: is no known kind of check; did you mean 'word_count'?"),
         ([{"check": 7}], "[0].check: is no known kind of check; the reference lists all kinds"),
         ([{"check": "word_count"}], "[0]: give either 'exactly', or 'min', 'max' or both"),

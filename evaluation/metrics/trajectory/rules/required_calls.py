@@ -12,7 +12,8 @@ from evaluation.results.state import Action
 from evaluation.values import Severity
 
 MUST_CALL: Final = "must_call"
-_CALLS: Final = ("tool", "action")
+CALLS: Final = ("tool", "action")
+"""The kinds of actions that are calls."""
 
 
 def check_required_calls(
@@ -27,7 +28,7 @@ def check_required_calls(
     """
     if not names:
         return
-    calls = [action for action in actions if action["kind"] in _CALLS]
+    calls = [action for action in actions if action["kind"] in CALLS]
     succeeded = {call["name"] for call in calls if call["error"] is None}
     answered = {
         call["name"] for call in calls if call["error"] is None and not describes_error(call["result"])

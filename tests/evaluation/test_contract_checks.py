@@ -1,0 +1,217 @@
+"""A contract holds checks: each outcome is in the report, and one that did not pass decides the verdict."""
+
+import json
+
+import pytest
+
+from evaluation import EvaluationContract, evaluate
+from evaluation.checks import CheckContext
+from evaluation.checks.kinds.counts import WordCount
+from evaluation.errors import ContractError
+from evaluation.json_schemas import schemas
+from evaluation.metrics.checks import evaluate_checks
+from tests.evaluation.checks.cases import CASES, UNKNOWN
+
+ADDRESS = "anna.smith@example.org"
+
+
+def evaluate_text(text, *checks, **contract):
+    return evaluate({"agent_run": {"final_output": text}, "checks": [*checks], **contract})
+
+
+def list_reasons(report):
+    return [alert["reason"] for alert in report["alerts"]]
+
+
+def test_the_report_has_the_outcome_of_each_check():
+    report = evaluate_text("one two three", {"check": "word_count", "max": 2, "quote": "two words"})
+
+    assert report["checks"] == [
+        {
+            "check": "word_count",
+            "passed": False,
+            "seen": "the text has 3 words",
+            "wanted": "use at most 2 words",
+            "kind": "length",
+            "severity": "critical",
+            "sentence": "Use at most 2 words; the text has 3 words.",
+            "quote": "two words",
+            "source": "task",
+        }
+    ]
+
+
+def test_a_check_without_a_quote_comes_from_the_contract():
+    report = evaluate_text("one", {"check": "word_count", "max": 2})
+
+    assert (report["checks"][0]["quote"], report["checks"][0]["source"]) == (None, "contract")
+
+
+def test_a_report_without_checks_has_none():
+    assert evaluate_text("one")["checks"] == []
+
+
+@pytest.mark.parametrize(
+    ("severity", "status"), [("critical", "failed"), ("warning", "warning"), ("info", "passed")]
+)
+def test_the_severity_of_a_failed_check_decides(severity, status):
+    report = evaluate_text("one two", {"check": "word_count", "max": 1, "severity": severity})
+
+    assert report.status == status
+    assert list_reasons(report) == ["Use at most 1 word; the text has 2 words."]
+
+
+@pytest.mark.parametrize(
+    ("severity", "status"), [("critical", "needs_review"), ("warning", "needs_review"), ("info", "passed")]
+)
+def test_a_check_that_cannot_be_decided_needs_a_review(severity, status):
+    undecided = {"check": "word_count", "exactly": 3, "severity": severity}
+    report = evaluate_text("สวัสดีครับ ผมชื่อสมชาย", undecided, {"check": "excludes", "texts": ["bad"]})
+
+    assert report.status == status
+    assert report["checks"][0]["passed"] is None
+
+
+def test_no_judge_decides_what_a_check_cannot():
+    case = {
+        "agent_run": {"final_output": "安静"},
+        "checks": [{"check": "line_syllables", "syllables": [2]}],
+        "subjective_criteria": ["clarity"],
+    }
+    approved = evaluate(case, judge=lambda _: {"score": 5, "rationale": "It is a fine line."})
+
+    assert approved.status == "needs_review"
+
+
+def test_checks_of_severity_info_alone_pass_nothing_undecided():
+    report = evaluate_text("安静", {"check": "line_syllables", "syllables": [2], "severity": "info"})
+
+    assert report.status == "needs_review"
+
+
+def test_a_passed_check_is_a_check_of_the_contract():
+    report = evaluate_text("one", {"check": "word_count", "exactly": 1})
+
+    assert (report.status, report.summary) == ("passed", "passed: 1 checks, none failed")
+
+
+def test_a_run_without_an_output_cannot_be_decided():
+    run = {"tool_calls": ["search"]}
+    report = evaluate({"agent_run": run, "checks": [{"check": "word_count", "max": 2}]})
+
+    assert (report.status, report["checks"][0]["seen"]) == ("needs_review", "the run has no final output")
+
+
+def test_an_empty_output_fails():
+    report = evaluate_text("", {"check": "excludes", "texts": ["bad"]})
+
+    assert (report.status, report["checks"][0]["seen"]) == ("failed", "the text is empty")
+
+
+@pytest.mark.parametrize(
+    ("calls", "status"),
+    [
+        ({"tool_calls": ["search", "book"]}, "passed"),
+        ({"tool_calls": [{"name": "book", "kind": "reasoning"}]}, "failed"),
+        ({"tool_calls": []}, "failed"),
+        ({}, "needs_review"),
+    ],
+)
+def test_a_check_of_tools_reads_the_recorded_calls(calls, status):
+    run = {"final_output": "Booked.", **calls}
+    report = evaluate({"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]})
+
+    assert report.status == status
+    assert report["metrics"]["response"]["passed"] is None
+    assert report["metrics"]["trajectory"]["passed"] is {"passed": True, "failed": False}.get(status)
+
+
+def test_the_request_of_the_run_is_the_task():
+    check = {"check": "repeats_request"}
+    run = {"input": "Name a colour.", "final_output": "Name a colour.\n\nBlue."}
+
+    assert evaluate({"agent_run": run, "checks": [check]}).status == "passed"
+    assert evaluate({"agent_run": {**run, "final_output": "Blue."}, "checks": [check]}).status == "failed"
+
+
+@pytest.mark.parametrize(("check", "passing", "failing"), CASES, ids=lambda value: str(value)[:60])
+def test_the_verdict_follows_each_check_of_the_vocabulary(check, passing, failing):
+    needless = {"agent_run": {"input": "Q"}}
+    for text, status in [*((text, "passed") for text in passing), *((text, "failed") for text in failing)]:
+        case = {"agent_run": {**needless["agent_run"], "final_output": text}, "checks": [check]}
+        assert evaluate(case).status == status, text
+
+
+@pytest.mark.parametrize(("check", "text"), UNKNOWN, ids=str)
+def test_what_no_check_knows_needs_a_review(check, text):
+    assert evaluate_text(text, check).status == "needs_review"
+
+
+def test_the_bad_checks_of_a_case_are_named_by_their_paths():
+    report = evaluate_text(
+        "one",
+        {"check": "word_count", "max": 1},
+        {"check": "word_cont"},
+        {"check": "word_count", "min": -1},
+        {"check": "word_count", "mini": 1},
+        {"check": "contains", "texts": [" "]},
+        {},
+        "word_count",
+    )
+
+    assert (report.status, report.errors) == (
+        "invalid",
+        [
+            "checks[1].check: is no known kind of check; did you mean 'word_count'?",
+            "checks[2].min: give a number of at least 0, not -1",
+            "checks[3].mini: is no known field; did you mean 'min'?",
+            "checks[4].texts[0]: give a text that is not blank, not a blank text",
+            "checks[5].check: is missing; add it",
+            "checks[6]: give an object, not a text",
+        ],
+    )
+
+
+def test_the_bad_checks_of_a_contract_are_named_by_their_paths():
+    with pytest.raises(ContractError, match=r"checks\[0\]\.min: give a number of at least 0, not -1"):
+        EvaluationContract(checks=[{"check": "word_count", "min": -1}])
+
+
+@pytest.mark.parametrize("how", [{"exclude_unset": True}, {"exclude_defaults": True}, {}])
+def test_a_contract_with_checks_survives_being_written_and_read(how):
+    contract = EvaluationContract(checks=[WordCount(max=3), {"check": "json"}])
+
+    assert EvaluationContract(**contract.model_dump(**how)) == contract
+
+
+def test_a_check_in_a_contract_reads_like_the_same_check_as_data():
+    contract = EvaluationContract(checks=[WordCount(max=1)])
+    run = {"final_output": "one two"}
+
+    assert evaluate({"agent_run": run, **contract.model_dump(exclude_unset=True)}).status == "failed"
+
+
+def test_the_report_of_a_check_quotes_no_personal_data():
+    report = evaluate_text(f"{ADDRESS}\nb", {"check": "ends_with", "text": "end"}, {"check": "json"})
+    quoting = evaluate_text(ADDRESS, {"check": "excludes", "texts": [ADDRESS]})
+
+    assert ADDRESS not in report.model_dump_json() + quoting.model_dump_json()
+    assert quoting.status == "failed"
+
+
+def test_a_run_whose_password_is_a_word_of_the_report_leaves_the_report_readable():
+    report = evaluate_text("password=format; format", {"check": "json"})
+
+    assert (report["checks"][0]["check"], report["checks"][0]["kind"]) == ("json", "format")
+
+
+def test_one_function_evaluates_a_list_of_checks():
+    results = evaluate_checks([WordCount(max=1), WordCount(min=1)], CheckContext("one two"))
+
+    assert [result["passed"] for result in results] == [False, True]
+
+
+def test_the_published_schema_of_a_contract_has_all_kinds():
+    schema = json.loads(schemas()["evaluation_contract.json"])
+
+    assert "WordCount" in schema["$defs"]
