@@ -1,0 +1,113 @@
+"""Runs the arms on the prompts, and stores each answer as soon as it is there."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from benchmarks.effect.arms.base import Answer, Arm, Trial
+from benchmarks.effect.models import Meter, ModelSource
+from benchmarks.effect.prompts import Prompt, is_right
+from benchmarks.effect.records import Record, RecordFile
+
+_SEEDS: Final = 100
+"""More seeds than a measurement has, so that no two prompts share one."""
+
+
+class Plan(NamedTuple):
+    """What to measure.
+
+    Attributes:
+        arms: The arms. One prompt is answered by all of them before the next, so that a slow hour of the
+            machine slows all of them.
+        prompts: The prompts.
+        seeds: Number of answers of each arm to each prompt.
+        retries: Answers that may follow the first.
+        is_secret: Whether nothing of a prompt or an output may be shown, also if an arm fails.
+    """
+
+    arms: Sequence[Arm]
+    prompts: Sequence[Prompt]
+    seeds: int
+    retries: int
+    is_secret: bool
+
+
+def measure(plan: Plan, source: ModelSource, file: RecordFile) -> None:
+    """Measure everything that the file does not hold yet."""
+    code = read_version()
+    trials = list(product(range(plan.seeds), plan.prompts, plan.arms))
+    for number, (seed, prompt, arm) in enumerate(trials, 1):
+        if not file.is_done((arm.name, prompt.key, seed)):
+            print(f"\r{number} of {len(trials)} {arm.name:30}", end="", file=sys.stderr, flush=True)
+            model = source(prompt.key * _SEEDS + seed)
+            trial = Trial(prompt, model, plan.retries, partial(is_right, prompt))
+            with hide_output() if plan.is_secret else nullcontext():
+                result = try_arm(arm, trial)
+            file.add(Record(arm=arm.name, prompt=prompt.key, seed=seed, code=code, **result))
+    print(file=sys.stderr)
+
+
+def try_arm(arm: Arm, trial: Trial) -> dict[str, Any]:
+    """Let an arm answer a prompt, and return its part of the record.
+
+    An exception of the arm is logged, and its class is the ``error`` of the record.
+    """
+    meter = Meter()
+    trial.model.callbacks = [meter]
+    answer, right, error = Answer(""), False, None
+    started = time.perf_counter()
+    try:
+        answer = arm.answer(trial)
+        seconds = time.perf_counter() - started
+        right = trial.is_right(answer.output)
+    except Exception as raised:
+        logging.getLogger(__name__).exception("%s raised at prompt %s", arm.name, trial.prompt.key)
+        seconds, error = time.perf_counter() - started, type(raised).__name__
+    return {**asdict(answer), "right": right, "seconds": seconds, "error": error, **asdict(meter.totals)}
+
+
+def find_missing(arms: Sequence[Arm]) -> list[Arm]:
+    """Return the arms whose library is not installed."""
+    return [arm for arm in arms if arm.module and find_spec(arm.module) is None]
+
+
+def read_version() -> str:
+    """Return the commit of the repository, with a mark if files were changed since."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+@contextmanager
+def hide_output() -> Iterator[None]:
+    """Discard all that this process writes to its standard streams, also by native code and by logging."""
+    with ExitStack() as stack:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        stack.callback(os.close, nowhere)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        for descriptor in (1, 2):
+            kept = os.dup(descriptor)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, descriptor)
+            os.dup2(nowhere, descriptor)
+        # Before the streams are back: what is buffered belongs to the arm.
+        stack.callback(_flush_streams)
+        yield
+
+
+def _flush_streams() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
