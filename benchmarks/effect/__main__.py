@@ -79,11 +79,11 @@ def run(options: argparse.Namespace, prompts: Prompts) -> None:
 
 
 def print_heading(options: argparse.Namespace, prompts: Prompts, settings: Settings) -> None:
+    about = f"temperature {settings.temperature}, {settings.max_tokens} tokens a reply"
     print(
         f"{options.split} split, {len(prompts.chosen)} prompts, {options.seeds} seeds; {prompts.left_out} "
         "prompts of the split are left out, because their official checkers need a trained tokenizer or draw "
-        f"a random letter\n{settings.model[:-52]}, temperature {settings.temperature}, {settings.max_tokens} tokens a reply, "
-        f"{settings.retries} retries; intervals of 95 %\n"
+        f"a random letter\n{settings.model[:-52]}, {about}, {settings.retries} retries; intervals of 95 %\n"
     )
 
 

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import asdict
 from functools import partial
 from importlib.util import find_spec
@@ -35,13 +35,15 @@ class Plan(NamedTuple):
         seeds: Number of answers of each arm to each prompt.
         retries: Answers that may follow the first.
         is_secret: Whether nothing of a prompt or an output may be shown, also if an arm fails.
+        judge: Decides whether an output is right.
     """
 
     arms: Sequence[Arm]
     prompts: Sequence[Prompt]
     seeds: int
     retries: int
-    is_secret: bool
+    is_secret: bool = False
+    judge: Callable[[Prompt, str], bool] = is_right
 
 
 def measure(plan: Plan, source: ModelSource, file: RecordFile) -> None:
@@ -52,7 +54,7 @@ def measure(plan: Plan, source: ModelSource, file: RecordFile) -> None:
         if not file.is_done((arm.name, prompt.key, seed)):
             print(f"\r{number} of {len(trials)} {arm.name:30}", end="", file=sys.stderr, flush=True)
             model = source(prompt.key * _SEEDS + seed)
-            trial = Trial(prompt, model, plan.retries, partial(is_right, prompt))
+            trial = Trial(prompt, model, plan.retries, partial(plan.judge, prompt))
             with hide_output() if plan.is_secret else nullcontext():
                 result = try_arm(arm, trial)
             file.add(Record(arm=arm.name, prompt=prompt.key, seed=seed, code=code, **result))
@@ -94,20 +96,15 @@ def read_version() -> str:
 def hide_output() -> Iterator[None]:
     """Discard all that this process writes to its standard streams, also by native code and by logging."""
     with ExitStack() as stack:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        stack.callback(os.close, nowhere)
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        nowhere = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Both: native code and old log handlers write to the descriptors, the rest to Python's streams.
         for descriptor in (1, 2):
             kept = os.dup(descriptor)
             stack.callback(os.close, kept)
             stack.callback(os.dup2, kept, descriptor)
-            os.dup2(nowhere, descriptor)
-        # Before the streams are back: what is buffered belongs to the arm.
-        stack.callback(_flush_streams)
+            os.dup2(nowhere.fileno(), descriptor)
+        stack.enter_context(redirect_stdout(nowhere))
+        stack.enter_context(redirect_stderr(nowhere))
         yield
-
-
-def _flush_streams() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()

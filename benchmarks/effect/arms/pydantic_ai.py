@@ -34,7 +34,7 @@ class PydanticAI:
         from pydantic_ai.exceptions import UnexpectedModelBehavior
 
         model = adapt_model(trial.model)
-        judge = Agent(model, output_type=NativeOutput(Verdict), instructions=_JUDGE, retries=trial.retries)
+        judge = Agent(model, output_type=NativeOutput(Verdict), instructions=_JUDGE)
         agent = Agent(model, retries={"output": trial.retries})
         outputs = [""]
 

@@ -1,0 +1,46 @@
+"""Prompts of our own and a scripted model, for tests of the benchmark without weights and without data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents.testing import ScriptedChatModel
+from benchmarks.effect.prompts import Prompt
+from benchmarks.effect.records import Record, Settings
+
+PROMPTS = tuple(Prompt(key, f"Write word number {key}.", ()) for key in (1, 2, 3))
+SETTINGS = Settings(
+    split="tuning", prompts="abc", model="scripted", temperature=0.5, max_tokens=10, retries=3
+)
+
+
+def is_right(prompt: Prompt, output: str) -> bool:
+    return output == f"word {prompt.key}"
+
+
+def record(arm="one-shot", prompt=1, seed=0, right=False, claimed=None, **fields) -> Record:
+    defaults = {
+        "output": "text",
+        "basis": None,
+        "checks": None,
+        "unchecked": None,
+        "calls": 1,
+        "cut": 0,
+        "tokens": 10,
+        "seconds": 1.0,
+        "code": "abc",
+    }
+    return Record(arm=arm, prompt=prompt, seed=seed, right=right, claimed=claimed, **{**defaults, **fields})
+
+
+def source(reply):
+    """Return a source of models that answer by a function from the prompt's text to a reply."""
+    return lambda _: ScriptedChatModel(lambda messages: reply(messages[-1].text), usage=(4, 6))
+
+
+def model(*replies):
+    return ScriptedChatModel(replies, usage=(4, 6))
+
+
+def file_in(folder: Path) -> Path:
+    return folder / "tuning.jsonl"

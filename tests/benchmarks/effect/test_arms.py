@@ -1,0 +1,69 @@
+"""Each arm with a scripted model: what it claims, and how often it asks."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from benchmarks.effect.__main__ import read_arguments
+from benchmarks.effect.arms import ARMS
+from benchmarks.effect.arms.base import Trial
+from tests.benchmarks.effect.scripted import PROMPTS, is_right, model
+
+YES = '{"success": true, "feedback": "good"}'
+NO = '{"success": false, "feedback": "not good"}'
+FULFILLED = '{"fulfilled": true, "feedback": ""}'
+REFUSED = '{"fulfilled": false, "feedback": "not good"}'
+VALID = '{"valid": true, "feedback": null}'
+INVALID = '{"valid": false, "feedback": "not good"}'
+
+
+def answer(arm, *replies, retries=2):
+    prompt, llm = PROMPTS[0], model(*replies)
+    given = ARMS[arm].answer(Trial(prompt, llm, retries, partial(is_right, prompt)))
+    return given.output, given.claimed, len(llm.prompts)
+
+
+@pytest.mark.parametrize(
+    ("arm", "replies", "output", "claimed"),
+    [
+        ("one-shot", ["a"], "a", None),
+        ("blind-retries", ["a", "word 1"], "word 1", None),
+        ("blind-retries", ["a", "b", "c"], "c", None),
+        ("no-contract", ["a", YES], "a", True),
+        ("no-contract", ["a", NO, "b", YES], "b", True),
+        ("no-contract", ["a", NO, "b", NO, "c", NO], "c", False),
+        ("no-contract-planned", ['{"plan": ["Write word number 1."]}', "a", YES], "a", True),
+        ("reflection", ["a", "APPROVE"], "a", True),
+        ("reflection", ["a", "Too short.", "b", "APPROVE."], "b", True),
+        ("reflection", ["a", "Bad.", "b", "Bad.", "c", "Bad."], "c", False),
+        ("pydantic-ai", ["a", FULFILLED], "a", True),
+        ("pydantic-ai", ["a", REFUSED, "b", FULFILLED], "b", True),
+        ("pydantic-ai", ["a", REFUSED, "b", REFUSED, "c", REFUSED], "c", False),
+        ("crewai", ["a", VALID], "a", True),
+        ("crewai", ["a", INVALID, "b", VALID], "b", True),
+        ("crewai", ["a", INVALID, "b", INVALID, "c", INVALID], "c", False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # CrewAI's own fields
+def test_an_arm_claims_and_asks_as_often_as_its_retries_allow(arm, replies, output, claimed):
+    if ARMS[arm].module:
+        pytest.importorskip(ARMS[arm].module)
+
+    assert answer(arm, *replies) == (output, claimed, len(replies))
+
+
+def test_arms_are_chosen_by_name():
+    assert [arm.name for arm in read_arguments(["--arms", "one-shot,from-task"]).arms] == [
+        "one-shot",
+        "from-task",
+    ]
+    assert [arm.name for arm in read_arguments([]).arms] == [*ARMS]
+
+
+def test_an_unknown_arm_is_refused_with_the_names(capsys):
+    with pytest.raises(SystemExit):
+        read_arguments(["--arms", "two-shot"])
+
+    assert "no arm is called 'two-shot'; give some of one-shot" in capsys.readouterr().err

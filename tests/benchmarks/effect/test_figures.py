@@ -1,0 +1,124 @@
+"""The figures of an arm from given records, and the width of their intervals."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchmarks.effect.figures import clustered_rate, compute_figures, strict_difference
+from benchmarks.effect.records import open_records
+from benchmarks.effect.report import format_report
+from evaluation.statistics.intervals import proportion
+from tests.benchmarks.effect.scripted import SETTINGS, file_in, record
+from tests.benchmarks.effect.test_measurement import Claiming, NotInstalled
+
+LINES = [
+    record("claiming", 1, right=True, claimed=True, basis="checked", tokens=10, unchecked=0, checks=1),
+    record("claiming", 2, right=True, claimed=False, calls=3, tokens=30, unchecked=1, checks=1),
+    record("claiming", 3, claimed=True, basis="unverified", calls=2, tokens=20, unchecked=0, checks=0),
+    record("claiming", 4, right=True, claimed=True, basis="checked", calls=2, tokens=20, cut=2, unchecked=0),
+]
+
+
+def values(rate):
+    return rate.successes, rate.trials
+
+
+def test_figures_of_a_file(tmp_path):
+    with open_records(file_in(tmp_path), SETTINGS) as file:
+        for line in LINES:
+            file.add(line)
+    with open_records(file_in(tmp_path), SETTINGS) as file:
+        figures = compute_figures([*file.records.values()])
+
+    assert (figures.runs, figures.prompts) == (4, 4)
+    assert values(figures.claimed) == (3, 4)
+    assert values(figures.precision) == (2, 3)
+    assert values(figures.recall) == (2, 3)
+    assert values(figures.strict) == (3, 4)
+    assert values(figures.cut) == (2, 8)
+    assert (figures.calls.value, figures.tokens.value, figures.seconds.value) == (2.0, 20.0, 1.0)
+    assert figures.calls.interval == pytest.approx((2 - 3.1824 * 0.4082, 2 + 3.1824 * 0.4082), abs=1e-3)
+
+
+def test_figures_of_the_claims_with_one_basis():
+    figures = compute_figures(LINES, "checked")
+
+    assert (values(figures.precision), values(figures.recall)) == ((2, 2), (2, 3))
+
+
+def test_an_arm_that_claims_nothing_has_no_precision():
+    figures = compute_figures([record(right=True), record(prompt=2)])
+
+    assert figures.claimed is None
+    assert values(figures.strict) == (1, 2)
+
+
+def test_no_run_has_no_figures():
+    figures = compute_figures([])
+
+    assert (figures.strict.value, figures.calls.value) == (None, None)
+
+
+def test_one_answer_a_prompt_has_the_exact_interval():
+    rate = clustered_rate((prompt, prompt < 7) for prompt in range(20))
+
+    assert rate.interval == proportion(7, 20).interval
+
+
+def test_answers_that_are_the_same_within_a_prompt_count_once():
+    once = clustered_rate((prompt, prompt < 10) for prompt in range(20))
+    repeated = clustered_rate((prompt, prompt < 10) for prompt in range(20) for _ in range(5))
+
+    assert (repeated.successes, repeated.trials) == (50, 100)
+    assert repeated.interval.low <= once.interval.low + 0.01
+    assert repeated.interval.high >= once.interval.high - 0.01
+
+
+def test_answers_that_are_all_right_are_no_proof_beyond_their_prompts():
+    repeated = clustered_rate((prompt, True) for prompt in range(10) for _ in range(5))
+
+    assert repeated.interval == pytest.approx(proportion(10, 10).interval)
+
+
+def test_intervals_of_repeated_prompts_hold_their_confidence():
+    # Each prompt is easy or hard, so that its answers are alike: a rate of 0.5 on average.
+    draw = random.Random(1)
+    held = 0
+    for _ in range(400):
+        easy = [draw.choice((0.1, 0.9)) for _ in range(30)]
+        rate = clustered_rate((prompt, draw.random() < p) for prompt, p in enumerate(easy) for _ in range(5))
+        held += rate.interval.low <= 0.5 <= rate.interval.high
+
+    assert held / 400 >= 0.93
+
+
+def test_the_difference_of_two_arms_is_paired_by_prompt():
+    ours = [record(prompt=prompt, right=prompt != 1) for prompt in (1, 2, 3)]
+    theirs = [record(prompt=prompt, right=prompt == 3) for prompt in (1, 2, 3, 4)]
+
+    difference = strict_difference(ours, theirs)
+
+    assert difference.value == pytest.approx(1 / 3)
+    assert difference.interval.low < 0 < difference.interval.high
+    assert strict_difference(ours, ours).interval is None
+
+
+def test_the_report_has_a_row_for_each_arm_and_basis_and_no_text_of_an_output():
+    lines = [line.model_copy(update={"output": "a secret"}) for line in LINES]
+
+    report = list(format_report(lines, [Claiming()], [NotInstalled()]))
+
+    rows = [line.split("|")[1].strip() for line in report if line.startswith("|") and "---" not in line]
+    assert rows == [
+        "arm",
+        "claiming",
+        "claiming, basis checked",
+        "claiming, basis unverified",
+        "not-installed",
+    ]
+    assert "uv run --with no_such_library" in "\n".join(report)
+    assert "with nothing unchecked 3/4 0.75" in "\n".join(report)
+    assert "secret" not in "\n".join(report)
+    assert len({line.count("|") for line in report if line.startswith("|")}) == 1

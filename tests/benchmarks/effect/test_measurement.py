@@ -1,0 +1,119 @@
+"""A measurement: all arms, prompts and seeds, what is stored of each, and what is never shown."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+from agents.testing import ScriptedChatModel
+from benchmarks.effect.arms.base import Answer
+from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
+from benchmarks.effect.measurement import Plan, find_missing, measure
+from benchmarks.effect.records import open_records
+from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, file_in, is_right, source
+
+
+class Talkative:
+    """An arm that writes its prompt to every place, and raises it, as a library that is not ours may do."""
+
+    name = "talkative"
+    package = module = ""
+
+    def answer(self, trial):
+        sys.stdout.write(trial.prompt.text)
+        sys.stderr.write(trial.prompt.text)
+        os.write(1, trial.prompt.text.encode())
+        os.write(2, trial.prompt.text.encode())
+        logging.getLogger("a.library").error(trial.prompt.text)
+        raise ValueError(trial.prompt.text)
+
+
+class Claiming:
+    """An arm that claims with a basis."""
+
+    name = "claiming"
+    package = module = ""
+
+    def answer(self, trial):
+        return Answer(trial.model.invoke("word").text, claimed=True, basis="checked", checks=2, unchecked=1)
+
+
+class NotInstalled(Claiming):
+    """An arm of a library that does not exist."""
+
+    name = "not-installed"
+    package = module = "no_such_library"
+
+
+def measure_all(tmp_path, plan, models):
+    with open_records(file_in(tmp_path), SETTINGS) as file:
+        measure(plan, models, file)
+        return file.records
+
+
+def test_every_arm_answers_every_prompt_with_every_seed(tmp_path):
+    plan = Plan([OneShot(), Claiming()], PROMPTS, 2, 3, judge=is_right)
+
+    records = measure_all(tmp_path, plan, source(lambda _: "word 2"))
+
+    assert len(records) == 2 * 3 * 2
+    assert {record.prompt for record in records.values() if record.right} == {2}
+
+
+def test_a_record_has_the_claim_and_what_it_cost(tmp_path):
+    records = measure_all(
+        tmp_path, Plan([Claiming()], PROMPTS[:1], 1, 3, judge=is_right), source(lambda _: "word 1")
+    )
+
+    stored = records["claiming", 1, 0]
+    assert (stored.output, stored.right, stored.claimed, stored.basis) == ("word 1", True, True, "checked")
+    assert (stored.checks, stored.unchecked, stored.calls, stored.tokens, stored.cut) == (2, 1, 1, 10, 0)
+
+
+def test_calls_of_all_retries_are_counted(tmp_path):
+    records = measure_all(
+        tmp_path, Plan([BlindRetries()], PROMPTS[:1], 1, 3, judge=is_right), source(lambda _: "wrong")
+    )
+
+    assert (records["blind-retries", 1, 0].calls, records["blind-retries", 1, 0].tokens) == (4, 40)
+
+
+def test_two_seeds_of_two_prompts_have_four_models(tmp_path):
+    seeds = []
+
+    def make(seed):
+        seeds.append(seed)
+        return ScriptedChatModel(["word"])
+
+    measure_all(tmp_path, Plan([OneShot()], PROMPTS[:2], 2, 3, judge=is_right), make)
+
+    assert len({*seeds}) == 4
+
+
+def test_an_arm_that_raises_does_not_stop_the_measurement(tmp_path):
+    plan = Plan([Talkative(), OneShot()], PROMPTS[:1], 1, 3, judge=is_right)
+
+    records = measure_all(tmp_path, plan, source(lambda _: "word 1"))
+
+    assert records["talkative", 1, 0].error == "ValueError"
+    assert records["one-shot", 1, 0].right
+
+
+def test_nothing_of_a_held_out_prompt_is_shown(tmp_path, capfd):
+    plan = Plan([Talkative()], PROMPTS, 1, 3, is_secret=True, judge=is_right)
+
+    measure_all(tmp_path, plan, source(lambda _: "word"))
+
+    shown = "".join(capfd.readouterr())
+    assert "number" not in shown
+    assert "talkative" in shown  # the progress is
+    os.write(1, b"still ")
+    sys.stdout.write("there")
+    assert capfd.readouterr().out == "still there"
+
+
+def test_an_arm_whose_library_is_missing_is_found():
+    arms = [OneShot(), NotInstalled()]
+
+    assert [arm.name for arm in find_missing(arms)] == ["not-installed"]
