@@ -6,10 +6,10 @@ An executor that is told the expected answer repeats it, and a retry then proves
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, TypeAlias
 
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.state.records import Json
@@ -19,6 +19,10 @@ _WITHHELD: Final = "[a sentence that quotes the expected answer is not shown]"
 _TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d]\w*")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;\n])\s+")
 _REPEATED: Final = re.compile(re.escape(HIDDEN) + r"(?:[\s,.'\"_-]*" + re.escape(HIDDEN) + ")+")
+_TEXTS: Final = (
+    "texts", "text", "options", "word", "words", "letters", "labels", "keys", "columns", "header"
+)  # fmt: skip
+"""The fields of checks that hold expected texts."""
 _SHORT_WORD: Final = 4
 """Words of fewer letters are hidden only if the expected text is short: "the" gives nothing away."""
 _SHORT_TEXT: Final = 3
@@ -66,10 +70,14 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
     """Collects what a contract expects.
 
     Args:
-        contract: The contract of the step. Tools of ``must_call`` are no secret, nor are forbidden texts.
+        contract: The contract of the step. Tools of ``must_call`` are no secret, nor are forbidden texts, nor
+            the texts of a check whose ``quote`` stands in the task or the step.
         shown: The task and the step.
     """
-    texts, numbers = [*_list_texts(contract)], [*_list_numbers(contract)]
+    stated, unstated = _split_checks(contract, shown)
+    texts = [*_list_texts(contract), *chain.from_iterable(map(_list_check_texts, unstated))]
+    numbers = [*_list_numbers(contract)]
+    known = "\n".join([shown, *chain.from_iterable(map(_list_check_texts, stated))])
     tokens = {token for text in texts for token in _TOKEN.findall(text)}
     named = (value for token in tokens if token[0].isdigit() for value in _read_numbers(token))
     tools = {
@@ -78,8 +86,40 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
     return Expectations(
         words=frozenset(chain.from_iterable(map(_list_words, texts))) - tools,
         ranges=(*((value, value) for value in named), *numbers),
-        shown=frozenset(token.casefold() for token in _TOKEN.findall(shown)),
+        shown=frozenset(token.casefold() for token in _TOKEN.findall(known)),
     )
+
+
+_Checks: TypeAlias = Sequence[Mapping[str, Json]]
+
+
+def _split_checks(contract: PlainContract, shown: str) -> tuple[_Checks, _Checks]:
+    """Returns the checks whose quote stands in the task or the step, and the others."""
+    checks = [check for check in _list(contract.get("checks")) if isinstance(check, Mapping)]
+    text = _collapse(shown)
+    are_stated = [
+        bool(quote := _collapse(str(check.get("quote") or ""))) and quote in text for check in checks
+    ]
+    pairs = [*zip(checks, are_stated, strict=True)]
+    return [check for check, stated in pairs if stated], [check for check, stated in pairs if not stated]
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _list_check_texts(check: Mapping[str, Json]) -> Iterator[str]:
+    """Yields the texts that a check expects. Its counts and forms are no secret, nor are forbidden texts."""
+    if check.get("check") != "excludes":
+        # A number of columns is no text.
+        yield from _list_scalars([check.get(name) for name in _TEXTS if not isinstance(check.get(name), int)])
+        yield from _list_pattern(str(check.get("pattern") or ""))
+        yield from _list_constants(check.get("json_schema"))
+
+
+def _list_pattern(pattern: str) -> Iterator[str]:
+    # Also without the backslash before a point, which would end a number.
+    yield from (pattern, pattern.replace("\\.", "."))
 
 
 def _list_words(text: str) -> set[str]:
@@ -98,9 +138,8 @@ def _list_texts(contract: PlainContract) -> Iterator[str]:
     yield from _list_scalars([contract.get("reference_output"), contract.get("keywords")])
     for rule in _list(contract.get("required_content")):
         if isinstance(rule, Mapping):
-            pattern = str(rule.get("pattern") or "")
-            # Also without the backslash before a point, which would end a number.
-            yield from _list_scalars([rule.get("text"), pattern, pattern.replace("\\.", ".")])
+            yield from _list_scalars(rule.get("text"))
+            yield from _list_pattern(str(rule.get("pattern") or ""))
             yield from _list_constants(rule.get("json_schema"))
     yield from _list_actions(contract.get("expected_trajectory"))
 

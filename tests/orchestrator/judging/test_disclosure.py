@@ -39,6 +39,15 @@ ANSWERS = [
     ({"expected_trajectory": [{"name": "look_up", "args": {"item": "Orion"}}]}, ["look_up", "Orion"]),
     ({"expected_trajectory": [{"any_of": [{"name": "look_up"}, {"name": "ask"}]}]}, ["look_up", "ask"]),
     ({"expected_trajectory": [{"in_any_order": ["look_up", "sell"]}]}, ["look_up", "sell"]),
+    ({"checks": [{"check": "contains", "texts": ["Kandela", "12.5"]}]}, ["Kandela", "12.5"]),
+    ({"checks": [{"check": "one_of", "options": ["yes", "no"]}]}, ["yes"]),
+    ({"checks": [{"check": "starts_with", "text": "Orion"}]}, ["Orion"]),
+    ({"checks": [{"check": "word_at", "word": "Orion", "position": 1}]}, ["Orion"]),
+    ({"checks": [{"check": "regex", "pattern": r"12\.5 EUR"}]}, ["12.5", "12\\", "EUR"]),
+    ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
+    ({"checks": [{"check": "table", "columns": 2, "header": ["Orion", "Preis"]}]}, ["Orion", "Preis"]),
+    ({"checks": [{"check": "schema", "json_schema": {"const": "Orion"}}]}, ["Orion"]),
+    ({"checks": [{"check": "contains", "texts": ["Orion"], "quote": "no words of the task"}]}, ["Orion"]),
 ]
 
 
@@ -50,7 +59,7 @@ def test_a_retry_is_not_told_the_answer(contract, answers, executor):
     told = " ".join(f"{call.feedback} {call.context}" for call in fake.calls[1:])
 
     assert state["status"] == "failed"
-    assert "output" in told
+    assert "[not shown]" in told or "output" in told
     assert [answer for answer in answers if answer in told] == []
 
 
@@ -137,3 +146,51 @@ def test_expected_words_and_numbers_are_masked(text, masked):
     contract = {"required_content": [{"number": 12.5}, {"text": "twelve euros"}]}
 
     assert read_expectations(contract, "").mask(text) == masked
+
+
+def told(checks, **texts):
+    executor = CorrectingExecutor("9")
+    run({"checks": checks}, executor, **texts)
+    return executor.calls[1].feedback
+
+
+def test_the_executor_is_told_the_sentence_of_each_failed_check():
+    feedback = told(
+        [
+            {"check": "word_count", "min": 40},
+            {"check": "excludes", "texts": ["9"]},
+            {"check": "word_count", "max": 50},
+            {"check": "json", "root": "object"},
+        ]
+    )
+
+    assert feedback.splitlines() == [
+        "Your output was not accepted. What has to change, the most important first:",
+        "- Use at least 40 words; the text has 1 word.",
+        '- Do not use "9"; the text has "9".',
+        "- Write nothing but JSON (object); the text is JSON, but no object.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"task": "Write a letter with a   greeting."},
+        {"step": "Begin with a Greeting"},
+        {"task": "Say moin and tschüss"},
+        {"task": "Say moin", "step": "and say tschüss, too"},
+    ],
+)
+def test_a_text_that_the_task_states_is_shown(texts):
+    check = {"check": "contains", "texts": ["Moin", "Tschüss"], "quote": "a greeting"}
+
+    assert told([check], **texts).endswith('- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" is missing.')
+
+
+def test_a_text_that_the_task_does_not_state_is_masked_and_the_rest_is_shown():
+    checks = [{"check": "contains", "texts": ["Moin"]}, {"check": "word_count", "min": 40}]
+
+    assert told(checks).splitlines()[1:] == [
+        '- Include "[not shown]"; "[not shown]" is missing.',
+        "- Use at least 40 words; the text has 1 word.",
+    ]
