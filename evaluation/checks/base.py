@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias, cast
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic.config import JsonDict
 
 from evaluation.checks.context import CheckContext
 from evaluation.sensitive.quoting import quote_text
@@ -47,8 +48,15 @@ class CheckOutcome:
     """Whether the check itself raised or took too long; ``passed`` is None then, which no judge settles."""
 
 
+def require_kind(schema: JsonDict) -> None:
+    """Say in JSON Schema that the kind has to be given, although it is the default of its own model."""
+    schema["required"] = ["check", *cast("list[str]", schema.get("required", []))]
+
+
 class BaseCheck(InputModel):
     """One requirement on an output; a subclass has the literal field ``check`` with its name."""
+
+    model_config = ConfigDict(json_schema_extra=require_kind)
 
     kind: ClassVar[CheckKind]
     """The kind of failure that a violation is."""

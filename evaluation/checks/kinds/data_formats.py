@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal
 
 import regex
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from pydantic_core import from_json
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
-from evaluation.patterns.json_schema import check_schema, find_schema_problem, matches_schema
+from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.sensitive.quoting import quote_text
+from evaluation.validation.pattern_fields import SchemaObject
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
@@ -67,7 +68,7 @@ class JsonSchema(BaseCheck):
     check: Literal["schema"] = "schema"
     kind: ClassVar[CheckKind] = "format"
 
-    json_schema: Annotated[dict[str, object], AfterValidator(check_schema)]
+    json_schema: SchemaObject
 
     def _observe(self, context: CheckContext) -> Observation:
         value = _read_json(context, fence=True)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import warnings
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import regex
-from pydantic import AfterValidator
 from pydantic_core import from_json
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.segmentation import CODE_BLOCK
-from evaluation.patterns.regex import check_pattern, matches_pattern
+from evaluation.patterns.regex import matches_pattern
 from evaluation.sensitive.quoting import quote_text
+from evaluation.validation.pattern_fields import PatternText
 
 # Chinese and Japanese write a number and its unit together: 2024年5月 has two.
 _JOINED: Final = r"[[\p{L}_]--[\p{Han}\p{Hiragana}\p{Katakana}]]"
@@ -100,7 +100,7 @@ class Pattern(BaseCheck):
     check: Literal["regex"] = "regex"
     kind: ClassVar[CheckKind] = "content"
 
-    pattern: Annotated[str, AfterValidator(check_pattern)]
+    pattern: PatternText
     matches: bool = True
 
     def _observe(self, context: CheckContext) -> Observation:

@@ -210,6 +210,7 @@ def test_a_long_chain_of_needs_is_read():
             EvaluationContract(required_content=[ContentRule(pattern="a+", severity="warning")]),
             {"required_content": [{"pattern": "a+", "severity": "warning"}]},
         ),
+        ({"checks": [{"check": "json", "root": "any"}]}, {"checks": [{"check": "json"}]}),
     ],
 )  # fmt: skip
 def test_a_contract_is_kept_as_plain_json_without_its_defaults(contract, kept):
@@ -240,6 +241,8 @@ def test_a_contract_that_was_read_can_be_evaluated():
         ({"required_content": [{}]}, ".required_content[0]: a content rule needs exactly one of 'text'"),
         ({"thresholds": {"words": "few"}}, ".thresholds.words: give an object or a number or true or false"),
         ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
+        ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number of at least 0"),
+        ({"checks": [{"check": "word_cont"}]}, ".checks[0].check: is no known kind of check; did you"),
         ({"rubric": {}}, ".rubric.criteria: is missing; add it"),
         ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: is no known field"),
         ({"agent_run": {"final_output": "x"}}, ".agent_run: is no known field"),
