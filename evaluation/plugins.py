@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias, TypedDict, runtime_checkable
 
+from evaluation.checks.custom import CustomCheck
+from evaluation.checks.registry import require_checks
 from evaluation.errors import ContractError
 from evaluation.inputs.rubric import Rubric
 from evaluation.results.state import Action
@@ -156,7 +158,11 @@ _UTC_CLOCK: Final = partial(datetime.now, UTC)
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The plug-ins of an evaluation: everything that is not data."""
+    """The plug-ins of an evaluation: everything that is not data.
+
+    Raises:
+        ContractError: An item of ``checks`` or ``named_checks`` is no check, or two have the same name.
+    """
 
     judge: Judge | AsyncJudge | None = None
     """Scores what no program can score. Without a judge, a run that needs one ends as ``needs_review``."""
@@ -168,8 +174,22 @@ class Plugins:
     """By model; used to compute ``cost_usd`` if the run does not record it."""
     recognizers: tuple[Recognizer, ...] = ()
     """Further searches for sensitive data, besides the built-in one."""
+    checks: Sequence[CustomCheck] = ()
+    """Functions with ``@check`` and ``CommandCheck``s that each output has to pass, besides its contract."""
+    named_checks: Sequence[CustomCheck] = ()
+    """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
     clock: Callable[[], datetime] = _UTC_CLOCK
     """Returns the current time with its zone, for the rules on retention."""
+
+    def __post_init__(self) -> None:
+        """Check the checks of the user's code."""
+        if self.checks or self.named_checks:
+            require_checks([*require_checks(self.checks), *require_checks(self.named_checks, "named_checks")])
+
+    @property
+    def own_checks(self) -> tuple[CustomCheck, ...]:
+        """All checks of the user's code."""
+        return (*self.checks, *self.named_checks)
 
 
 class PluginOptions(TypedDict, total=False):
@@ -179,4 +199,6 @@ class PluginOptions(TypedDict, total=False):
     argument_functions: Mapping[str, ArgumentFunction]
     prices: Mapping[str, Price]
     recognizers: tuple[Recognizer, ...]
+    checks: Sequence[CustomCheck]
+    named_checks: Sequence[CustomCheck]
     clock: Callable[[], datetime]

@@ -53,10 +53,24 @@ def require_kind(schema: JsonDict) -> None:
     schema["required"] = ["check", *cast("list[str]", schema.get("required", []))]
 
 
-class BaseCheck(InputModel):
-    """One requirement on an output; a subclass has the literal field ``check`` with its name."""
+class CheckModel(InputModel):
+    """An item of a contract's list of checks; a subclass has the literal field ``check`` with its name."""
 
     model_config = ConfigDict(json_schema_extra=require_kind)
+
+    @model_serializer(mode="wrap")
+    def _write_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # Also if only the fields that were set are written: without its kind, no check can be read.
+        return {"check": self.get_name(), **write(self)}
+
+    @classmethod
+    def get_name(cls) -> str:
+        """Return the value of the field ``check``."""
+        return str(cls.model_fields["check"].default)
+
+
+class BaseCheck(CheckModel):
+    """One requirement on an output, which a pure function decides."""
 
     kind: ClassVar[CheckKind]
     """The kind of failure that a violation is."""
@@ -72,16 +86,6 @@ class BaseCheck(InputModel):
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
         return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
 
-    @model_serializer(mode="wrap")
-    def _write_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Also if only the fields that were set are written: without its kind, no check can be read.
-        return {"check": self.get_name(), **write(self)}
-
-    @classmethod
-    def get_name(cls) -> str:
-        """Return the value of the field ``check``."""
-        return str(cls.model_fields["check"].default)
-
     @abstractmethod
     def _observe(self, context: CheckContext) -> Observation: ...
 
@@ -92,12 +96,18 @@ class BaseCheck(InputModel):
 
 def _observe_missing(context: CheckContext, kind: CheckKind) -> Observation | None:
     """Observe an output that is missing or empty; returns None if there is something to check."""
-    if kind == "tool":
-        return None if context.has_calls else Observation(None, "the run does not record its tool calls")
-    if not context.has_output:
-        return Observation(None, "the run has no final output")
+    missing = find_missing(context, kind)
+    if missing is not None:
+        return Observation(None, missing)
     # An empty output has no comma and few words, but it is no answer.
-    return None if context.text else Observation(False, "the text is empty")
+    return None if context.text or kind == "tool" else Observation(False, "the text is empty")
+
+
+def find_missing(context: CheckContext, kind: CheckKind) -> str | None:
+    """Return as a clause what the run lacks for a check of this kind; None if it has all."""
+    if kind == "tool":
+        return None if context.has_calls else "the run does not record its tool calls"
+    return None if context.has_output else "the run has no final output"
 
 
 def join_quoted(texts: list[str], conjunction: str = "and") -> str:

@@ -18,7 +18,7 @@ from agents.parsing.surrogates import replace_surrogates
 from agents.sync import DaemonExecutor
 from evaluation.checks.base import CheckOutcome
 from evaluation.checks.context import CheckContext
-from evaluation.checks.custom import CheckSource, CustomCheck
+from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.checks.processes import ProgramResult, run_program
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, keep_end, quote_text
@@ -63,7 +63,7 @@ class CommandCheck(CustomCheck):
         ContractError: An argument is not accepted; the message says what is.
     """
 
-    source: ClassVar[CheckSource] = "command"
+    source: ClassVar[CustomSource] = "command"
 
     arguments: Sequence[str]
     directory: str | Path
@@ -85,8 +85,7 @@ class CommandCheck(CustomCheck):
         object.__setattr__(self, "name", self.name or Path(self.arguments[0]).name)
         super().__post_init__()
 
-    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
-        """Run the program on one output. An error is an outcome, too; nothing is raised."""
+    async def _decide(self, context: CheckContext) -> CheckOutcome:
         stop = threading.Event()
         run = asyncio.wrap_future(_THREADS.submit(self._run, context, stop))
         try:

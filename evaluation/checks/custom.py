@@ -11,13 +11,13 @@ from time import monotonic
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from agents.sync import run_sync
-from evaluation.checks.base import CheckKind, CheckOutcome
+from evaluation.checks.base import CheckKind, CheckOutcome, find_missing
 from evaluation.checks.context import CheckContext
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
 from evaluation.values import Severity
 
-CheckSource: TypeAlias = Literal["function", "command"]
+CustomSource: TypeAlias = Literal["function", "command"]
 _GRACE_S: Final = 1.0
 """Seconds that a cancelled function may clean up before it is left behind."""
 _LONGEST_TEXT: Final = 1000
@@ -39,7 +39,7 @@ class CustomCheck(ABC):
         ContractError: The name is blank, or the timeout is not a positive number.
     """
 
-    source: ClassVar[CheckSource]
+    source: ClassVar[CustomSource]
 
     name: str
     description: str = ""
@@ -58,9 +58,13 @@ class CustomCheck(ABC):
         """Check one output from blocking code, also inside of a running event loop."""
         return run_sync(lambda: self.aevaluate(context))
 
-    @abstractmethod
     async def aevaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output. An error of the check is an outcome, too; nothing is raised."""
+        missing = find_missing(context, self.kind)
+        return await self._decide(context) if missing is None else self.complete(CheckOutcome(None, missing))
+
+    @abstractmethod
+    async def _decide(self, context: CheckContext) -> CheckOutcome: ...
 
     def complete(self, outcome: CheckOutcome) -> CheckOutcome:
         """Return an outcome with the texts that the user's code left out, redacted and shortened."""
@@ -72,8 +76,13 @@ class CustomCheck(ABC):
 
     def fail_with_error(self, problem: str) -> CheckOutcome:
         """Return the outcome of a check that has no answer."""
-        sentence = f"The check {quote_text(self.name)} has no result: {problem}."
-        return self.complete(CheckOutcome(None, problem, sentence=sentence, is_error=True))
+        return self.complete(describe_problem(self.name, problem))
+
+
+def describe_problem(name: str, problem: str) -> CheckOutcome:
+    """Return the outcome of a check that has no answer, from its problem as a clause."""
+    sentence = f"The check {quote_text(name)} has no result: {problem}."
+    return CheckOutcome(None, problem, sentence=sentence, is_error=True)
 
 
 _VERBS: Final = {True: "passed", False: "did not pass", None: "could not tell"}

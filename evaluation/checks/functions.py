@@ -15,7 +15,7 @@ from typing import ClassVar, Final, SupportsIndex, TypeAlias, overload
 from agents.sync import DaemonExecutor
 from evaluation.checks.base import CheckKind, CheckOutcome
 from evaluation.checks.context import CheckContext
-from evaluation.checks.custom import CheckSource, CustomCheck, run_bounded
+from evaluation.checks.custom import CustomCheck, CustomSource, run_bounded
 from evaluation.errors import ContractError
 from evaluation.values import Severity
 
@@ -35,7 +35,7 @@ class FunctionCheck(CustomCheck):
             that is not runs in a thread, which goes on after the timeout: Python cannot end a thread.
     """
 
-    source: ClassVar[CheckSource] = "function"
+    source: ClassVar[CustomSource] = "function"
 
     function: CheckFunction
 
@@ -65,8 +65,7 @@ class FunctionCheck(CustomCheck):
             is_global = False
         return (_load_global, names) if is_global else super().__reduce_ex__(protocol)
 
-    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
-        """Check one output. An error of the function is an outcome, too; nothing is raised."""
+    async def _decide(self, context: CheckContext) -> CheckOutcome:
         # A function that changes its arguments must not change the record.
         own = replace(context, tool_calls=deepcopy(context.tool_calls)) if context.tool_calls else context
         ended = await run_bounded(lambda: self._run(own), self.timeout)

@@ -19,6 +19,8 @@ _INHERITED: Final = (
     *("PATH", "LANG", "LC_ALL", "TMPDIR"),
     *("SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP"),  # Windows
 )
+_OWN: Final = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Python trusts the bytecode of a file with the same second and size, which may be of an earlier output."""
 _POLL_S: Final = 0.02
 _GRACE_S: Final = 1.0
 """Seconds for the output of a group that was killed; a program that left the group may keep it open."""
@@ -80,7 +82,7 @@ def _start(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=directory,
-        env={**inherited, **environment},
+        env={**inherited, **_OWN, **environment},
         start_new_session=True,
     )
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
-from evaluation.checks.base import Text
+from pydantic import BeforeValidator, Field, TypeAdapter
+
+from evaluation.checks.base import CheckModel, Text
 from evaluation.checks.custom import CustomCheck
+from evaluation.checks.vocabulary import CHECK_FIELDS, Check
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, quote_text
-from evaluation.validation.input_model import InputModel
 from evaluation.validation.problems import find_similar
 from evaluation.values import Severity
 
@@ -19,7 +21,7 @@ ENTRY_POINTS: Final = "evaluation.checks"
 """The group of entry points whose names are names of checks."""
 
 
-class NamedCheck(InputModel):
+class NamedCheck(CheckModel):
     """A check of the user's code by its name: a function with ``@check``, or a command."""
 
     check: Literal["function"] = "function"
@@ -28,6 +30,30 @@ class NamedCheck(InputModel):
     """Default: the severity of the check itself."""
     entry_points: bool = True
     """Whether an installed package may provide it; always false in a contract that a model wrote."""
+
+
+def _refuse_commands(items: object) -> object:
+    """Raise ``ValueError`` if an item is a command: data may come from a model or a stranger."""
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, Mapping) and item.get("check") == "command":
+            raise ValueError(
+                "a command is never data; pass CommandCheck(...) as named_checks=[...] in Python, "
+                'and name it here with {"check": "function", "name": ...}'
+            )
+    return items
+
+
+ContractChecks: TypeAlias = Annotated[
+    list[Annotated[Check | NamedCheck, Field(discriminator="check")]], BeforeValidator(_refuse_commands)
+]
+"""The checks of a contract: of the vocabulary, and by name."""
+CONTRACT_CHECK_FIELDS: Final = (*CHECK_FIELDS, *NamedCheck.model_fields)
+_CONTRACT_CHECKS: Final = TypeAdapter[list[Check | NamedCheck]](ContractChecks)
+
+
+def read_contract_checks(data: object) -> list[Check | NamedCheck]:
+    """Read the checks of a contract that was validated before, from its plain JSON."""
+    return _CONTRACT_CHECKS.validate_python(data)
 
 
 def require_checks(checks: object, option: str = "checks") -> tuple[CustomCheck, ...]:

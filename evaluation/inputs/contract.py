@@ -7,7 +7,7 @@ from typing import Annotated, Final, cast
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from evaluation.checks.vocabulary import Check
+from evaluation.checks.registry import ContractChecks
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.run import AgentRun, RunMetadata
@@ -21,7 +21,7 @@ _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRul
 class EvaluationContract(InputModel):
     """The requirements on a run; absent requirements are not checked, and the report says so."""
 
-    checks: list[Check] = Field(default_factory=list)
+    checks: ContractChecks = Field(default_factory=list)
     """Requirements that code decides, on the final output and on the tools that were called."""
     reference_output: str | None = None
     keywords: list[str] = Field(default_factory=list)

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
-from evaluation.checks.vocabulary import CHECK_FIELDS
+from evaluation.checks.registry import CONTRACT_CHECK_FIELDS
 from evaluation.errors import ContractError
 from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
@@ -27,7 +27,7 @@ _FIELDS: Final = tuple(
     name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
 )
 
-_INNER_FIELDS: Final = {"checks": CHECK_FIELDS}
+_INNER_FIELDS: Final = {"checks": CONTRACT_CHECK_FIELDS}
 
 
 @dataclass(frozen=True, slots=True)

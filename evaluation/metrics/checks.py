@@ -2,31 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
-from evaluation.checks import BaseCheck, CheckContext
-from evaluation.results.findings import CheckRecord, FindingKind, MetricOutcome, build_outcome
+from agents.sync import run_sync
+from evaluation.checks.base import BaseCheck, CheckOutcome
+from evaluation.checks.context import CheckContext
+from evaluation.checks.custom import CustomCheck, describe_problem
+from evaluation.checks.registry import NamedCheck, find_check
+from evaluation.results.findings import CheckRecord, CheckSource, FindingKind, MetricOutcome, build_outcome
 from evaluation.values import Severity
 
 
-def evaluate_checks(checks: Iterable[BaseCheck], context: CheckContext) -> list[CheckRecord]:
-    """Evaluate checks of one run, in their order."""
-    return [_evaluate(check, context) for check in checks]
+def evaluate_checks(
+    checks: Sequence[BaseCheck | NamedCheck], context: CheckContext, given: Sequence[CustomCheck] = ()
+) -> list[CheckRecord]:
+    """Evaluate checks of one run, in their order, from blocking code.
+
+    Args:
+        checks: Checks of the vocabulary, and checks of the user's code by name.
+        context: The output with its task.
+        given: The checks of the user's code; see ``find_check``.
+    """
+    if needs_await(checks):
+        return run_sync(lambda: aevaluate_checks(checks, context, given))
+    return [_evaluate(cast("BaseCheck", check), context) for check in checks]
+
+
+async def aevaluate_checks(
+    checks: Iterable[BaseCheck | NamedCheck], context: CheckContext, given: Sequence[CustomCheck] = ()
+) -> list[CheckRecord]:
+    """Evaluate checks as ``evaluate_checks`` does. One after the other: two commands may share a folder."""
+    return [
+        _evaluate(check, context)
+        if isinstance(check, BaseCheck)
+        else await _evaluate_named(check, context, given)
+        for check in checks
+    ]
+
+
+def needs_await(checks: Iterable[BaseCheck | NamedCheck]) -> bool:
+    """Return whether a check runs code of the user, which may wait."""
+    return any(isinstance(check, NamedCheck) for check in checks)
 
 
 def _evaluate(check: BaseCheck, context: CheckContext) -> CheckRecord:
-    outcome = check.evaluate(context)
-    return {
-        "check": check.get_name(),
+    source: CheckSource = "contract" if check.quote is None else "task"
+    return _build_record(check.get_name(), check.evaluate(context), check.severity, source, check.quote)
+
+
+async def _evaluate_named(
+    named: NamedCheck, context: CheckContext, given: Sequence[CustomCheck]
+) -> CheckRecord:
+    check = find_check(named, given)
+    if isinstance(check, str):
+        outcome = describe_problem(named.name, check)
+        return _build_record(named.name, outcome, named.severity or "critical", "function")
+    return _build_record(
+        check.name, await check.aevaluate(context), named.severity or check.severity, check.source
+    )
+
+
+def _build_record(
+    name: str, outcome: CheckOutcome, severity: Severity, source: CheckSource, quote: str | None = None
+) -> CheckRecord:
+    record: CheckRecord = {
+        "check": name,
         "passed": outcome.passed,
         "seen": outcome.seen,
         "wanted": outcome.wanted,
         "kind": outcome.kind,
-        "severity": check.severity,
+        "severity": severity,
         "sentence": outcome.sentence,
-        "quote": check.quote,
-        "source": "contract" if check.quote is None else "task",
+        "quote": quote,
+        "source": source,
     }
+    if outcome.evidence:
+        record = {**record, "evidence": outcome.evidence}
+    return {**record, "is_error": True} if outcome.is_error else record
+
+
+def list_errors(results: Iterable[CheckRecord]) -> list[str]:
+    """List the sentences of the checks that have no result because of an error of their own."""
+    return [result["sentence"] for result in results if result.get("is_error")]
 
 
 def list_response_outcomes(results: Iterable[CheckRecord]) -> Iterator[MetricOutcome]:
@@ -46,7 +104,7 @@ def _build_outcome(result: CheckRecord, kind: FindingKind) -> MetricOutcome:
         "warning" if not is_decided and result["severity"] == "critical" else result["severity"]
     )
     return build_outcome(
-        kind if is_decided else "undecided",
+        kind if is_decided else "check_error" if result.get("is_error") else "undecided",
         f"checks.{result['check']}",
         result["passed"],
         severity,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import Final, get_args
 
+from evaluation.checks.custom import CustomSource
 from evaluation.metrics.registry import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
@@ -45,7 +46,11 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     """Build the report and redact all that it quotes."""
     is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
     # A judge's answer and the errors came after the search of the case, so they are searched in any case.
-    sources = _outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS)
+    sources = [
+        *_outside_values(state, _ADDED_FIELDS if is_harmless else _OUTSIDE_FIELDS),
+        # What the user's code said, for instance the text of an exception.
+        *(result for result in state["check_results"] if result["source"] in get_args(CustomSource)),
+    ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, _METRICS)
     if redactor.withholds:

@@ -58,7 +58,17 @@ def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
         return _reject(case_read, plugins)
     prepared = _fill_state(case_read)
     problems = (*find_unclear_thresholds(case_read.case), *find_changes(state, prepared))
-    return _reject(refuse_case(problems, case_read.plain), plugins) if problems else prepared
+    if problems:
+        return _reject(refuse_case(problems, case_read.plain), plugins)
+    return _add_checks(prepared, plugins) if plugins.checks else prepared
+
+
+def _add_checks(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Name the checks of the plug-ins in the contract, unless it names them already."""
+    checks = as_list(state["contract"].get("checks"))
+    named = {as_object(check).get("name") for check in checks if as_object(check).get("check") == "function"}
+    added = [{"check": "function", "name": check.name} for check in plugins.checks if check.name not in named]
+    return {**state, "contract": {**state["contract"], "checks": [*checks, *added]}}
 
 
 def _reject(refused: RefusedCase, plugins: Plugins) -> EvaluationState:

@@ -7,9 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks import Check, CheckContext, ToolUse, read_checks
+from evaluation.checks import BaseCheck, CheckContext, ToolUse
+from evaluation.checks.registry import NamedCheck, read_contract_checks
 from evaluation.inputs.rules import LengthBounds
-from evaluation.metrics.checks import evaluate_checks, list_response_outcomes
+from evaluation.metrics.checks import (
+    aevaluate_checks,
+    evaluate_checks,
+    list_errors,
+    list_response_outcomes,
+)
 from evaluation.metrics.response.checks import (
     keyword_checks,
     length_bounds,
@@ -30,7 +36,7 @@ from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords, split_words
 from evaluation.metrics.trajectory.rules.required_calls import CALLS
 from evaluation.plugins import Embedder, Plugins
-from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
+from evaluation.results.findings import CheckRecord, MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
 from evaluation.values import JsonObject, as_list
@@ -53,7 +59,7 @@ class _Case:
     forbidden: list[JsonObject]
     lengths: LengthBounds | None
     thresholds: dict[str, JsonObject]
-    checks: list[Check]
+    checks: list[BaseCheck | NamedCheck]
 
     @property
     def has_demand(self) -> bool:
@@ -65,6 +71,22 @@ class _Case:
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and check the demands of the contract."""
     case = _read_case(state)
+    results = evaluate_checks(case.checks, _build_context(state, case.output), plugins.own_checks)
+    return _score_case(state, plugins, case, results)
+
+
+async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Score the response; in a thread if an embedder is used, which often waits for a service."""
+    case = _read_case(state)
+    results = await aevaluate_checks(case.checks, _build_context(state, case.output), plugins.own_checks)
+    if plugins.embedder is None:
+        return _score_case(state, plugins, case, results)
+    return await to_thread(_score_case, state, plugins, case, results)
+
+
+def _score_case(
+    state: EvaluationState, plugins: Plugins, case: _Case, results: list[CheckRecord]
+) -> EvaluationState:
     if not case.has_demand:
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group({}, unscored, [])}
@@ -76,21 +98,14 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
     missing = _missing_keywords(case, scores)
-    results = evaluate_checks(case.checks, _build_context(state, case.output)) if case.checks else []
     checks = [
         *_check_demands(case, scores, missing or ()),
         *(*required, *forbidden),
         *list_response_outcomes(results),
     ]
     metrics = _group_scores(scores, checks, _collect_facts(case, missing))
-    return {"response_metrics": metrics, "check_results": results}
-
-
-async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Score the response; in a thread if an embedder is used, which often waits for a service."""
-    if plugins.embedder is None:
-        return score_response_quality(state, plugins)
-    return await to_thread(score_response_quality, state, plugins)
+    errors = [*state["errors"], *list_errors(results)]
+    return {"response_metrics": metrics, "check_results": results, "errors": errors}
 
 
 def _read_case(state: EvaluationState) -> _Case:
@@ -108,7 +123,7 @@ def _read_case(state: EvaluationState) -> _Case:
         forbidden=[rule for rule in as_list(contract.get("forbidden_content")) if isinstance(rule, dict)],
         lengths=LengthBounds.model_validate(lengths) if lengths else None,
         thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
-        checks=read_checks(contract["checks"]) if contract.get("checks") else [],
+        checks=[*read_contract_checks(contract["checks"])] if contract.get("checks") else [],
     )
 
 

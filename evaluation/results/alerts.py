@@ -26,6 +26,7 @@ ACTIONS: Final[Mapping[FindingKind, str]] = {
     "missing_data": "Record the missing value, or remove its threshold.",
     "inconclusive": "Give a threshold or a judge, or have a person review the run.",
     "undecided": "Have a person decide whether the check holds.",
+    "check_error": "Correct the check that the reason names, and evaluate again.",
     "lost_fact": "Compare the facts that the reason names with the reference.",
     "regression": "Compare with the baseline and find the change that caused it.",
     "improvement": "Confirm that the measurement is right, and renew the baseline.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
@@ -27,6 +27,7 @@ FindingKind = Literal[
     "missing_data",
     "inconclusive",
     "undecided",
+    "check_error",
     "lost_fact",
     "regression",
     "improvement",
@@ -57,7 +58,7 @@ class CheckRecord(TypedDict):
     """The outcome of one check of the contract; ``passed`` is None if it could not be decided."""
 
     check: str
-    """The kind of the check, such as ``word_count``."""
+    """The kind of the check, such as ``word_count``, or the name of a function or command."""
     passed: bool | None
     seen: str
     """What the run has, as a main clause."""
@@ -70,7 +71,12 @@ class CheckRecord(TypedDict):
     quote: str | None
     """The words of the task that state the requirement."""
     source: CheckSource
-    """``task`` if the check quotes the task, else ``contract``."""
+    """``function`` or ``command`` for a check of the user's code, ``task`` if the check quotes the task, else
+    ``contract``."""
+    evidence: NotRequired[str]
+    """The end of what a command printed, redacted."""
+    is_error: NotRequired[bool]
+    """True if the user's code raised, took too long or cannot be found."""
 
 
 class AuditFinding(TypedDict):

@@ -104,6 +104,7 @@ STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
     "inconclusive": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
     # No judge settles it: whether a check holds is no matter of opinion.
     "undecided": {"info": "passed", "warning": "needs_review", "critical": "failed"},
+    "check_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
     # No judge settles it: a text may say the same without the fact, but no check can tell.
     "lost_fact": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
 }

@@ -146,6 +146,12 @@ def test_the_output_can_be_a_file(tmp_path):
     )
 
 
+def test_a_python_program_imports_the_new_output_and_no_bytecode_of_the_last_one(tmp_path):
+    command = python("import answer; print(answer.x)", tmp_path, output_file="answer.py")
+
+    assert [command.evaluate(CheckContext(f"x = {n}")).evidence for n in (1, 2)] == ["1", "2"]
+
+
 def test_the_code_alone_can_be_given(tmp_path):
     fenced = CheckContext("Here it is:\n\n```python\nx = 1\n```\nDone.")
     command = python("import sys; print(repr(sys.stdin.read()))", tmp_path, code_only=True)

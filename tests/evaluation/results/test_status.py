@@ -15,7 +15,7 @@ KINDS = get_args(FindingKind)
 SEVERITIES = get_args(Severity)
 findings = st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(SEVERITIES)))
 MEASURED = ("policy", "response", "trajectory", "operational", "collaboration", "judge", "regression")
-UNKNOWN = ("judge_error", "metric_error", "inconclusive", "lost_fact")
+UNKNOWN = ("judge_error", "metric_error", "check_error", "inconclusive", "lost_fact")
 ROWS = [
     *((kind, "info", "passed") for kind in (*MEASURED, "drift", "anomaly")),
     *((kind, "warning", "warning") for kind in (*MEASURED, "drift", "anomaly")),

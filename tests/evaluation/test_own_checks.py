@@ -1,0 +1,189 @@
+"""Checks of the user's code in an evaluation: as an option, by name in a contract, and never as data."""
+
+import sys
+
+import pytest
+
+from evaluation import (
+    CheckContext,
+    CheckOutcome,
+    CommandCheck,
+    ContractError,
+    EvaluationContract,
+    aevaluate,
+    build_evaluation_graph,
+    check,
+    evaluate,
+    evaluate_many,
+)
+
+KEY = f"sk-{'a1B2' * 12}"
+HELLO, BYE = ({"agent_run": {"final_output": text}} for text in ("Hello you", "Bye"))
+NAMED = {"checks": [{"check": "function", "name": "has_greeting"}]}
+
+
+@check
+def has_greeting(context: CheckContext) -> bool:
+    """Start with a greeting."""
+    return context.output.startswith("Hello")
+
+
+@check
+async def has_greeting_later(context: CheckContext) -> bool:
+    return context.output.startswith("Hello")
+
+
+@check
+def raises(context: CheckContext) -> bool:
+    raise ValueError(f"401 for {KEY}")
+
+
+def read_kinds(report):
+    return [(alert["kind"], alert["metric"]) for alert in report.alerts]
+
+
+@pytest.mark.parametrize("function", [has_greeting, has_greeting_later])
+def test_a_function_decides_the_verdict(function):
+    passed, failed = (evaluate(case, checks=[function]) for case in (HELLO, BYE))
+
+    assert (passed.status, failed.status) == ("passed", "failed")
+    assert passed["checks"] == [
+        {
+            "check": function.name,
+            "passed": True,
+            "seen": f'the check "{function.name}" passed',
+            "wanted": function.description or f'pass the check "{function.name}"',
+            "kind": "content",
+            "severity": "critical",
+            "sentence": passed.checks[0]["sentence"],
+            "quote": None,
+            "source": "function",
+        }
+    ]
+    assert read_kinds(failed) == [("response", f"checks.{function.name}")]
+
+
+async def test_all_ways_to_evaluate_run_the_functions():
+    functions = [has_greeting, has_greeting_later]
+    graph = build_evaluation_graph(checks=functions)
+
+    assert (await aevaluate(BYE, checks=functions)).status == "failed"
+    assert (await graph.ainvoke(BYE))["evaluation_status"] == "failed"
+    assert graph.invoke(HELLO)["evaluation_status"] == "passed"
+    assert [each.status for each in evaluate_many([HELLO, BYE], checks=functions)] == ["passed", "failed"]
+
+
+def test_the_functions_reach_other_processes():
+    reports = evaluate_many([HELLO, BYE], checks=[has_greeting], processes=2)
+
+    assert [each.status for each in reports] == ["passed", "failed"]
+
+
+def test_a_contract_names_a_function():
+    case = {**BYE, **NAMED}
+
+    assert evaluate(case, named_checks=[has_greeting]).status == "failed"
+    assert evaluate(BYE, named_checks=[has_greeting]).status == "needs_review"
+    assert EvaluationContract(**NAMED).model_dump(exclude_unset=True) == {
+        "checks": [{"check": "function", "name": "has_greeting"}]
+    }
+
+
+def test_a_function_that_is_an_option_and_named_runs_once():
+    assert len(evaluate({**BYE, **NAMED}, checks=[has_greeting]).checks) == 1
+
+
+def test_a_contract_can_change_the_severity_of_a_function():
+    case = {**BYE, "checks": [{**NAMED["checks"][0], "severity": "warning"}]}
+
+    assert evaluate(case, named_checks=[has_greeting]).status == "warning"
+
+
+def test_a_name_that_nothing_has_is_an_error_and_never_a_pass():
+    report = evaluate({**HELLO, **NAMED}, named_checks=[raises])
+
+    assert report.status == "needs_review"
+    assert read_kinds(report)[0] == ("check_error", "checks.has_greeting")
+    assert report.errors[0].startswith('The check "has_greeting" has no result: no check has this name; ')
+
+
+@pytest.mark.parametrize("severity", ["critical", "warning", "info"])
+def test_a_function_that_raises_is_an_error_of_its_own_kind(severity):
+    judged = {**HELLO, "subjective_criteria": ["clarity"]}
+    report = evaluate(
+        judged,
+        checks=[check(severity=severity, name="raises")(raises.function)],
+        judge=lambda _: {"score": 5, "rationale": "Fine."},
+    )
+
+    assert report.status == "needs_review"
+    assert report.errors == ['The check "raises" has no result: it raised ValueError: 401 for [openai_key].']
+    assert read_kinds(report) == [("check_error", "checks.raises")]
+    assert KEY not in report.model_dump_json()
+
+
+def test_what_a_function_says_is_redacted_as_the_run_is():
+    told = check(name="tells")(lambda context: CheckOutcome(False, "the text names swordfish"))
+    case = {"agent_run": {"input": "password=swordfish", "final_output": "a"}}
+    owned = check(name="owns")(lambda context: CheckOutcome(False, "write to anna.smith@example.org"))
+
+    assert "swordfish" not in evaluate(case, checks=[told]).model_dump_json()
+    assert "anna.smith" not in evaluate(HELLO, checks=[owned]).model_dump_json()
+
+
+def test_a_run_without_an_output_has_nothing_to_check():
+    report = evaluate({"agent_run": {"tool_calls": ["search"]}}, checks=[has_greeting])
+
+    assert (report.status, report.checks[0]["seen"]) == ("needs_review", "the run has no final output")
+
+
+def test_a_function_about_tools_reads_the_recorded_calls():
+    @check(kind="tool")
+    def searches_once(context):
+        return [call.args for call in context.tool_calls] == [{"q": "x"}]
+
+    run = {"tool_calls": [{"name": "search", "args": {"q": "x"}, "result": "y"}]}
+
+    assert evaluate({"agent_run": run}, checks=[searches_once]).status == "passed"
+    assert evaluate(HELLO, checks=[searches_once]).status == "needs_review"
+
+
+def test_a_command_decides_with_the_end_of_its_output_as_evidence(tmp_path):
+    code = "import sys; text = sys.stdin.read(); print('read', text); sys.exit(text != 'Hello you')"
+    command = CommandCheck([sys.executable, "-c", code], tmp_path, name="greets")
+    passed, failed = (evaluate(case, checks=[command]) for case in (HELLO, BYE))
+
+    assert (passed.status, failed.status) == ("passed", "failed")
+    assert (failed.checks[0]["source"], failed.checks[0]["evidence"]) == ("command", "read Bye")
+    assert evaluate(
+        {**BYE, "checks": [{"check": "function", "name": "greets"}]}, named_checks=[command]
+    ).checks
+
+
+def test_a_command_as_data_is_refused():
+    command = {"check": "command", "arguments": ["rm", "-rf", "/"], "directory": "/"}
+    problem = "checks: a command is never data; pass CommandCheck(...) as named_checks=[...] in Python"
+    report = evaluate({**HELLO, "checks": [{"check": "word_count", "min": 1}, command]})
+
+    assert report.status == "invalid"
+    assert report.errors[0].startswith(problem)
+    with pytest.raises(ContractError, match="a command is never data"):
+        EvaluationContract(checks=[command])
+
+
+def test_an_object_of_a_check_is_no_data_either():
+    with pytest.raises(ContractError, match=r"checks"):
+        EvaluationContract(checks=[has_greeting])
+
+
+@pytest.mark.parametrize("option", ["checks", "named_checks"])
+def test_what_is_no_check_is_refused(option):
+    with pytest.raises(ContractError, match=f"{option} has a function; give a list of functions with @check"):
+        evaluate(HELLO, **{option: [lambda context: True]})
+
+
+def test_a_final_state_is_evaluated_again_with_the_same_functions():
+    graph = build_evaluation_graph(checks=[has_greeting])
+    final = graph.invoke(BYE)
+
+    assert graph.invoke(final)["evaluation_report"]["checks"] == final["evaluation_report"]["checks"]
