@@ -13,7 +13,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from evaluation import EvaluationContract
 from evaluation.inputs.rules import ContentRule
 from evaluation.metrics.registry import find_unclear_thresholds
-from evaluation.metrics.response.json_texts import read_json_values
+from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json

@@ -8,10 +8,10 @@ from typing import Final
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.response.facts.comparison import find_lost_facts
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
-from evaluation.metrics.response.text import count_visible
 from evaluation.results.alerts import join_names
 from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
 from evaluation.results.thresholds import compare_with_bound, describe_comparison, unanswered_bound
+from evaluation.texts.normal import count_visible
 from evaluation.values import JsonObject, format_numbers
 
 _KEYWORDS: Final = "keyword_coverage"

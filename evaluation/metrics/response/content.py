@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 from evaluation.inputs.messages import assistant_parts, assistant_texts
 from evaluation.inputs.rules import ContentRule
-from evaluation.metrics.response.disguises import contains_text, read_disguised, spell_strokes
-from evaluation.metrics.response.json_texts import read_json_in_prose, read_json_values
-from evaluation.metrics.response.numbers import states_number
-from evaluation.metrics.response.text import normalize_lines, normalize_text, states_text, unify_signs
 from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.patterns.regex import matches_pattern
 from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, unscored_error
 from evaluation.sensitive.quoting import quote_text
+from evaluation.texts.disguises import contains_text, read_disguised, spell_strokes
+from evaluation.texts.json_texts import read_json_in_prose, read_json_values
+from evaluation.texts.normal import normalize_lines, normalize_text, states_text, unify_signs
+from evaluation.texts.numbers import states_number
 from evaluation.values import JsonObject, Severity
 
 Place = Literal["final_output", "assistant_messages"]

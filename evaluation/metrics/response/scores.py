@@ -10,11 +10,11 @@ from evaluation.metrics.response.rouge import Overlap, rouge_1, rouge_2, rouge_l
 from evaluation.metrics.response.text import (
     find_missing_keywords,
     levenshtein_similarity,
-    normalize_text,
     normalized_exact_match,
     split_words,
 )
 from evaluation.results.findings import Unscored, not_applicable, unscored_error
+from evaluation.texts.normal import normalize_text
 
 Score: TypeAlias = float | int | bool | Unscored
 """A value, or the reason why there is none."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
-from evaluation.metrics.response.numbers import read_amounts
+from evaluation.texts.numbers import read_amounts
 
 UNITS: Final = {
     name: unit

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from evaluation.metrics.response.disguises import read_disguised, spell_strokes
 from evaluation.metrics.response.facts.reading import KINDS, Fact, Facts, Kind, Value, read_facts
+from evaluation.texts.disguises import read_disguised, spell_strokes
 
 MAX_CHARACTERS: Final = 20_000
 """Longest text whose facts are read: a second at worst."""

@@ -17,7 +17,8 @@ from evaluation.metrics.response.facts.dates import (
     find_times,
     find_weekdays,
 )
-from evaluation.metrics.response.text import normalize_text, split_words, unify_signs
+from evaluation.metrics.response.text import split_words
+from evaluation.texts.normal import normalize_text, unify_signs
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -8,7 +8,7 @@ from evaluation.metrics.response.content import (
     content_checks,
     content_score,
 )
-from evaluation.metrics.response.json_texts import read_json_values
+from evaluation.texts.json_texts import read_json_values
 
 AGE = {"type": "object", "required": ["age"], "properties": {"age": {"type": "integer"}}}
 WRONG_AGE = '"#/properties/age/type" is not fulfilled'

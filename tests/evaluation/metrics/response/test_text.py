@@ -11,10 +11,10 @@ from evaluation.metrics.response.text import (
     find_missing_keywords,
     levenshtein_similarity,
     matching_cost,
-    normalize_text,
     normalized_exact_match,
     split_words,
 )
+from evaluation.texts.normal import normalize_text
 
 WORDS = {
     "ASCII": ("Order 12-34 isn't_here.", ["order", "12", "34", "isn", "t", "here"]),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from evaluation.metrics.response.text import normalize_lines, remove_loose_marks
+from evaluation.texts.normal import normalize_lines, remove_loose_marks
 
 _OVERRIDE: Final = re.compile("\u202e([^\u202c\u202d\u2066-\u2069\n]*)")
 """Matches text that is shown from right to left."""

@@ -1,6 +1,6 @@
 """JSON values in texts."""
 
-from evaluation.metrics.response.json_texts import read_json_in_prose, read_json_values
+from evaluation.texts.json_texts import read_json_in_prose, read_json_values
 
 
 def test_too_many_objects_in_prose_are_left_open():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.response.numbers import read_numbers, states_number
+from evaluation.texts.numbers import read_numbers, states_number
 
 READINGS = [
     ("1786", ["1786"]),

@@ -1,0 +1,82 @@
+"""Writes texts in normal form: Unicode's NFKC, without what no reader sees."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are no white space
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Matches what no reader sees: Unicode's Default_Ignorable_Code_Point, and control characters."""
+_LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+"""Matches combining marks of no script that composed with no letter, such as strokes through a word."""
+_CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
+_MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
+"""Matches 30 characters in a row that may be combining marks: the bound of stream-safe text (UAX 15)."""
+_JOINER: Final = "\u034f"
+_ASCII_SIGNS: Final = str.maketrans(
+    dict.fromkeys("\u02d7\u2010\u2011\u2012\u2013\u2212\ufe58", "-")
+    | dict.fromkeys("\u02b9\u02bb\u02bc\u2018\u2019\u201a\u201b\u2032", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+)
+"""The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
+
+
+def normalize_text(text: str, *, ignore_case: bool = True) -> str:
+    """Return a text in NFKC, without invisible characters, white space collapsed, optionally case-folded."""
+    return " ".join((fold_case(text) if ignore_case else _normalize_unicode(text)).split())
+
+
+def count_visible(text: str) -> int:
+    """Count the characters that a reader sees: a run of white space is one, and none is at the ends."""
+    return len(remove_loose_marks(normalize_text(text, ignore_case=False)).strip("\u2800 "))
+
+
+def unify_signs(text: str) -> str:
+    """Return a text with the hyphens, apostrophes and quotation marks of ASCII; a long dash stays."""
+    return text if text.isascii() else text.translate(_ASCII_SIGNS)
+
+
+def normalize_lines(text: str) -> str:
+    """Return a text in NFKC without invisible characters; its white space stays."""
+    return _CONTROL.sub("", text) if text.isascii() else _normalize_unicode(text)
+
+
+def remove_loose_marks(text: str) -> str:
+    """Remove the combining marks of no script that composed with no letter."""
+    return _LOOSE_MARKS.sub("", text)
+
+
+def states_text(normal: str, wanted: str) -> bool:
+    """Return whether a text contains another one, and not only within a number: 12 is not in 12.5 or 1,200.
+
+    Both texts are in normal form.
+    """
+    start = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
+    end = r"(?![.,]?\d)" if wanted[-1:].isdigit() else ""
+    return re.search(f"{start}{re.escape(wanted)}{end}", normal) is not None
+
+
+def fold_case(text: str) -> str:
+    """Return a text in NFKC, without invisible characters, case-folded."""
+    if text.isascii():
+        return _CONTROL.sub("", text).lower()
+    # Case folding may leave normal form, so the text is normalised again.
+    return unicodedata.normalize("NFKC", _normalize_unicode(text).casefold())
+
+
+def _normalize_unicode(text: str) -> str:
+    # Sorting a run of marks takes the square of its length, so endless runs are broken up.
+    return unicodedata.normalize("NFKC", _MAYBE_MARKS.sub(_break_run, _INVISIBLE.sub("", text)))
+
+
+def _break_run(match: re.Match[str]) -> str:
+    return f"{match[0]}{_JOINER}" if all(map(_is_mark, match[0])) else match[0]
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
