@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from evaluation.checks import Check
+from evaluation.checks import Check, read_checks
+from evaluation.errors import ContractError
+from evaluation.task_checks.assembly import assemble
+from evaluation.task_checks.conflicts import drop_conflicts
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.reading import Reading, read_task
+from evaluation.task_checks.rules import counts, forms, frame, keywords, parts, style
+from evaluation.task_checks.sentences import Sentence, split_sentences
+
+Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
+_RULES: Final[tuple[Rule, ...]] = (
+    counts.find_counts,
+    counts.find_forbidden,
+    keywords.find_keywords,
+    keywords.find_letters,
+    frame.find_edges,
+    frame.find_next_line,
+    frame.find_places,
+    frame.find_quotation,
+    frame.find_postscript,
+    frame.find_repetition,
+    style.find_languages,
+    style.find_letter_case,
+    style.find_sentence_ends,
+    parts.find_separated,
+    parts.find_sections,
+    parts.find_highlights,
+    parts.find_title,
+    parts.find_choice,
+    forms.find_forms,
+    forms.find_formats,
+    forms.find_tables,
+    forms.find_lists,
+    forms.find_code,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,4 +57,28 @@ class DerivedChecks:
 
 def derive_checks(task: str) -> DerivedChecks:
     """Derive the checks that a task states, in the order of their words; never raises for a text."""
-    return DerivedChecks() if task else DerivedChecks()
+    reading = read_task(task)
+    findings = [
+        finding
+        for sentence in split_sentences(reading)
+        for rule in _RULES
+        for finding in rule(sentence, reading)
+    ]
+    assembled = assemble(findings, reading)
+    checks, warnings = drop_conflicts([check for finding in assembled for check in _build(finding, reading)])
+    unchecked = [reading.quote(finding.start, finding.end) for finding in assembled if finding.check is None]
+    if reading.is_shortened:
+        warnings.append(
+            f"The task has {len(task)} characters; only its start and its end were read for requirements."
+        )
+    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(unchecked)), tuple(warnings))
+
+
+def _build(finding: Finding, reading: Reading) -> Iterator[Check]:
+    quote = reading.quote(finding.start, finding.end)
+    if finding.check is None or not quote or quote not in reading.task:
+        return
+    try:
+        yield from read_checks([{**finding.check, "quote": quote}])
+    except ContractError:
+        return

@@ -1,0 +1,87 @@
+"""Makes one set of the requirements of all sentences: without repetitions, and without broken forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.things import Fields
+
+_PARTS: Final = frozenset(
+    {
+        "title",
+        "postscript",
+        "repeats_request",
+        "part_count",
+        "section_count",
+        "json",
+        "csv",
+        "table",
+        "quoted",
+    }
+    | {"list_item_count", "placeholder_count", "heading_count", "code_block_count"}
+)
+"""Checks of parts that a poem of a known form does not have."""
+_GOES_ON: Final = regex.compile(
+    r"\b(?:explain|then|afterwards?|followed by|below it|describe|also (?:write|give|list|add|"
+    r"explain)|add a|add an|list|translate)\b"
+)
+
+
+def assemble(findings: Sequence[Finding], reading: Reading) -> list[Finding]:
+    """Return the requirements in the order of the task, each once."""
+    placed = sorted(findings, key=lambda finding: finding.start)
+    settled = [_settle_form(finding, placed, reading) for finding in placed]
+    kept = [finding for finding in settled if not _is_covered(finding, settled)]
+    return list(_drop_repeated(kept))
+
+
+def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading) -> Finding:
+    """Keep the check of a form only if the output is this form and nothing else."""
+    if not finding.is_form or finding.check is None:
+        return finding
+    others = [other.check for other in findings if other.check]
+    if any(check["check"] in _PARTS for check in others) or _GOES_ON.search(reading.text, finding.end):
+        return replace(finding, check=None)
+    codes = {check["code"] for check in others if check["check"] == "language"}
+    syllables = finding.check.get("syllables")
+    # Syllables are counted in English only.
+    if isinstance(syllables, list) and codes - {"en"}:
+        return replace(finding, check={"check": "line_count", "exactly": len(syllables)})
+    return finding
+
+
+def _is_covered(finding: Finding, findings: Sequence[Finding]) -> bool:
+    """Check whether another requirement says the same, and more."""
+    others = [other for other in findings if other is not finding and other.check]
+    check = finding.check
+    if check is None:
+        return any(other.start < finding.end and finding.start < other.end for other in others)
+    name = check["check"]
+    if name == "list_item_count" and finding.is_default:
+        return any((other.check or {}).get("check") == name and not other.is_default for other in others)
+    if name == "paragraph_count" and "each" not in check:
+        return any(_separates(other.check, check) for other in others)
+    return False
+
+
+def _separates(other: Fields | None, check: Fields) -> bool:
+    """Check whether the paragraphs are the parts between separators."""
+    return (
+        other is not None and other["check"] == "part_count" and other.get("exactly") == check.get("exactly")
+    )
+
+
+def _drop_repeated(findings: Sequence[Finding]) -> Iterator[Finding]:
+    seen: list[Fields] = []
+    for finding in findings:
+        if finding.check is not None:
+            if finding.check in seen:
+                continue
+            seen.append(finding.check)
+        yield finding

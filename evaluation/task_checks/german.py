@@ -1,0 +1,87 @@
+"""German words of requirements, each with the English words that the grammar knows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import regex
+
+_WORDS: Final = {
+    # words that say how many
+    "mindestens": "at least", "wenigstens": "at least", "höchstens": "at most", "maximal": "at most",
+    "genau": "exactly", "exakt": "exactly", "etwa": "about", "ungefähr": "about", "circa": "about",
+    "rund": "around", "mehr": "more", "weniger": "fewer", "als": "than", "zwischen": "between", "bis": "to",
+    "unter": "under", "über": "about", "oder": "or", "und": "and", "maximum": "maximum", "zu": "to",
+    "einmal": "once", "zweimal": "twice", "dreimal": "three times", "viermal": "four times",
+    "fünfmal": "five times", "sechsmal": "six times", "mal": "times", "insgesamt": "in total", "lang": "long",
+    # numbers
+    "eins": "one", "ein": "a", "eine": "a", "einen": "a", "einem": "a", "einer": "a", "eines": "a",
+    "zwei": "two", "drei": "three", "vier": "four", "fünf": "five", "sechs": "six", "sieben": "seven",
+    "acht": "eight", "neun": "nine", "zehn": "ten", "elf": "eleven", "zwölf": "twelve", "zwanzig": "twenty",
+    "dreißig": "thirty", "vierzig": "forty", "fünfzig": "fifty", "hundert": "hundred",
+    "zweihundert": "two hundred", "dreihundert": "three hundred", "tausend": "one thousand",
+    "einziger": "single", "einzigen": "single", "einzige": "single",
+    # things that are counted
+    "wort": "word", "wörter": "words", "wörtern": "words", "worte": "words", "worten": "words",
+    "satz": "sentence", "sätze": "sentences", "sätzen": "sentences", "absatz": "paragraph",
+    "absätze": "paragraphs", "absätzen": "paragraphs", "zeile": "line", "zeilen": "lines",
+    "zeichen": "characters", "buchstabe": "letter", "buchstaben": "letter", "strophe": "stanza",
+    "strophen": "stanzas", "stichpunkt": "bullet point", "stichpunkte": "bullet points",
+    "stichpunkten": "bullet points", "aufzählungspunkte": "bullet points",
+    "aufzählungspunkten": "bullet points", "überschrift": "heading", "überschriften": "headings",
+    "platzhalter": "placeholders", "platzhaltern": "placeholders", "spalten": "columns", "zahlen": "numbers",
+    "abschnitte": "sections", "abschnitten": "sections", "schlüsselwörter": "keywords", "begriff": "term",
+    "begriffe": "terms", "ausdruck": "expression", "komma": "comma", "kommas": "commas", "kommata": "commas",
+    "ausrufezeichen": "exclamation marks", "fragezeichen": "question marks", "punkt": "period",
+    "emojis": "emojis", "anführungszeichen": "quotation marks", "doppelte": "double", "doppelten": "double",
+    # letter case and languages
+    "kleinbuchstaben": "lowercase letters", "großbuchstaben": "capital letters", "deutsch": "german",
+    "englisch": "english", "französisch": "french", "spanisch": "spanish", "italienisch": "italian",
+    "portugiesisch": "portuguese", "russisch": "russian", "polnisch": "polish", "türkisch": "turkish",
+    "chinesisch": "chinese", "japanisch": "japanese", "niederländisch": "dutch", "deutscher": "german",
+    "englischer": "english", "sprache": "language",
+    # what to do
+    "schreibe": "write", "schreib": "write", "schreiben": "write", "verfasse": "write", "erstelle": "create",
+    "dichte": "write", "formuliere": "write", "gib": "give", "nenne": "list", "liste": "list",
+    "antworte": "answer", "antworten": "answer", "beantworte": "answer", "fasse": "summarize",
+    "erkläre": "explain", "erklär": "explain", "beschreibe": "describe", "übersetze": "translate",
+    "verwende": "use", "verwenden": "use", "benutze": "use", "nutze": "use", "nutzen": "use",
+    "benutzen": "use", "vermeide": "avoid", "beginne": "begin", "beginnen": "begin", "beende": "end",
+    "enden": "end", "ende": "end", "füge": "add", "erwähne": "mention", "setze": "put", "achte": "make sure",
+    "enthalten": "contain", "enthält": "contains", "vorkommen": "appear", "erscheinen": "appear",
+    "haben": "have", "umfassen": "contain", "bitte": "please", "stelle": "make",
+    "soll": "should", "sollte": "should", "sollen": "should", "sollten": "should", "muss": "must",
+    "müssen": "must", "darf": "may", "dürfen": "may", "nicht": "not", "kein": "no", "keine": "no",
+    "keinen": "no", "keinem": "no", "keiner": "no", "ohne": "without", "nur": "only",
+    "ausschließlich": "only", "komplett": "entirely", "vollständig": "entirely", "gesamte": "entire",
+    "gesamten": "entire", "ganze": "entire", "ganzen": "entire",
+    # other words
+    "der": "the", "die": "the", "das": "the", "den": "the", "dem": "the", "des": "the", "in": "in",
+    "im": "in the", "auf": "in", "mit": "with", "von": "of", "für": "for", "deine": "your", "deiner": "your",
+    "dein": "your", "deinen": "your", "ihre": "your", "antwort": "answer", "text": "text", "jeder": "each",
+    "jede": "each", "jedes": "each", "jedem": "each", "pro": "per", "je": "each", "wie": "how",
+    "warum": "why", "was": "what", "wer": "who", "wo": "where", "wann": "when", "welche": "which",
+    "welcher": "which", "welches": "which", "ist": "is", "sind": "are", "hat": "has", "dass": "that",
+    "gedicht": "poem", "geschichte": "story", "brief": "letter", "tabelle": "table",
+    "aufzählung": "bullet list", "titel": "title", "folgenden": "following", "folgende": "following",
+    "diesen": "this", "dieser": "this", "dieses": "this", "werden": "be", "sein": "be", "es": "it",
+    "sie": "it", "ob": "whether", "sagt": "says",
+}  # fmt: skip
+_TELLING: Final = regex.compile(
+    r"(?i)\b(?:der|die|das|und|nicht|mit|ein|eine|einen|auf|für|ist|zu|im|schreibe|bitte|wörter|sätze|über|von)\b"
+)
+_WORD: Final = regex.compile(r"\b\p{L}+\b")
+_LEAST: Final = 0.15
+_MOST_WORDS: Final = 2_000
+
+
+def is_german(text: str) -> bool:
+    """Check whether enough of the words are the most frequent ones of German."""
+    sample = text[:_MOST_WORDS]
+    words = len(_WORD.findall(sample))
+    return len(_TELLING.findall(sample)) > max(1, words * _LEAST)
+
+
+def translate_word(word: str) -> str:
+    """Translate one word in small letters; one that has no entry stays as it is."""
+    return _WORDS.get(word, word)

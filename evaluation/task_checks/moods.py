@@ -1,0 +1,216 @@
+"""Decides whether words of a sentence demand something of the output, or only mention it.
+
+A demand has a governor before it: an order, a wish, or a statement of what the output must have. Words
+that start a topic ("about", "how", "who") between the governor and the words make them a mention, unless a
+preposition leads back to the output: "Write about bees in at most 50 words".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+import regex
+
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING
+
+Kind = Literal["produce", "explain", "require"]
+
+_ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "
+_ORDER: Final = regex.compile(
+    r"(?:^|[,;:(.!?-] ?|\b(?:and|but|then|also|please|kindly|first|next|finally|so|just|lastly|"
+    r"instead|simply|always|now|additionally|furthermore|moreover|however|again|you (?:should|"
+    rf"must|need to|have to|can|may|are to|will)|need to|{_ADDRESS.rstrip()}) )(?:\w+ly )?"
+    rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
+)
+_MODAL: Final = regex.compile(
+    r"\b(?:should|must|shall|ha(?:s|ve) to|needs? to|ought to|may|might|can|can't|cannot|mustn't|"
+    r"shouldn't|will|"
+    r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
+    r"expected|prohibited|banned)|"
+    r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?)\b(?:n't)?"
+)
+_STRONG: Final = regex.compile(
+    r"should|must|shall|to$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
+    r"permitted|supposed|expected|prohibited|banned|will"
+)
+_BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
+_SUBJECT: Final = regex.compile(
+    r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
+    r"(?:your|the|this|these|it|its|they|each|every|all|no|both|there|you|my|our|any|neither|"
+    r"nothing|response|answer|"
+    r"output|paragraph|letters?|words?|sentences?|length|lines?|only|everything|none|\ue000|use|"
+    r"not|such|at|keywords?|one|some|several)\b"
+    r"|^\ue000"
+)
+_OUTPUT: Final = regex.compile(
+    r"^(?:your|the) (?:entire |whole |final )?(?:response|answer|reply|output|text|result|letter|"
+    r"poem|essay|story|message|summary|list|word|letter|phrase|keywords?|words)\b"
+    r"|^(?:it|there|everything|each|every)\b"
+)
+_OTHERS: Final = regex.compile(
+    r"\b(?:who|whom|whose|which|teacher|law|user|student|pupil|government|constitution|"
+    r"assignment|contract|man|woman"
+    r"|says?|said|tells?|told|claims?|asks?|asked|states|believes?|thinks?|heard|why|how|what|"
+    r"when|if|whether|because)\b"
+)
+_WISH: Final = regex.compile(
+    r"\b(?:i|we)(?:'d| would| do|'ll)? ?(?:really )?(?:want|need|like|love|prefer|expect|wish|"
+    r"require)\b|\b(?:i'm|i am|we are|we're) looking for\b"
+    r"|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
+)
+_LABEL: Final = regex.compile(
+    r"^(?:max(?:imum)? |min(?:imum)? |word |output |target |desired )?(?:length|format|language|"
+    r"tone|style|constraints?|requirements?|rules?|note|output"
+    r"|count|limit|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
+)
+_TOPIC: Final = regex.compile(
+    r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
+    r"titled|called|named|"
+    r"entitled|describing|explaining|on|that|which|if|for)\b"
+)
+_REPORT: Final = regex.compile(
+    r"\b(?:says|said|claims|claimed|told|tells|believes?|states that|stated|argues|argued|heard|"
+    r"asks for|asked|forbids?|"
+    r"refuses?|requires? (?:me|us|him|her|them)|wants|known as)\b"
+)
+_TEXTUAL: Final = regex.compile(
+    r"\b(?:writ(?:e|es|ten|ing)|wrote|says?|said|tells?|told|speaks?|spoken|express(?:es)?|"
+    r"answers?|asks?|sings?|sung|reads?|respond|"
+    r"publish(?:ed)?|prints?|printed|spells?|copy|invented|made|composed|ends|starts|said|who|whose|whom)\b"
+)
+_BACK: Final = regex.compile(
+    r"(?:(?:^|[ ,;(])(?:in|within|using|under|with|without(?: using| any| the use of)?|and|but|"
+    r"that(?:'s| is| are| has| have| contains?| includes?| uses?| does not| doesn't| do not|"
+    r" don't)(?: \w+){0,6}?|which (?:is|has|contains|includes|should|must)|containing|including|"
+    r"having|and (?:has|contains|is|includes|uses|that|which|do not|don't|with|without|in|use|"
+    r"using)(?: \w+){0,3}?|, (?:has|contains|is|in|with|using|do not)|as|into|(?:of|for|"
+    r"to) (?:at|about|around|exactly|between|no|not))|[,;(])"
+    r"(?: (?:the|a|an|only|all|entirely|any|just|your (?:response|answer|reply)|and))*[ ,]*$"
+)
+_BACK_EXPLAIN: Final = regex.compile(
+    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the use of|mentioning)|"
+    r"and without|and|but|into|as|to)|[,;(])"
+    r"(?: (?:the|a|an|only|all|entirely|any|just|and))*[ ,]*$"
+)
+_BACK_CROSS: Final = regex.compile(
+    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the use of|mentioning))|[,;(])"
+    r"(?: (?:the|a|an|only|all|entirely|any|just|and|but|in|with))*[ ,]*$"
+)
+_WITH: Final = regex.compile(r"\b(?:with|of|and|by)(?: (?:a|an|the))? ?$")
+_BOUND: Final = regex.compile(
+    r"(?:at (?:least|most)|no (?:more|less|fewer)|exactly|less than|more than|fewer than|"
+    r"a m[ai][xn]imum|between|not|up to|under|over|about)\b"
+)
+_CONTINUES: Final = regex.compile(
+    r"^[ ,]*(?:letters?|text|words?)? ?(?:is|are|was|were|has|had|do|does|did|makes?|seems?|"
+    r"looks?|means?|became|cost)\b(?! (?:allowed|required|enough|fine|ok|forbidden|the (?:limit|"
+    r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|used|to be|"
+    r"included|present|not (?:accepted|ok|used)))"
+)
+_ASKING: Final = regex.compile(
+    r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"
+    r"whose|whom|is|are|was|were|do|does|did|should|must|has|am|may|can|could|would|"
+    r"will)\b(?! (?:not|you|about (?:writing|a|some)))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Governor:
+    end: int
+    kind: Kind
+
+
+def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
+    """Check whether the words between two places of a sentence demand something of the output."""
+    if sentence.is_data or _CONTINUES.match(sentence.text[end:]):
+        return False
+    before = sentence.text[:start]
+    governor = _find_governor(sentence.text, start)
+    if governor is None:
+        return _starts_sentence(sentence, before)
+    gap = before[governor.end :]
+    if _REPORT.search(before):
+        return False
+    if governor.kind == "explain":
+        return _leads_back(gap, _BACK_CROSS if _TOPIC.search(gap) else _BACK_EXPLAIN, sentence.text[start:])
+    if governor.kind == "require":
+        return not _TEXTUAL.search(gap) or not _TOPIC.search(gap)
+    return not _TOPIC.search(gap) or _leads_back(gap, _BACK, sentence.text[start:])
+
+
+def _leads_back(gap: str, back: regex.Pattern[str], rest: str) -> bool:
+    if not back.search(gap) and not (_WITH.search(gap) and _BOUND.match(rest)):
+        return False
+    topic = _TOPIC.search(gap)
+    return not topic or not _TEXTUAL.search(gap[topic.start() :]) or gap.rstrip().endswith(",")
+
+
+def _starts_sentence(sentence: Sentence, before: str) -> bool:
+    """Check whether the words are a demand without a verb: "No commas." or "In one sentence, ..."."""
+    if _LABEL.match(before):
+        return True
+    lead = regex.fullmatch(
+        r"(?:(?:please|and|but|also|with|in|using|within|only|all|the|a|an|just|everything|to|of|"
+        r"entirely|completely|under)\b,? ?)*",
+        before,
+    )
+    if sentence.is_question and _ASKING.match(sentence.text):
+        return bool(regex.search(r",(?: in| with| using| and| please)* ?$", before))
+    return lead is not None or bool(
+        not _ASKING.match(sentence.text)
+        and regex.search(r"[,;(] ?(?:\w+ ){0,2}$", before)
+        and not _has_verb(before)
+    )
+
+
+def _has_verb(before: str) -> bool:
+    return bool(
+        regex.search(r"\b(?:is|are|was|were|has|had|have|did|does|do|\w+ed|i|he|she|we|they)\b", before)
+    )
+
+
+@lru_cache(4096)
+def _find_governor(text: str, start: int) -> _Governor | None:
+    """Find the last governor before a place."""
+    order = None
+    for match in _ORDER.finditer(text, 0, start):
+        if (
+            order
+            and order["explain"]
+            and match["produce"]
+            and match.group()[0] == ","
+            and _TOPIC.search(text, order.end(), match.start())
+        ):
+            continue
+        order = match
+    best = _Governor(order.end(), order.lastgroup) if order else None  # type: ignore[arg-type]
+    for governor in _find_statements(text[:start]):
+        if best is None or governor.end > best.end:
+            best = governor
+    return best
+
+
+def _find_statements(before: str) -> list[_Governor]:
+    wishes = [_Governor(match.end(), "produce") for match in _WISH.finditer(before)]
+    modals = [
+        _Governor(match.end(), "require")
+        for match in _MODAL.finditer(before)
+        if _states_property(before, match)
+    ]
+    return wishes + modals
+
+
+def _states_property(before: str, modal: regex.Match[str]) -> bool:
+    """Check whether the words before a modal verb are about the output."""
+    breaks = [
+        match.end() for match in _BREAK.finditer(before, 0, modal.start()) if match.end() <= modal.start()
+    ]
+    is_strong = bool(_STRONG.search(modal.group()))
+    subject = _SUBJECT if is_strong else _OUTPUT
+    return any(
+        subject.match(before[place : modal.start()]) and not _OTHERS.search(before[place : modal.start()])
+        for place in breaks[-4:]
+    )

@@ -1,0 +1,182 @@
+"""Reads quantities: number words, digits, ranges, and the words that make them bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+import regex
+from text_to_num import text2num
+
+_ONES: Final = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
+    "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
+)
+_WORDED: Final = rf"(?:{_ONES})(?:(?:[ -]| and (?=\w+ ?(?:hundred|words|characters)))(?:{_ONES})){{0,6}}"
+NUMBER: Final = (
+    r"(?:\d{1,3}(?:,\d{3})+|\d{1,7}|half a dozen|(?:a|two|three) dozen|a couple(?: of)?|"
+    r"a (?:hundred|thousand)|"
+    rf"a single|single|{_WORDED})"
+)
+_SPECIAL: Final = {
+    "half a dozen": 6,
+    "a dozen": 12,
+    "two dozen": 24,
+    "three dozen": 36,
+    "a couple": 2,
+    "a couple of": 2,
+    "a hundred": 100,
+    "a thousand": 1000,
+    "a single": 1,
+    "single": 1,
+    "once": 1,
+    "twice": 2,
+    "thrice": 3,
+}
+_LEAST: Final = (
+    r"at least|at the (?:very )?least|(?:no|not) (?:less|fewer) than|a minimum(?: length)? of|"
+    r"minimum(?: of)?|min\.?(?: of)?|"
+    r"not (?:less|fewer|below|under)|no shorter than|not be shorter than|upwards of|no fewer|>="
+)
+_MOST: Final = (
+    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) than|not (?:over|above|"
+    r"exceed)|up to|a maximum(?: length)? of|maximum(?: of)?|"
+    r"max\.?(?: of)?|within|(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|"
+    r"limit(?:ed)? to|limit(?:ed)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
+    r"as many as|"
+    r"(?:cap|capped)(?: \w+)? at|exceeding|exceed|<="
+)
+_MORE: Final = r"more than|over|greater than|above|longer than|in excess of|exceeds?|>"
+_LESS: Final = r"(?:less|fewer|shorter|lower|smaller) than|under|below|<"
+_EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
+_NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
+_AFTER: Final = (
+    r"(?P<after_least> ?\+| or (?:more|longer|greater|above)| and (?:up|above|more)| at (?:a |"
+    r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?)"
+    r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
+    r"maximum)| maximum| max\b\.?| tops| limit\b)"
+    r"|(?P<after_exact> exactly| precisely| sharp| in total exactly)"
+)
+QUANTITY: Final = regex.compile(
+    rf"(?<![\w.,#$€£-])(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})"
+    rf"|(?P<exact>{_EXACT})|(?P<near>{_NEAR})|(?P<between>between|from|anywhere from|anywhere between))"
+    r"(?: (?:exactly|only|a total of|about|the|of))? ?)?"
+    rf"(?P<low>{NUMBER})(?:(?P<join> ?- ?| to | and | or (?!more|less|fewer|so))(?P<high>{NUMBER}))?"
+    rf"(?:{_AFTER})?(?![\d%$€£:/])"
+)
+TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
+_NEGATION: Final = regex.compile(
+    r"\b(?:not|n't|never|avoid|without|no|don't|doesn't|cannot|can't|mustn't|shouldn't|"
+    r"refrain)\b(?: \w+){0,5} ?$"
+)
+AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
+_NEAR_PART: Final = 10
+_NEAR_LEAST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """From ``least`` to ``most``, both included; None is no bound."""
+
+    least: int | None = None
+    most: int | None = None
+    is_stated: bool = True
+    """False for a bare number: "4 sections"."""
+    is_near: bool = False
+
+    def to_fields(self) -> dict[str, object]:
+        """Return the fields of a check that counts."""
+        if self.least == self.most:
+            return {"exactly": self.least}
+        fields = {"min": self.least, "max": self.most}
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def widen(self) -> Bounds:
+        """Return the bounds for a number that is only about right: a tenth less or more."""
+        if self.least is None or self.most is None or self.least < _NEAR_LEAST:
+            return self
+        low, high = self.least - self.least // _NEAR_PART, self.most + self.most // _NEAR_PART
+        return replace(self, least=low, most=high)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Bounds with their place in a sentence."""
+
+    start: int
+    end: int
+    bounds: Bounds
+
+
+@lru_cache(1024)
+def read_number(text: str) -> int | None:
+    """Read a number in digits or English words; None if it is none."""
+    text = text.strip()
+    if text in _SPECIAL:
+        return _SPECIAL[text]
+    digits = text.replace(",", "")
+    if digits.isdecimal():
+        return int(digits)
+    try:
+        return int(text2num(text.replace("-", " "), "en"))
+    except ValueError:
+        return None
+
+
+def find_quantities(text: str) -> Iterator[Quantity]:
+    """Find the quantities of a sentence in order."""
+    for match in QUANTITY.finditer(text):
+        bounds = _read_bounds(match, text)
+        if bounds is not None:
+            yield Quantity(match.start(), match.end(), bounds)
+
+
+def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:
+    """Apply words that follow the noun: "5 sentences at most"."""
+    if match is None or bounds.is_stated:
+        return bounds
+    if match["after_least"]:
+        return Bounds(bounds.least, None)
+    return Bounds(None, bounds.most) if match["after_most"] else replace(bounds, is_stated=True)
+
+
+def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
+    low = read_number(match["low"])
+    high = read_number(match["high"]) if match["high"] else None
+    if low is None or (match["high"] and high is None):
+        return None
+    if high is not None:
+        return _read_range(match, low, high)
+    negated = bool(_NEGATION.search(text[max(0, match.start() - 50) : match.start()]))
+    return _read_single(match, low, negated=negated)
+
+
+def _read_range(match: regex.Match[str], low: int, high: int) -> Bounds | None:
+    if low > high or (match["join"] == " and " and not match["between"]):
+        return None
+    if match["least"] or match["more"]:
+        return Bounds(low + bool(match["more"]), high)
+    return Bounds(low, high)
+
+
+def _read_single(match: regex.Match[str], number: int, *, negated: bool) -> Bounds:
+    if match["between"] or match["low"] in {"a couple", "a couple of"}:
+        return Bounds(number, number, is_stated=False)
+    if match["more"]:
+        return Bounds(None, number) if negated else Bounds(number + 1, None)
+    if match["less"]:
+        return Bounds(number, None) if negated else Bounds(None, max(0, number - 1))
+    return _read_inclusive(match, number, negated=negated)
+
+
+def _read_inclusive(match: regex.Match[str], number: int, *, negated: bool) -> Bounds:
+    if match["least"] or match["after_least"]:
+        return Bounds(number, None)
+    if match["most"] or match["after_most"]:
+        return Bounds(None, number)
+    if match["near"]:
+        return Bounds(number, number, is_near=True)
+    is_stated = bool(match["exact"] or match["after_exact"])
+    return Bounds(number, number, is_stated=is_stated and not negated)

@@ -1,0 +1,1 @@
+"""The rules of the grammar: each reads a sentence, and finds requirements of one kind."""

@@ -1,0 +1,226 @@
+"""Well-known forms and formats: haiku, limerick, sonnet, tweet, JSON, CSV, tables, lists, code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.quantities import NUMBER, read_number
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+from evaluation.task_checks.words import PRODUCING
+
+_POEMS: Final[dict[str, Fields]] = {
+    "haiku": {"check": "line_syllables", "syllables": [5, 7, 5]},
+    "limerick": {"check": "line_count", "exactly": 5},
+    "sonnet": {"check": "line_count", "exactly": 14},
+    "tweet": {"check": "character_count", "max": 280},
+    "tanka": {"check": "line_syllables", "syllables": [5, 7, 5, 7, 7]},
+}
+_VERB: Final = (
+    rf"(?:{PRODUCING}|turn (?:it|this|that|them|\w+ \w+) into|rewrite (?:it|this|that|them) as|"
+    r"respond with|answer with|reply with|answer in|want|need|like|use|convert (?:it|this|that|"
+    r"\w+ \w+) (?:in)?to|compose|share)"
+)
+_POEM: Final = regex.compile(
+    rf"\b(?:{_VERB})(?: (?:me|us|him|her|them|up|out|down|for me))*(?: (?:in|as|in the form of|"
+    r"with|into))? (?:a|an|one|another|your|my|the)(?: single)?(?: (?!that|who|about|for|to|"
+    r"from|of|like)[a-z'-]+){0,4}? (?P<form>haiku|limerick|sonnet|tweet|tanka)\b(?! (?:poet|"
+    r"form|form's|lover|cycle|sequence|thread|contest|style|that won|from the|in the (?:style|"
+    r"anthology)|club|account|storm|competition|workshop|writer)\b|'s)"
+    r"|\b(?:answer|respond|reply|summari[sz]e|describe|explain|write|rewrite|express|phrase|"
+    r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"
+    r"in the shape of|into|to) (?:a|an|one)(?: [a-z'-]+){0,3}? (?P<form>haiku|limerick|sonnet|"
+    r"tweet|tanka)\b(?! (?:poet|form|lover|does|do|would|is)\b|'s)"
+)
+_SUCH: Final = regex.compile(
+    r"(?:format|written|form) (?:is|of|as|in) (?:a|an) (?P<form>haiku|limerick|sonnet|tweet)"
+)
+_DATA: Final = r"(?P<format>json(?:l)?|csv|comma-separated values|tsv|tab-separated values)"
+_FORMAT: Final = regex.compile(
+    r"\b(?:in|as|using|into|to|with|only|be|return|output|produce|generate|write|create|give me|"
+    r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
+    r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
+    r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|"
+    rf"nothing but))* {_DATA}(?: (?P<root>object|array|list|format|file|document|string|table|"
+    r"data|output|block|response|code block|notation|rows|lines|dictionary|"
+    r"markdown))?\b(?! (?:schema|parser|api|library|files?|documents?|web token|editor|"
+    r"or (?:xml|csv|yaml)|and (?:xml|csv|yaml|json)|web|data in|is|works|differs|was|module|"
+    r"into|to|vs|format (?:is|was|works|uses|in))\b)"
+    rf"|^{_DATA} (?:only|please|format)"
+)
+_KEYS: Final = regex.compile(
+    r"\b(?:keys?|fields?|properties|attributes)(?: (?:called|named|of|are|should be|"
+    rf"being))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))*)"
+)
+_COLUMNS: Final = regex.compile(
+    r"\b(?:columns?|headers?|header row|heading)(?: (?:called|named|of|are|should be|being|for|"
+    rf"labell?ed))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))+)"
+)
+_ROWS: Final = regex.compile(
+    rf"(?P<number>{NUMBER}) (?:data )?rows\b|\bfor (?:(?:the )?(?:top|first|"
+    rf"\w+est) )?(?P<number>{NUMBER}) [a-z]+"
+)
+_TABLE: Final = regex.compile(
+    r"\b(?:write|create|make|give me|produce|generate|provide|draw|prepare|include|add|use|"
+    r"present|show|put|format|answer|respond|summari[sz]e|display|list|compile|organi[sz]e|"
+    r"compare|output|return|arrange|build|insert|in|with|want|need|contain)\b[^.;?]{0,90}?\b(?:a|"
+    r"an|one|in|as|following)(?: (?!of|the|on|around|under|at)[a-z0-9-]+){0,3}? (?P<table>table|"
+    r"tabular form|tabular format)\b(?! (?:of contents|tennis|lamp|top|cloth|manners|reservation|"
+    r"for (?:two|four|six|dinner|\w+ people)|saw|setting|leg|at|by the window|by|near|made|salt|"
+    r"wine|linen|runner|decoration|centerpiece|talk|plan|book)\b|cloth)"
+)
+_TABLE_SIZE: Final = regex.compile(rf"(?P<number>{NUMBER})[ -](?:[a-z]+ )?(?P<side>columns?|rows?)\b")
+_FURNITURE: Final = regex.compile(
+    r"\b(?:wooden|dining|kitchen|coffee|round|periodic|oak|operating|pool|bedside|dinner|antique|picnic)\b"
+)
+_LIST: Final = regex.compile(
+    r"\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
+    r"only|present|form of|your|to)(?: (?:a|an|the|only|just|simple|short|markdown|single|"
+    r"form of|brief|list of|format of|some|clear|concise|a few|few|several|"
+    r"of))* (?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
+    r"bullets|bulletpoints|numbered lists?|ordered lists?|numbered steps)(?: form(?:at)?|"
+    r" list)?\b(?! (?:\d|are|were|versus|vs)\b)"
+)
+_CODE: Final = regex.compile(
+    r"\b(?:only|just|nothing but)(?: \w+){0,4} (?:python )?code\b|\bcode only\b|"
+    r"\bno (?:explanations?|prose|text besides)\b"
+)
+_PYTHON: Final = regex.compile(
+    r"\b(?:write|create|implement|give me|provide|"
+    r"generate)\b[^.;?]{0,40}?\bpython\b[^.;?]{0,30}\b(?:function|script|program|class|code|"
+    r"snippet|one-liner|method)\b|\b(?:function|script|program|class)\b[^.;]{0,20}\bin python\b"
+)
+_TITLED: Final = regex.compile(r"\b(?:explain|how|what|why|who|difference|history|describe)\b")
+
+
+def find_forms(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find forms of texts that are known to have a number of lines, syllables or characters."""
+    for match in _POEM.finditer(sentence.text):
+        if not is_demanded(sentence, match.start("form"), match.end()) or _is_negated(
+            sentence, match.start()
+        ):
+            continue
+        yield Finding(
+            sentence.start + match.start(),
+            sentence.start + match.end(),
+            dict(_POEMS[match["form"]]),
+            is_form=True,
+        )
+
+
+def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find JSON and CSV."""
+    for match in _FORMAT.finditer(sentence.text):
+        if not is_demanded(sentence, match.start("format"), match.end()) or _is_negated(
+            sentence, match.start()
+        ):
+            continue
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        if match["format"] == "jsonl":
+            yield Finding(start, end)
+            continue
+        read = _read_json if match["format"] == "json" else _read_csv
+        yield Finding(start, end, read(sentence, reading, match))
+        return
+
+
+def find_tables(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find tables with their sizes."""
+    for match in _TABLE.finditer(sentence.text):
+        if (
+            _FURNITURE.search(match.group())
+            or not is_demanded(sentence, match.start("table"), match.end())
+            or _is_negated(sentence, match.start("table"))
+        ):
+            continue
+        fields: Fields = {"check": "table"}
+        for size in _TABLE_SIZE.finditer(sentence.text):
+            fields[f"{size['side'].rstrip('s')}s"] = read_number(size["number"])
+        yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
+        return
+
+
+def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find lists with bullet points or numbers, of any length."""
+    for match in _LIST.finditer(sentence.text):
+        place = match.start("kind")
+        if not (
+            is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())
+        ) or _is_negated(sentence, place):
+            continue
+        if regex.search(rf"(?:{NUMBER}|to|no) $", sentence.text[:place]) or regex.search(
+            r"\b(?:each|every|the|these|those|mark|start) (?:of the )?$", sentence.text[:place]
+        ):
+            continue
+        marker = "bullet" if regex.match(r"bullet|unordered", match["kind"]) else "number"
+        yield Finding(
+            sentence.start + match.start(),
+            sentence.start + match.end(),
+            {"check": "list_item_count", "marker": marker, "min": 2},
+            is_default=True,
+        )
+
+
+def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find code in Python that has to parse."""
+    match = _PYTHON.search(sentence.text)
+    if match and is_demanded(sentence, match.end() - 1, match.end()) and not _TITLED.search(sentence.text):
+        yield Finding(
+            sentence.start + match.start(),
+            sentence.start + match.end(),
+            {"check": "code", "language": "python"},
+        )
+
+
+def _is_negated(sentence: Sentence, start: int) -> bool:
+    before = sentence.text[max(0, start - 45) : start]
+    return bool(
+        regex.search(
+            r"(?:\b(?:not|never|no|avoid|without|don't|rather than|instead of)\b|n't\b)(?: \w+){0,4} ?$",
+            before,
+        )
+    )
+
+
+def _read_json(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Fields:
+    fields: Fields = {"check": "json"}
+    root = {"object": "object", "dictionary": "object", "array": "array", "list": "array"}.get(
+        match["root"] or ""
+    )
+    if root:
+        fields["root"] = root
+    keys = _KEYS.search(sentence.text, match.start())
+    if keys and (names := _read_names(sentence, reading, keys)):
+        fields["keys"] = names
+    return fields
+
+
+def _read_csv(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Fields:
+    fields: Fields = {"check": "csv"}
+    if match["format"] in {"tsv", "tab-separated values"}:
+        fields["delimiter"] = "\t"
+    elif regex.search(r"\bsemicolons?\b", sentence.text):
+        fields["delimiter"] = ";"
+    columns = _COLUMNS.search(sentence.text)
+    if columns and (names := _read_names(sentence, reading, columns)):
+        fields["columns"] = names
+        rows = _ROWS.search(sentence.text)
+        number = read_number(rows["number"]) if rows else None
+        if number:
+            fields["rows"] = number
+    return fields
+
+
+def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> list[str]:
+    start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
+    marks = reading.get_marks(start, end)
+    if marks:
+        return [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
+    return [name for name in regex.split(r",? and |, | & ", reading.quote(start, end)) if name]

@@ -1,0 +1,205 @@
+"""Letter case, language, and the marks at the end of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.checks.language import LANGUAGES
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_CODES: Final = {
+    **{name.lower(): code for code, name in LANGUAGES.items()},
+    "mandarin": "zh",
+    "mandarin chinese": "zh",
+    "simplified chinese": "zh",
+    "traditional chinese": "zh",
+    "farsi": "fa",
+    "castilian": "es",
+    "brazilian portuguese": "pt",
+    "european portuguese": "pt",
+    "mexican spanish": "es",
+    "british english": "en",
+    "american english": "en",
+    "kiswahili": "sw",
+    "filipino": "tl",
+    "flemish": "nl",
+    "bangla": "bn",
+    "plain english": "en",
+    "simple english": "en",
+}
+_NAME: Final = "|".join(sorted(_CODES, key=len, reverse=True))
+_FOLLOW: Final = (
+    r"(?= ?(?:$|[.,;:!?)(\ue000-\ue004]|language\b|only\b|please\b|and\b(?! \w+ (?:lessons|"
+    r"history))|but\b|with\b|without\b|using\b|about\b|for\b|to\b(?! english)|that\b|which\b|"
+    r"so\b|"
+    r"instead\b|exclusively\b|entirely\b|in\b|by\b|from\b|then\b|no\b|of\b|on\b|at\b|as\b|"
+    r"because\b|if\b|here\b|throughout\b|where\b|who\b|alone\b|letters\b|lower|upper|capital|"
+    r"all\b|script\b))"
+)
+_IN: Final = regex.compile(
+    r"(?P<lead>\b(?:in|into|using|use|to|language(?: is| must be| should be)?:?|speak|be|"
+    r"only)(?: (?:only|just|entirely|exclusively|completely|fully|proper|standard|"
+    rf"solely))*(?: the)?(?: only)?) (?P<name>{_NAME})\b{_FOLLOW}"
+    rf"|^(?P<name>{_NAME})(?P<lead> only| please|, please)\b"
+    rf"|\b(?P<lead>entirely|only|exclusively) (?P<name>{_NAME})\b{_FOLLOW}"
+)
+_MADE: Final = regex.compile(
+    r"\b(?:words?|names?|terms?|phrases?|songs?|books?|film|movie|called|known|written|spoken|"
+    r"sung|published|said|say|mean|means|class|classes|lyrics|idioms?|expressions?|literature|"
+    r"sentences?|proverbs?|term|text|texts|lesson|lessons|course|vocabulary|fluent|conversation|"
+    r"speaks?|titles?|greetings?|differ|used|translations?|originally|interview|teach|learn|"
+    r"novels?|poems? (?:that|which) \w+|sayings?|signs?|letters? that)\s*$"
+)
+_SHOULD_BE: Final = regex.compile(
+    r"\b(?:should|must|has to|have to|needs to|be|to be|is to be|make sure|write it|wholly|all)\b[^.;]{0,40}$"
+)
+_TRANSLATES: Final = regex.compile(r"\b(?:translate|translation|render)\b")
+_EXPLAINS: Final = regex.compile(r"\b(?:explain|why|how|describe|compare|both|versions?|also)\b")
+_UPPER: Final = (
+    r"(?:all[- ]?caps|(?:all |only |entirely |completely |exclusively |"
+    r"just )*(?:in )?(?:all )?(?:capital(?:i[sz]ed)?(?: letters?| case)?|capitals|"
+    r"upper ?-?case(?:d)?(?: letters?| characters?)?|block capitals|block letters)|caps(?: lock)?)"
+)
+_LOWER: Final = (
+    r"(?:all[- ]lower ?-?case|(?:all |only |entirely |completely |exclusively |"
+    r"just )*(?:in )?(?:all )?(?:lower ?-?cased?(?: letters?| characters?)?|small letters|"
+    r"minuscules))"
+)
+_TITLE: Final = r"(?:title case|headline case)"
+_CASE: Final = regex.compile(
+    r"\b(?P<lead>(?:in|with|using|use|uses|be|be in|to|into|into|is|written in|contain|"
+    r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|words?|"
+    r"letters?|are|language,|english,?(?: and)?(?: with)?|and|it's|remain|make it|"
+    r"make everything|only use|english|,|\() ?(?:all |only |entirely |just |exclusively |the |"
+    rf"completely )*)(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER})|"
+    rf"(?P<title>{_TITLE}))(?![\w-])(?! (?:words?|headings?|title|names?|cities|letters? (?:for|"
+    r"at the start|only (?:for|at))|punishment|gains?|city|investment|expenditure)\b)"
+    rf"|^(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER}))(?= (?:only|please|throughout)|,? please|$|[.,!])"
+    r"|\b(?:letters|words|everything|whole (?:text|response|answer)|entire (?:text|response|"
+    r"answer)|all of it|text|response)[^.;]{0,50}?\b(?:be |is |are |"
+    r"with all letters )(?:(?P<upper>capitali[sz]ed|upper-?cased)|(?P<lower>lower-?cased))"
+    r"|\b(?:all letters |every letter |letters )(?:(?P<upper>capitali[sz]ed)|"
+    r"(?P<lower>lower-?cased))|\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
+    r"everything|your (?:entire|whole) (?:response|answer)))"
+)
+_PART: Final = regex.compile(
+    r"\b(?:title|headings?|headline|first (?:letter|word|line|sentence)|last (?:line|word|"
+    r"sentence)|names?|keywords?|each word|every word|key words|acronyms?|some words|words|"
+    r"section|subject line|the word|beginning|key points|one word|certain|important|emphasi[sz]e|"
+    r"emphasis|highlight|a few)\b[^.;,]{0,12}$"
+)
+_ALL_WORDS: Final = regex.compile(
+    r"\b(?:all|every|only|entire|whole)(?: of)?(?: the| your)? (?:words?|letters?)\b[^.;]{0,25}$"
+)
+_PART_AFTER: Final = regex.compile(
+    r"^ (?:for|in|at|as) (?:the |each |every |your |all )?(?:\w+ )?(?:titles?|headings?|names?|"
+    r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
+)
+_NOT: Final = regex.compile(
+    r"\b(?:not|n't|never|no|avoid|without|don't|rather than|instead of)\b(?: \w+){0,5} ?$|n't(?: \w+){0,4} ?$"
+)
+_EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
+_OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
+_OTHER_BEFORE: Final = regex.compile(rf"\b(?:{_NAME}) (?:and|or) (?:in )?$")
+_WRITTEN: Final = regex.compile(r"\b(?:written|write)\s*$")
+_HOW_IS: Final = regex.compile(r"\b(?:what|how) (?:is|does|do|are|would|can)\b[^,]*$")
+_MARKS: Final = {"exclamation": "!", "question": "?", "full stop": ".", "period": "."}
+_END_MARK: Final = regex.compile(
+    r"\b(?:each|every|all)(?: of the| of your| your| the)? (?:sentences?|"
+    r"lines?)\b[^.;]{0,30}?\b(?:ends?|finish(?:es)?|closes?|terminated?|"
+    r"conclude)(?:ing)? (?:with|in|by) (?:an? )?(?:(?P<mark>exclamation|question|full stop|"
+    r"period)(?: marks?| points?)?|(?P<emoji>emoji))"
+    r"|\b(?:end|finish|close) (?:each|every|all)(?: of the| of your)? sentences? (?:with|in|"
+    r"by) (?:an? )?(?:(?P<mark>exclamation|question|full stop|period)(?: marks?| points?)?|"
+    r"(?P<emoji>emoji))"
+)
+
+
+def find_languages(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find the language that a sentence demands."""
+    matches = [match for match in _IN.finditer(sentence.text) if _is_language(sentence, match)]
+    if len({_CODES[match["name"]] for match in matches}) > 1 and regex.search(
+        r"\b(?:both|and then|versions?|followed by|as well as|from)\b", sentence.text
+    ):
+        yield Finding(sentence.start + matches[0].start(), sentence.start + matches[-1].end())
+        return
+    for match in matches:
+        fields: Fields = {"check": "language", "code": _CODES[match["name"]]}
+        yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
+
+
+def find_letter_case(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find the letter case that a sentence demands of the whole output."""
+    for match in _CASE.finditer(sentence.text):
+        before, after = sentence.text[: match.start()], sentence.text[match.end() :]
+        place = match.start() + len(match.groupdict().get("lead") or "")
+        if not (
+            is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, place, match.end())
+        ):
+            continue
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        is_part = (
+            _PART.search(before) and not _ALL_WORDS.search(before + (match.groupdict().get("lead") or ""))
+        ) or _PART_AFTER.match(after)
+        style = "upper" if match["upper"] else "lower" if match["lower"] else "title"
+        if _NOT.search(before + (match.groupdict().get("lead") or "")) or is_part:
+            continue
+        yield Finding(start, end, {"check": "letter_case", "style": style})
+
+
+def find_sentence_ends(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find the mark at the end of each sentence."""
+    for match in _END_MARK.finditer(sentence.text):
+        if (
+            sentence.is_data
+            or sentence.is_question
+            or regex.search(r"\b(?:why|how|says|if|not|n't)\b", sentence.text[: match.end()])
+        ):
+            continue
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        if match["emoji"]:
+            yield Finding(start, end, {"check": "emoji", "use": "end_of_sentences"})
+        elif match["mark"]:
+            yield Finding(
+                start, end, {"check": "punctuation", "mark": _MARKS[match["mark"]], "use": "end_of_sentences"}
+            )
+
+
+def _is_language(sentence: Sentence, match: regex.Match[str]) -> bool:
+    if match["lead"].strip() in {"to", "into"}:
+        return _is_translation(sentence, match)
+    if _is_only_mentioned(sentence.text, match):
+        return False
+    if is_demanded(sentence, match.start(), match.end()):
+        return True
+    return is_demanded(sentence, match.start("name"), match.end())
+
+
+def _is_only_mentioned(text: str, match: regex.Match[str]) -> bool:
+    """Check for "the word for rain in German", "both in German and English", "not in German"."""
+    before, after, lead = text[: match.start()], text[match.end() :], match["lead"].strip()
+    if lead == "use" and not _EMPHASIS.match(after):
+        return True
+    if _NOT.search(f"{before}{lead} ") and "no other language" not in text:
+        return True
+    if _OTHER_AFTER.match(after) or _OTHER_BEFORE.search(before):
+        return True
+    is_written = _SHOULD_BE.search(before) and _WRITTEN.search(before)
+    return bool((_MADE.search(before) and not is_written) or _HOW_IS.search(before))
+
+
+def _is_translation(sentence: Sentence, match: regex.Match[str]) -> bool:
+    before = sentence.text[: match.start()]
+    return (
+        bool(_TRANSLATES.search(before))
+        and not sentence.is_data
+        and not _EXPLAINS.search(sentence.text)
+        and not regex.search(r"\b(?:how|what|why|who|don't|not)\b", before)
+    )

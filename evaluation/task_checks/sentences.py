@@ -1,0 +1,179 @@
+"""Splits a folded task into sentences, and tells the text to work on from the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.marks import CODE, QUOTED
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.words import EXPLAINING, PRODUCING
+
+_LONGEST: Final = 700
+"""A longer sentence is cut: it bounds the time of every pattern that reads a sentence."""
+_BOUNDARY: Final = regex.compile(
+    r"(?P<lines>\n+)"
+    r"|(?P<stop>[.!?]+[\"')\]]*(?=[\s]|$)|[。！？]+)"
+    rf"|(?P<mark>(?<=[{QUOTED}{CODE}]\)?)\s(?=\w))"
+    r"|(?P<capital>(?<=[^\s,;:]) (?=(?:your (?:entire |whole )?(?:response|answer|reply|output|"
+    r"text)|make sure"
+    r"|please|do not|don't|use|include) ))"
+)
+_SHORTENED: Final = regex.compile(
+    r"\b(?:e\.g|i\.e|vs|dr|mr|mrs|ms|prof|st|no|nr|approx|ca|z\.b|d\.h|u\.s|u\.k|a\.m|p\.m|"
+    r"(?P<last>etc|min|max|inc|p\.p\.s|p\.s))$"
+)
+_REQUIREMENTS: Final = (
+    r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
+    r"instructions?|form|"
+    r"structure|criteria|conditions?|options?|template|sections?|headings?|labels?|columns?|keys|"
+    r"sentence|style)"
+)
+_GIVES_TEXT: Final = regex.compile(
+    rf"\b(?:{EXPLAINING}|{PRODUCING})\b.*?\b(?:this|these|following|below|my|our)\b"
+    rf"|\b(?:{EXPLAINING})\b.*\b(?:the|a|an)\b"
+)
+_ASKS_FOR: Final = regex.compile(
+    r"\b(?:use|include|contain|mention|follow|with|of|from|end|start|begin|finish|"
+    rf"in)\b[^:]*\b{_REQUIREMENTS}\s*:?$"
+    rf"|\bfollowing {_REQUIREMENTS}\s*:?$"
+)
+_POINTS_BELOW: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})")
+_LABEL: Final = regex.compile(
+    r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|original|code|data"
+    r"|review|message|paragraph|notes|here (?:is|are)\b[^:]*)\s*:"
+)
+_ABOUT_ANSWER: Final = regex.compile(
+    r"\b(?:your|the) (?:entire |whole |final |full )?(?:response|answer|reply|output|rewrite|"
+    r"summary|translation|version)\b"
+)
+_GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
+_ORDERS: Final = regex.compile(
+    r"^(?:please |also |and |finally,? )?(?:keep|use|limit|make sure|do not|don't|avoid|never|"
+    r"write|answer|respond|reply|"
+    r"include|no|in|at (?:least|most)|your|end|start|begin|put|wrap|first|highlight|refrain|"
+    r"without|the (?:response|answer|output))\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the folded text."""
+
+    text: str
+    start: int
+    is_question: bool = False
+    is_data: bool = False
+    """Whether it belongs to a text to work on, and asks for nothing."""
+    paragraph: int = 0
+
+
+def split_sentences(reading: Reading) -> list[Sentence]:
+    """Split a task into its sentences; those of a text to work on are marked as data."""
+    return list(_mark_data(list(_split(reading)), reading))
+
+
+def _split(reading: Reading) -> Iterator[Sentence]:
+    start, paragraph = 0, 0
+    for match in _BOUNDARY.finditer(reading.text):
+        if not _is_boundary(match, reading):
+            continue
+        yield from _cut(reading, start, match.start(), paragraph, "?" in match.group())
+        paragraph += match.group().startswith("\n\n")
+        start = match.end()
+    yield from _cut(reading, start, len(reading.text), paragraph, is_question=False)
+
+
+def _is_boundary(match: regex.Match[str], reading: Reading) -> bool:
+    following = (
+        reading.original(match.end() + (match.lastgroup == "stop")) if match.end() < len(reading.text) else ""
+    )
+    if match.lastgroup == "stop":
+        shortened = _SHORTENED.search(reading.text, max(0, match.start() - 8), match.start())
+        return not shortened or bool(shortened["last"] and following.isupper())
+    if match.lastgroup == "mark":
+        before = reading.text.rfind(")", match.start() - 1, match.start())
+        mark = reading.marks.get(match.start() - 1 - (before >= 0))
+        return following.isupper() and mark is not None and mark.content.rstrip()[-1:] in {".", "!", "?"}
+    return match.lastgroup == "lines" or following.isupper()
+
+
+def _cut(reading: Reading, start: int, end: int, paragraph: int, is_question: bool) -> Iterator[Sentence]:
+    for place in range(start, end, _LONGEST):
+        text = reading.text[place : min(end, place + _LONGEST)]
+        stripped = text.lstrip()
+        if stripped:
+            yield Sentence(
+                stripped.rstrip(), place + len(text) - len(stripped), is_question, paragraph=paragraph
+            )
+
+
+def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
+    """Mark what follows "Rewrite this text:" in its line, or below it, as data."""
+    data_line, below, letter = -1, -1, False
+    for sentence in sentences:
+        line = _find_line_end(reading, sentence.start)
+        letter = letter or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
+        if line == data_line and _ORDERS.match(sentence.text):
+            data_line = -1
+        if line == data_line or (below >= 0 and _is_below(sentence, below, letter=letter)):
+            yield replace(sentence, is_data=letter or not _ABOUT_ANSWER.search(sentence.text))
+            continue
+        head, rest = _split_data(sentence)
+        data_line = line if rest else data_line
+        below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
+        yield head
+
+
+def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
+    """Split off the text to work on that follows in the same line."""
+    colon = _find_data_colon(sentence)
+    rest = "" if colon is None else sentence.text[colon + 1 :].strip()
+    if colon is None or rest[:1] in {QUOTED, CODE}:
+        return sentence, ""
+    return replace(sentence, text=sentence.text[: colon + 1]), rest
+
+
+def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Reading, head: Sentence) -> int:
+    """Find the paragraph at which a text to work on starts; -1 if none does."""
+    if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
+        return sentence.paragraph + 1
+    is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
+    if is_announced and not _is_mark_next(reading, sentence):
+        return _next_paragraph(sentences, sentence)
+    return -1
+
+
+def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
+    return next((other.paragraph for other in sentences if other.start > sentence.start), -1)
+
+
+def _is_below(sentence: Sentence, below: int, *, letter: bool) -> bool:
+    if sentence.paragraph <= below:
+        return sentence.paragraph == below
+    return letter or not _ORDERS.match(sentence.text)
+
+
+def _find_line_end(reading: Reading, start: int) -> int:
+    end = reading.text.find("\n", start)
+    return len(reading.text) if end < 0 else end
+
+
+def _find_data_colon(sentence: Sentence) -> int | None:
+    """Find the colon after which a text to work on stands."""
+    label = _LABEL.match(sentence.text)
+    if label:
+        return label.end() - 1
+    for match in regex.finditer(r":(?=\s|$)", sentence.text):
+        head = sentence.text[: match.start()]
+        if _GIVES_TEXT.search(head) and not _ASKS_FOR.search(head):
+            return match.start()
+    return None
+
+
+def _is_mark_next(reading: Reading, sentence: Sentence) -> bool:
+    following = reading.text[sentence.start + len(sentence.text) :].lstrip(": \n")
+    return following[:1] in {QUOTED, CODE}

@@ -1,0 +1,36 @@
+"""Words that say whether a sentence asks for something, and for what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXPLAINING: Final = (
+    r"explain|describe|discuss|define|compare|analy[sz]e|summari[sz]e|translate|correct|critique|"
+    r"proofread|fix|"
+    r"identify|count|find|check|evaluate|teach|outline|elaborate|review|convert|rewrite|re-write|rephrase|"
+    r"paraphrase|reword|edit|shorten|expand|continue|interpret|classify|contrast|examine|assess|help|show|"
+    r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|turn|change|"
+    r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)|judge|grade|rate|"
+    r"study|investigate"
+)
+"""Verbs of which the object is there already: "Explain what a haiku is"."""
+PRODUCING: Final = (
+    r"write|compose|create|generate|make|give|draft|produce|craft|come up with|provide|prepare|"
+    r"design|develop|"
+    r"brainstorm|invent|construct|build|say|tell|sing|list|name|suggest|recommend|plan|propose|"
+    r"imagine|formulate|"
+    r"return|output|print|respond|reply|answer|send|hallucinate|pitch"
+)
+"""Verbs of which the object is the output: "Write a haiku"."""
+REQUIRING: Final = (
+    r"use|include|contain|add|mention|insert|incorporate|feature|keep|limit|restrict|make sure|"
+    r"ensure|be sure|start|"
+    r"begin|open|end|finish|conclude|close|wrap|enclose|surround|put|place|separate|divide|split|"
+    r"break|highlight|"
+    r"italici[sz]e|bold|bolden|emphasi[sz]e|underline|mark|label|capitali[sz]e|format|structure|"
+    r"organi[sz]e|stick|"
+    r"stay|avoid|refrain|exclude|omit|skip|leave|do not|don't|dont|never|have|aim|employ|repeat|"
+    r"append|number|"
+    r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|surround|set|stop"
+)
+"""Verbs that state a property of the output: "Include the word"."""

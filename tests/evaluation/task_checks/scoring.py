@@ -1,0 +1,120 @@
+"""Compares derived checks with expected ones: by kind and arguments, however they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from evaluation.checks import Check
+
+_IGNORED = {"quote", "severity", "min", "max", "exactly", "whole_words", "ignore_case", "different", "alone"}
+
+
+@dataclass
+class Score:
+    """Counts over tasks."""
+
+    right: int = 0
+    wrong: int = 0
+    """Of a kind that is labelled, with other arguments."""
+    beyond: int = 0
+    """Of a kind that has no label, and that no reading has found right."""
+    missed: int = 0
+    whole: int = 0
+    tasks: int = 0
+    kinds: list[str] = field(default_factory=list)
+    """The kinds of ``beyond``."""
+
+
+def normalize(checks: Iterable[Check]) -> dict[tuple, tuple]:
+    """Return the requirements: of equal kind and arguments as one, with the stricter bounds."""
+    result: dict[tuple, tuple] = {}
+    for check in checks:
+        for key, value in _split(check):
+            known = result.get(key)
+            result[key] = _join(known, value) if known is not None else value
+    return result
+
+
+def compare(expected: Iterable[Check], derived: Iterable[Check], accepted: Iterable[str] = ()) -> Score:
+    """Compare one task; ``accepted``: kinds that are right although no label has them."""
+    wanted, actual = normalize(expected), normalize(derived)
+    if ("letter_case", ()) in wanted and ("language", ()) not in actual:
+        wanted.pop(("language", ()), None)
+    accepted = set(accepted)
+    labelled = {key[0] for key in wanted}
+    score = Score(tasks=1)
+    for key, value in actual.items():
+        if key in wanted and _agree(wanted[key], value):
+            score.right += 1
+        elif key[0] in accepted:
+            score.right += 1
+            if key in wanted:
+                wanted.pop(key)
+        elif key[0] in labelled:
+            score.wrong += 1
+        else:
+            score.beyond += 1
+            score.kinds.append(key[0])
+    score.missed = sum(key not in actual or not _agree(value, actual[key]) for key, value in wanted.items())
+    score.whole = not (score.wrong or score.beyond or score.missed)
+    return score
+
+
+def add(first: Score, second: Score) -> Score:
+    return Score(
+        **{name: getattr(first, name) + getattr(second, name) for name in Score.__dataclass_fields__}
+    )
+
+
+def _split(check: Check) -> list[tuple[tuple, tuple]]:
+    name = check.check
+    if name == "contains" and check.at_least is None and check.sentence is None:
+        return [(("contains", ()), ("texts", frozenset(map(_fold, check.texts))))]
+    if name == "excludes":
+        return [(("excludes", ()), ("texts", frozenset(map(_fold, check.texts))))]
+    if name == "occurrences" and (check.min, check.max, check.exactly) == (1, None, None):
+        return [(("contains", ()), ("texts", frozenset([_fold(check.text)])))]
+    if name == "letter_case":
+        return [((name, ()), ("value", check.style))]
+    if name == "language":
+        return [((name, ()), ("value", check.code))]
+    plain = check.model_dump(exclude=_IGNORED)
+    if name in {"highlight_count"}:
+        plain.pop("style")
+    arguments = tuple(
+        sorted((key, _freeze(value)) for key, value in plain.items() if value is not None and key != "check")
+    )
+    if hasattr(check, "exactly"):
+        low = check.exactly if check.exactly is not None else check.min or 0
+        return [
+            ((name, arguments), ("bounds", low, check.exactly if check.exactly is not None else check.max))
+        ]
+    return [((name, arguments), ("value", True))]
+
+
+def _freeze(value):
+    return tuple(map(_fold, value)) if isinstance(value, list) else _fold(value)
+
+
+def _fold(value):
+    return " ".join(value.split()).casefold() if isinstance(value, str) else value
+
+
+def _join(first: tuple, second: tuple) -> tuple:
+    if first[0] == "texts":
+        return ("texts", first[1] | second[1])
+    if first[0] == "bounds":
+        most = [value for value in (first[2], second[2]) if value is not None]
+        return ("bounds", max(first[1], second[1]), min(most) if most else None)
+    return first
+
+
+def _agree(expected: tuple, actual: tuple) -> bool:
+    """Compare values; a label "at least 4" stands for the bare "4 sections" of a prompt, too."""
+    if expected == actual:
+        return True
+    if expected[0] != "bounds" or expected[2] is not None or actual[2] is None:
+        return False
+    middle = (actual[1] + actual[2]) / 2
+    return expected[1] == round(middle) and actual[2] - actual[1] <= expected[1] / 4
