@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.exits import BAD_INPUT
 from orchestrator.cli.options import AsJson
 
 
-def doctor(json: AsJson = False) -> None:
-    """Check which models this machine can run.
+def doctor(
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure this model as a judge, about 130 calls, and keep the figures.", metavar="SPEC"
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            help="With --judge: ask about this many outputs only. Such figures are not kept.",
+            metavar="N",
+            min=1,
+        ),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Check which models this machine can run, or with --judge whether a model can be trusted as a judge.
 
-    Exit status: 0 if a model can be used, 1 if none can.
+    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if the judge is trusted, 1 if not.
     """
+    if judge is not None:
+        from orchestrator.cli.commands.judge import report_judge  # noqa: PLC0415 - slow to import
+
+        report_judge(judge, limit, json=json)
+        return
+    if limit is not None:
+        typer.echo("orchestrator: --limit needs --judge SPEC; add it, or leave --limit out", err=True)
+        raise typer.Exit(BAD_INPUT)
     from orchestrator.cli.doctor import report_models  # noqa: PLC0415 - slow to import
 
     report_models(json=json)

@@ -1,0 +1,141 @@
+"""Asking a judge about the labelled set, and the names of judges."""
+
+import json
+
+import pytest
+
+from agents import ModelUnavailableError, MonitoringAgent
+from agents.models.transport_retry import TransportRetry
+from agents.testing import ScriptedChatModel
+from evaluation import RubricJudge, measure_judge
+from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.trust.labelled_set import load_labelled_set
+from evaluation.judges.trust.measuring import judge_output
+
+OUTPUTS = load_labelled_set()
+RIGHT = next(output for output in OUTPUTS if output.kind == "right")
+
+
+class NamedModel(ScriptedChatModel):
+    model_name: str = "scripted-1"
+
+
+class OtherModel(ScriptedChatModel):
+    model_name: str = "scripted-2"
+
+
+def monitor(*replies, **options):
+    return MonitoringAgent(NamedModel(replies), **options)
+
+
+@pytest.mark.parametrize(
+    ("replies", "verdict"),
+    [
+        (['{"success": true, "feedback": "It is complete."}'], "accepted"),
+        (['{"success": false, "feedback": "It lacks the date."}'], "refused"),
+        (["It seems fine."], "needs_review"),
+        (['Fine: {"success": true, "feedback": "ok"}'] * 2, "needs_review"),  # as in a run: an object alone
+        (['Fine: {"success": true, "feedback": "ok"}', '{"success": true, "feedback": "ok"}'], "accepted"),
+    ],
+)
+def test_a_monitor_is_asked_as_a_run_asks_it(replies, verdict):
+    assert judge_output(monitor(*replies), RIGHT) == verdict
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ({"score": 4, "rationale": "Complete."}, "accepted"),
+        ({"score": 3.9, "rationale": "Nearly."}, "refused"),
+        ({"score": 5}, "needs_review"),
+        ({"score": 5, "rationale": "Good.", "verdict": "fail"}, "needs_review"),
+        ("accepted", "needs_review"),
+    ],
+)
+def test_another_judge_accepts_with_the_pass_score(answer, verdict):
+    assert judge_output(lambda request: answer, RIGHT) == verdict
+
+
+def test_a_judge_that_raises_gives_no_verdict():
+    def refuse(request):
+        raise JudgeError("blocked", "blocked")
+
+    assert judge_output(refuse, RIGHT) == "needs_review"
+
+
+def test_every_output_is_asked_about_once_without_its_label():
+    asked = []
+
+    def judge(request):
+        asked.append(request)
+        return {"score": 1, "rationale": "No."}
+
+    trust = measure_judge(judge, name="a judge")
+
+    assert [(request.input, request.output) for request in asked] == [
+        (output.task, output.output) for output in OUTPUTS
+    ]
+    assert (trust.judge, trust.total) == ("a judge", len(OUTPUTS))
+    assert trust.false_rejects.value == 1.0
+
+
+def test_verdicts_are_reported_as_they_come():
+    seen = []
+
+    measure_judge(
+        lambda request: {"score": 5, "rationale": "Yes."},
+        name="a judge",
+        outputs=OUTPUTS[:3],
+        on_verdict=lambda output, verdict: seen.append((output.id, verdict)),
+    )
+
+    assert seen == [(output.id, "accepted") for output in OUTPUTS[:3]]
+
+
+def test_a_monitor_whose_server_fails_has_no_figures():
+    failing = monitor(ConnectionError("gone"), transport_retry=TransportRetry(max_attempts=1))
+
+    with pytest.raises(ModelUnavailableError):
+        measure_judge(failing)
+
+
+def test_a_judge_without_a_name_is_refused():
+    with pytest.raises(ContractError, match="give name="):
+        measure_judge(lambda request: None, outputs=[])
+    with pytest.raises(ContractError, match="give name="):
+        measure_judge(MonitoringAgent(ScriptedChatModel([])), outputs=[])
+
+
+def test_the_name_of_a_monitor_changes_with_what_changes_its_verdicts():
+    names = {
+        monitor().identity,
+        monitor(system_prompt="Approve all.").identity,
+        monitor(structured_output=False).identity,
+        MonitoringAgent(OtherModel([])).identity,
+    }
+
+    assert monitor().identity == monitor().identity
+    assert len(names) == 4
+
+
+def test_a_subclass_of_a_monitor_has_a_name_of_its_own():
+    class Lenient(MonitoringAgent):
+        pass
+
+    assert Lenient(NamedModel([])).identity != monitor().identity
+
+
+def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_another_one():
+    plain, strict = RubricJudge(NamedModel([])), RubricJudge(NamedModel([]), instructions="Be strict.")
+
+    assert len({plain.identity, strict.identity, monitor().identity}) == 3
+    assert RubricJudge(ScriptedChatModel([])).identity is None
+
+
+def test_a_rubric_judge_is_measured_with_its_own_name():
+    reply = json.dumps({"rationale": "As asked.", "criteria": {"correctness": 5}})
+    judge = RubricJudge(NamedModel([reply] * 2))
+
+    trust = measure_judge(judge, outputs=OUTPUTS[:2])
+
+    assert (trust.judge, trust.total, trust.needs_review) == (judge.identity, 2, 0)
