@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from benchmarks.effect.__main__ import read_arguments
 from benchmarks.effect.arms import ARMS
 from benchmarks.effect.arms.base import Trial
+from benchmarks.effect.prompts import Prompt
 from tests.benchmarks.effect.scripted import PROMPTS, is_right, model
 
 YES = '{"success": true, "feedback": "good"}'
@@ -52,6 +54,18 @@ def test_an_arm_claims_and_asks_as_often_as_its_retries_allow(arm, replies, outp
         pytest.importorskip(ARMS[arm].module)
 
     assert answer(arm, *replies) == (output, claimed, len(replies))
+
+
+@pytest.mark.parametrize("arm", ["official-contract", "official-contract-planned"])
+def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
+    prompt = Prompt(1, "Write a word without a comma.", (("punctuation:no_comma", {}),))
+    plan = [json.dumps({"plan": [prompt.text]})] if arm.endswith("planned") else []
+    llm = model(*plan, "a, b", "a b")
+
+    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+
+    assert (given.output, given.claimed, given.checks) == ("a b", True, 1)
+    assert 'not use ","' in llm.prompts[-1][-1].text
 
 
 def test_arms_are_chosen_by_name():

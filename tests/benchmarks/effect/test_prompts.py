@@ -1,0 +1,70 @@
+"""The splits of the prompts, and the official checkers as their judge."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.effect.prompts import Prompt, is_right, read_prompts
+from tests.evaluation.checks.ifeval import find_official
+
+TOKENIZED = ("length_constraints:number_sentences", {"relation": "at least", "num_sentences": 2})
+RANDOM_LETTER = (
+    "keywords:letter_frequency",
+    {"letter": "#", "let_relation": "at least", "let_frequency": 2},
+)
+NO_COMMA = ("punctuation:no_comma", {})
+
+
+def write_prompts(path, *instructions):
+    lines = [
+        {"key": key, "prompt": f"Prompt {key}.", "instruction_id_list": [name], "kwargs": [arguments]}
+        for key, (name, arguments) in enumerate(instructions)
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_prompts(tmp_path / "prompts.jsonl", *[NO_COMMA] * 300)
+
+
+def test_the_splits_have_no_prompt_in_common(path):
+    tuning = {prompt.key for prompt in read_prompts(path, "tuning", 300).chosen}
+    held_out = {prompt.key for prompt in read_prompts(path, "held-out", 300).chosen}
+
+    assert (tuning, held_out) == ({*range(200)}, {*range(200, 300)})
+
+
+def test_the_tuning_split_does_not_read_the_other(path):
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[:200], "not for you\n"]), encoding="utf-8")
+
+    assert len(read_prompts(path, "tuning", 300).chosen) == 200
+
+
+def test_prompts_that_cannot_be_checked_are_left_out_and_counted(tmp_path):
+    path = write_prompts(tmp_path / "prompts.jsonl", TOKENIZED, NO_COMMA, RANDOM_LETTER, NO_COMMA, NO_COMMA)
+
+    prompts = read_prompts(path, "tuning", 2)
+
+    assert [prompt.key for prompt in prompts.chosen] == [1, 3]
+    assert prompts.left_out == 2
+
+
+def test_other_prompts_have_another_digest(tmp_path):
+    first = write_prompts(tmp_path / "first.jsonl", NO_COMMA)
+    second = write_prompts(tmp_path / "second.jsonl", NO_COMMA, NO_COMMA)
+
+    assert read_prompts(first, "tuning", 1).digest != read_prompts(second, "tuning", 1).digest
+
+
+def test_an_output_is_right_if_it_fulfils_every_instruction():
+    find_official()
+    prompt = Prompt(1, "Two sentences.", (NO_COMMA, ("detectable_format:title", {})))
+
+    assert is_right(prompt, "<<Title>> without the mark")
+    assert not is_right(prompt, "<<Title>>, with the mark")
+    assert not is_right(prompt, "")
