@@ -15,6 +15,7 @@ from evaluation import EvaluationContract
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import draw_mermaid, draw_png
+from orchestrator.judging.basis import Requirement
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation
 from orchestrator.judging.output import read_output_rules
@@ -32,6 +33,7 @@ from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.protocols import Supervisor
+from orchestrator.task_contracts.writers import ContractWriter
 
 
 class LangGraphOrchestrator(StoredRuns):
@@ -51,7 +53,12 @@ class LangGraphOrchestrator(StoredRuns):
         max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
         contract: Contract of every step, or a function of a step's text and index that returns it.
             Default: the contracts that the planner declared. Without any, the monitor alone judges whether
-            the objective is met.
+            the objective is met. "from_task" derives checks: of the final output from the task, and of
+            each step from its text; the monitor judges the objective besides. A ``TaskCase`` states the
+            contract of the final output of its task.
+        contract_writer: Derives the checks for "from_task". Default: rules, without a model.
+        require: "checked" or "judged": a run whose output rests on less fails with the kind "unverified".
+            A person's approval satisfies both. Default: any success is accepted.
         judge: Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``,
             or a function, which may be asynchronous.
         evaluation: What the evaluation of each step uses besides: a baseline, an embedder, prices, functions.
@@ -90,6 +97,8 @@ class LangGraphOrchestrator(StoredRuns):
         step_timeout: float | None = None,
         max_plan_steps: int = 1000,
         contract: ContractSource = None,
+        contract_writer: ContractWriter | None = None,
+        require: Requirement | None = None,
         judge: AnyJudge | JudgeFunction | None = None,
         evaluation: EvaluationOptions | None = None,
         supervision: SupervisionMode | ModeFunction = "none",
@@ -116,13 +125,15 @@ class LangGraphOrchestrator(StoredRuns):
             supervision=supervision,
             supervision_policy=SupervisionPolicy() if supervision_policy is None else supervision_policy,
             max_parallel_steps=max_parallel_steps,
+            require=require,
             synthesis=synthesis,
             # Only a checkpointer keeps the question while a person thinks about it.
             human=checkpointer is not None,
             clock=clock,
         )
         options = EvaluationOptions() if evaluation is None else evaluation
-        agents = Agents(planner, executor, monitor, compressor, read_judge(judge), supervisor, options)
+        judging = read_judge(judge)
+        agents = Agents(planner, executor, monitor, compressor, judging, supervisor, options, contract_writer)
         output = read_output_rules(output_contract, output_type, synthesis=synthesis)
         self.graph = compile_graph(agents, contract, self.settings, checkpointer, output)
         launcher = Launcher(self.graph, self.settings)

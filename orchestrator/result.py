@@ -11,7 +11,7 @@ from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
 from orchestrator.state.current_step import list_accepted
 from orchestrator.state.graph_state import Failure, OrchestratorState
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Basis, StepRecord
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -59,6 +59,14 @@ class Result(Generic[T_co]):
         text = self.state["output"] or ""
         output: object = text if self.output_type is None else parse_output(self.output_type, text)
         return cast("T_co", output)
+
+    @property
+    def basis(self) -> Basis | None:
+        """What the success rests on: "checked", "judged", "approved" or "unverified"; None without a success.
+
+        A run that failed because its basis was not enough has it, too.
+        """
+        return self.state["basis"]
 
     @property
     def steps(self) -> list[StepRecord]:

@@ -13,6 +13,7 @@ from pydantic import Field, InstanceOf, SkipValidation
 from evaluation import ContractError
 from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
 from orchestrator.errors import ConfigurationError
+from orchestrator.judging.basis import Requirement
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.agent_methods import can_correct, can_synthesize, choose_compression, choose_method
 from orchestrator.runtime.budget import Budget
@@ -42,6 +43,8 @@ class Settings(SettingsModel):
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         synthesis: Whether the executor writes one answer from the results of several steps; None for True if
             it has a method ``synthesize``.
+        require: What a success has to rest on: "checked", or "judged", which "checked" satisfies, too. A run
+            whose output rests on less fails. A person's approval satisfies both; None accepts any success.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
         clock: Returns the time, for time stamps and for deadlines of answers.
 
@@ -65,6 +68,9 @@ class Settings(SettingsModel):
     ] = Field(default_factory=SupervisionPolicy)
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
+    require: Annotated[
+        Requirement | None, Field(description="'checked', 'judged', or None for no requirement")
+    ] = None
     human: Flag = False
     clock: Annotated[
         Callable[[], datetime], Field(description="a function that returns the time, such as datetime.now")

@@ -77,6 +77,8 @@ class Rubric(InputModel):
 
 
 class JudgePolicy(InputModel):
-    """The consequence if a judge is needed and gives no usable answer."""
+    """When a judge is asked, and the consequence if it gives no usable answer."""
 
+    when: Literal["always", "if_checks_pass"] = "always"
+    """Whether the criteria and the rubric are scored also if a deterministic check fails the run anyway."""
     on_failure: Literal["needs_review", "failed"] = "needs_review"

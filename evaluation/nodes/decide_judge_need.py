@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.inputs.rubric import JudgePolicy
 from evaluation.judges.call import choose_judge
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
@@ -19,7 +20,7 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
     if has_ended_in_error(state):
         return _decision(needed=False, reason="the run ended in an error")
     request = _find_request(state)
-    if request is not None:
+    if request is not None and not _is_spared(state):
         return _decision(needed=True, reason=request)
     # A run that fails anyway needs no judge, whose call costs time and money.
     question = None if has_critical_finding(state) else _find_open_question(state)
@@ -42,11 +43,23 @@ def _find_request(state: EvaluationState) -> str | None:
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
+def _is_spared(state: EvaluationState) -> bool:
+    """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
+    policy = JudgePolicy.model_validate(state["contract"].get("judge", {}))
+    return policy.when == "if_checks_pass" and (_fails_check(state) or has_critical_finding(state))
+
+
+def _fails_check(state: EvaluationState) -> bool:
+    outcomes = metric_outcomes(state)
+    return any(outcome["passed"] is False and outcome["severity"] == "critical" for outcome in outcomes)
+
+
 def _find_open_question(state: EvaluationState) -> str | None:
     """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
-    outcomes = list(metric_outcomes(state))
-    if any(outcome["passed"] is False and outcome["severity"] == "critical" for outcome in outcomes):
+    if _fails_check(state):
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
-    return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)
+    return next(
+        (outcome["reason"] for outcome in metric_outcomes(state) if outcome["kind"] == "inconclusive"), None
+    )

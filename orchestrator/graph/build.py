@@ -24,7 +24,7 @@ from orchestrator.graph.step import (
     build_runnable,
     build_step_graph,
 )
-from orchestrator.judging.contracts import Contracts, ContractSource, read_contracts
+from orchestrator.judging.contracts import Contracts, ContractSource, Synthesis, read_contracts
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
@@ -49,6 +49,8 @@ from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState,
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
+from orchestrator.task_contracts.source import read_task_contracts
+from orchestrator.task_contracts.writers import ContractWriter
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 
@@ -57,7 +59,8 @@ Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, O
 class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
 
-    ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge.
+    ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``writer``
+    derives contracts from the task; None for the rules.
     """
 
     planner: Planner
@@ -67,6 +70,7 @@ class Agents:
     judge: AnyJudge | None
     supervisor: object
     evaluation: EvaluationOptions
+    writer: ContractWriter | None = None
 
 
 def compile_graph(
@@ -91,8 +95,14 @@ def compile_graph(
     )
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
-    steps = _build_steps(agents, read_contracts(contract, output), phases, modes, settings)
-    _add_nodes(graph, agents, steps, modes, settings)
+    derived = read_task_contracts(contract, agents.writer)
+    contracts = replace(
+        read_contracts(contract, output),
+        synthesis=_choose_synthesis(agents.executor, output, settings, derived is not None),
+    )
+    steps = _build_steps(agents, contracts, phases, modes, settings)
+    planner = planner_node(bind_method(agents.planner, "generate_plan"), modes, settings, derived)
+    _add_nodes(graph, planner, steps, settings)
     compiled = graph.compile(checkpointer=_check_saver(checkpointer), name="plan_execute_monitor")
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
 
@@ -105,15 +115,25 @@ def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpoin
     return None if checkpointer is None else with_async_methods(checkpointer)
 
 
-def _add_nodes(graph: Builder, agents: Agents, steps: _Steps, modes: Modes, settings: Settings) -> None:
+def _choose_synthesis(
+    executor: Executor, output: OutputRules, settings: Settings, is_derived: bool
+) -> Synthesis:
+    """Decides when the results of several steps become one answer, which alone meets rules for the output."""
+    if settings.synthesis is not None:
+        return "always" if settings.synthesis else "never"
+    if can_synthesize(executor) or not output.is_empty:
+        return "always"
+    return "if_derived" if is_derived else "never"
+
+
+def _add_nodes(graph: Builder, planner: Node, steps: _Steps, settings: Settings) -> None:
     """Adds the nodes of a run and the edges between them."""
     step = steps.step
 
     def wrap(node: Node) -> Node:
-        return without_unchanged(with_conclusion(node, steps.output, writes_answer=step.answered))
+        return without_unchanged(with_conclusion(node, steps.contracts, settings))
 
     replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
-    planner = planner_node(bind_method(agents.planner, "generate_plan"), modes, settings)
     step_graph = build_step_graph(step, settings)
     graph.add_node("planner_node", build_runnable(without_unchanged(planner)))
     add_step(graph, step, replan, wrap)
@@ -121,7 +141,7 @@ def _add_nodes(graph: Builder, agents: Agents, steps: _Steps, modes: Modes, sett
     graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
     if steps.answer is not None:
         answer_graph = build_step_graph(steps.answer, settings.for_answer)
-        answer = without_unchanged(synthesis_node(answer_graph, steps.output, settings))
+        answer = without_unchanged(synthesis_node(answer_graph, steps.contracts, settings))
         graph.add_node(SYNTHESIS, build_runnable(answer, answer_graph))
         graph.add_edge(SYNTHESIS, END)
 
@@ -140,11 +160,11 @@ def _add_nodes(graph: Builder, agents: Agents, steps: _Steps, modes: Modes, sett
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The nodes of a step, and of the final answer (None if no answer is written), with its rules."""
+    """The nodes of a step, and of the final answer (None if none is ever written), with the contracts."""
 
     step: StepNodes
     answer: StepNodes | None
-    output: OutputRules
+    contracts: Contracts
 
 
 def _build_steps(
@@ -156,19 +176,17 @@ def _build_steps(
         settings.retry_policy.judge_attempts,
         agents.evaluation,
         read_tool_effects(agents.executor),
+        agents.monitor if agents.judge is None else agents.judge,
     )
-    output = contracts.output
-    is_wanted = can_synthesize(agents.executor) or not output.is_empty
-    is_written = is_wanted if settings.synthesis is None else settings.synthesis
     methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor))
     step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
-    if not is_written:
-        return _Steps(step, None, output)
+    if contracts.synthesis == "never":
+        return _Steps(step, None, contracts)
     writer = ExecutorMethods(bind_synthesis(agents.executor), None)
-    rules = Contracts(None, output, is_answer=True)
+    rules = Contracts(None, contracts.output, is_answer=True)
     plain = Modes("none", human=settings.can_ask_human, model=False)
     answer = _build_step(agents, writer, evaluator, rules, phases, plain, settings.for_answer)
-    return _Steps(replace(step, answered=True), answer, output)
+    return _Steps(replace(step, answered=True), answer, contracts)
 
 
 def _build_step(  # noqa: PLR0917

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, TaskCase
+from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.output import OutputRules, merge_contracts
 from orchestrator.judging.report import mapping
 from orchestrator.state.current_step import current_step, read_planned_contract
+from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, read_derived
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json
 
 ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
-ContractSource: TypeAlias = EvaluationContract | ContractFunction | None
+ContractSource: TypeAlias = EvaluationContract | ContractFunction | Literal["from_task"] | TaskCase | None
 PlainContract: TypeAlias = Mapping[str, Json]
+Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
 OBJECTIVE: Final = "objective"
+PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
+"""Criteria that add nothing to the objective."""
 OBJECTIVE_ONLY: Final[PlainContract] = {
     "subjective_criteria": [OBJECTIVE],
     "audit": {"credentials": "info"},
@@ -40,11 +45,14 @@ class Contracts:
             or None to leave it to the planner.
         output: The rules for the final output, which the only step of a plan has to meet, too.
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
+        synthesis: When the results of several steps become one answer: always, never, or only if a contract
+            of the final output was derived from the task.
     """
 
     source: ContractFunction | PlainContract | None
     output: OutputRules = _NO_RULES
     is_answer: bool = False
+    synthesis: Synthesis = "never"
 
     def of(self, state: OrchestratorState) -> PlainContract:
         """Return the contract of the current step as plain JSON.
@@ -56,8 +64,13 @@ class Contracts:
         source = self.source
         contract = _call_source(source, *reversed(current_step(state))) if callable(source) else source
         contract = read_planned_contract(state) if contract is None else contract
-        if self.output.contract is not None and self._is_output(state):
+        is_output = self._is_output(state)
+        if self.output.contract is not None and is_output:
             contract = merge_contracts(contract or {}, self.output.contract)
+        derived = read_derived(state, is_output=is_output)
+        if derived is not None and derived["contract"]:
+            added = derived["contract"]
+            return _add_objective(added) if contract is None else merge_contracts(contract, added)
         return OBJECTIVE_ONLY if contract is None else contract
 
     def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
@@ -70,9 +83,27 @@ class Contracts:
         """Return the JSON Schema of the current step's output, if it is the final output and has a type."""
         return self.output.schema if self._is_output(state) else None
 
+    def find_unchecked(self, state: OrchestratorState, contract: PlainContract) -> list[str]:
+        """Return the requirements on the current output that no check covers, in words.
+
+        They are the phrases of the task that became no check, and the criteria that only a judge can score.
+        """
+        derived = read_derived(state, is_output=self._is_output(state))
+        phrases = [] if derived is None else derived["unchecked"]
+        return [*phrases, *_list_criteria(contract)]
+
+    def writes_answer(self, state: OrchestratorState) -> bool:
+        """Return whether the results of several steps become one answer."""
+        return self.synthesis == "always" or (self.synthesis == "if_derived" and has_derived_output(state))
+
+    def has_output_rules(self, state: OrchestratorState) -> bool:
+        """Return whether the final output has to meet more than the objective."""
+        return not self.output.is_empty or has_derived_output(state)
+
     def _is_output(self, state: OrchestratorState) -> bool:
-        is_only_step = state["underway"]["branch"] is None and len(state["plan"]) == 1
-        return self.is_answer or is_only_step
+        if self.is_answer or is_only_step(state):
+            return True
+        return is_last_step(state) and not self.writes_answer(state)
 
 
 def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:
@@ -80,6 +111,21 @@ def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict
     audit = mapping(contract.get("audit"))
     own = cast("list[Json]", audit.get("rules", []))
     return {**contract, "audit": {**audit, "rules": [*own, *rules]}}
+
+
+def _add_objective(contract: PlainContract) -> PlainContract:
+    """Return the contract with the objective as a criterion, unless it has criteria of its own."""
+    if contract.get("rubric") or contract.get("subjective_criteria"):
+        return contract
+    # The judge is asked about what the checks leave open, and not about an output that they refuse.
+    return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **contract}
+
+
+def _list_criteria(contract: PlainContract) -> list[str]:
+    names = cast("list[str]", contract.get("subjective_criteria") or [])
+    rubric = mapping(contract.get("rubric")).get("criteria")
+    stated = [str(mapping(each).get("name", each)) for each in rubric] if isinstance(rubric, list) else []
+    return [name for name in (*names, *stated) if name not in PLAIN_CRITERIA]
 
 
 def read_contracts(source: object, output: OutputRules = _NO_RULES) -> Contracts:
@@ -93,11 +139,13 @@ def read_contracts(source: object, output: OutputRules = _NO_RULES) -> Contracts
         if problem := "; ".join(find_unclear_thresholds(source)):
             raise ConfigurationError(f"contract.{problem}")
         return Contracts(_plain_contract(source), output)
+    if source == FROM_TASK or isinstance(source, TaskCase):
+        return Contracts(None, output)
     if source is None or callable(source):
         return Contracts(cast("ContractFunction | None", source), output)
     raise ConfigurationError(
-        f"contract is {format_repr(source, 80)}; give an EvaluationContract, or a function of a step "
-        "and its index that returns one"
+        f"contract is {format_repr(source, 80)}; give an EvaluationContract, a function of a step and its "
+        "index that returns one, 'from_task', or a TaskCase"
     )
 
 

@@ -12,13 +12,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from agents.monitoring import require_clean_approvals
-from evaluation import JudgeError, JudgeRequest, build_evaluation_graph
+from evaluation import JudgeError, JudgeRequest, JudgeTrust, build_evaluation_graph, find_trust
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.call import aask_judge
 from evaluation.plugins import AnyJudge
 from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import build_agent_run
-from orchestrator.judging.contracts import OBJECTIVE, PlainContract
+from orchestrator.judging.contracts import PLAIN_CRITERIA, PlainContract
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.own_checks import add_own_checks
 from orchestrator.judging.report import Report, alerts_of
@@ -39,9 +39,6 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
-
-_PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
-"""Criteria that add nothing to the objective."""
 
 _NO_OPTIONS: Final = EvaluationOptions()
 _NO_TOOLS: Final = ToolEffects()
@@ -82,6 +79,7 @@ class Evaluator:
         attempts: Most calls of the monitor while its answers cannot be read.
         options: What the evaluation uses besides the contract and the judge.
         tools: Which tools of the executor write and which only read.
+        agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         graph: The evaluation graph, as drawings and listings show it.
     """
 
@@ -90,6 +88,7 @@ class Evaluator:
     attempts: int
     options: EvaluationOptions = _NO_OPTIONS
     tools: ToolEffects = _NO_TOOLS
+    agent: object = None
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
 
@@ -103,6 +102,11 @@ class Evaluator:
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
         unstored = self.graph.copy({"checkpointer": False}).with_config(_NODES)
         object.__setattr__(self, "_unstored_graph", unstored)
+
+    def find_trust(self) -> JudgeTrust | None:
+        """Returns the figures of the judge; None if it was not measured, or has no identity."""
+        name: object = getattr(self.agent, "identity", None)
+        return find_trust(name) if isinstance(name, str) else None
 
     async def evaluate(
         self, state: OrchestratorState, record: StepRecord, contract: PlainContract, run: RunContext
@@ -219,7 +223,7 @@ class _Judging:
 
 def objective_of(step: str, request: JudgeRequest) -> str:
     """Return the text of the step with the further criteria of the contract."""
-    criteria = [each for each in request.rubric.criteria if each.name not in _PLAIN_CRITERIA]
+    criteria = [each for each in request.rubric.criteria if each.name not in PLAIN_CRITERIA]
     lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
     parts = (
         step,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from evaluation.results.alerts import Alert
@@ -17,12 +17,13 @@ def alerts_of(report: Report) -> Sequence[Alert]:
     return cast("Sequence[Alert]", report.get("alerts", ()))
 
 
-def outcomes_of(report: Report) -> list[MetricOutcome]:
-    """Return the outcomes of all metric groups."""
-    groups = mapping(report.get("metrics")).values()
+def outcomes_of(report: Report, names: Collection[str] | None = None) -> list[MetricOutcome]:
+    """Return the outcomes of the metric groups with these names; of all groups by default."""
+    groups = mapping(report.get("metrics"))
     return [
         outcome
-        for group in groups
+        for name, group in groups.items()
+        if names is None or name in names
         for outcome in cast("Sequence[MetricOutcome]", mapping(group).get("checks", ()))
     ]
 

@@ -188,6 +188,7 @@ def _build_record(
         replan=state["retries"]["replans"],
         started_at=started_at,
         error=error,
+        basis="unverified",
     )
 
 

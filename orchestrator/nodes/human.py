@@ -7,6 +7,7 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from orchestrator.judging.basis import Evidence, describe_basis, find_basis
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import accept, fail, retry
 from orchestrator.runtime.context import RunContext
@@ -14,7 +15,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.records import HumanAnswer, Question, StepRecord
-from orchestrator.supervision.human import read_answer, with_answer
+from orchestrator.supervision.human import DEADLINE, read_answer, with_answer
 
 
 async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node
@@ -42,8 +43,16 @@ def answer_node(settings: Settings) -> Node:
 
 def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
     if answer["answer"] == "approve":
-        return accept(state, record)
+        return accept(state, _add_approval(record, answer))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":
         return retry(state, refused, semantic=False)
     return fail(state, refused, "denied", f"denied by {answer['answered_by']}: {answer['text']}")
+
+
+def _add_approval(record: StepRecord, answer: HumanAnswer) -> StepRecord:
+    # A deadline that approves is nobody's approval.
+    if answer["answered_by"] == DEADLINE:
+        return record
+    evidence = Evidence(person=answer["answered_by"])
+    return {**record, "basis": find_basis(evidence), "basis_reason": describe_basis(evidence)}

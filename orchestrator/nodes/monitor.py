@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from langgraph.runtime import Runtime
 
 from orchestrator.errors import ContractFunctionError
+from orchestrator.judging.basis import Evidence, describe_basis, find_basis, read_evidence
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
@@ -44,7 +46,9 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             if state["status"] == "failed":
                 return {}
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
-        record = _add_report(record, evaluated)
+        unchecked = contracts.find_unchecked(state, contract)
+        evidence = read_evidence(evaluated.report, contract, unchecked)
+        record = _add_basis(_add_report(record, evaluated), evidence, evaluator)
         if settings.retry_policy.reveal == "task":
             shown = f"{state['task']}\n{build_instruction(state)}"
             record = _limit_feedback(record, evaluated, read_expectations(contract, shown))
@@ -99,6 +103,13 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
         "report": dict(evaluated.report),
         "warnings": [] if evaluated.report["status"] == "passed" else warnings_of(evaluated.report),
     }
+
+
+def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluator) -> StepRecord:
+    # The figures of a judge are read only if its word decides.
+    if evidence.judge and not evidence.is_checked:
+        evidence = replace(evidence, trust=evaluator.find_trust())
+    return {**record, "basis": find_basis(evidence), "basis_reason": describe_basis(evidence)}
 
 
 def _limit_feedback(record: StepRecord, evaluated: Evaluated, expected: Expectations) -> StepRecord:

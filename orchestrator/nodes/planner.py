@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import cast
 
@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agents.errors import PlanError
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, read_steps
@@ -22,13 +22,26 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.settings import Settings, check_task
-from orchestrator.state.graph_state import OrchestratorState, Retries, StateUpdate, blank_state
+from orchestrator.state.derived import extend_derived
+from orchestrator.state.graph_state import (
+    DerivedContracts,
+    OrchestratorState,
+    Retries,
+    StateUpdate,
+    blank_state,
+)
 from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.modes import Modes
+from orchestrator.task_contracts.source import TaskContracts
 
 
-def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Settings) -> Node:
-    """Returns the node that asks the planner."""
+def planner_node(
+    generate_plan: AgentMethod[object],
+    modes: Modes,
+    settings: Settings,
+    contracts: TaskContracts | None = None,
+) -> Node:
+    """Returns the node that asks the planner, and derives the contracts of the task and of the steps."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
@@ -37,7 +50,7 @@ def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Set
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
         observer = CallObserver(runtime.stream_writer, run.thread_id, "planner")
         call = partial(call_agent, generate_plan, run=run, spent_before=before["usage"], observer=observer)
-        update = await _make_plan(call, before, modes, settings, run)
+        update = await _make_plan(call, before, modes, settings, run, contracts)
         for event in _build_events(run.thread_id, before, update):
             runtime.stream_writer(event)
         return update if is_replan else _replace_all(before, update)
@@ -45,12 +58,13 @@ def planner_node(generate_plan: AgentMethod[object], modes: Modes, settings: Set
     return node
 
 
-async def _make_plan(
+async def _make_plan(  # noqa: PLR0917
     call_planner: Callable[[str], Awaitable[Returned[object] | Raised]],
     state: OrchestratorState,
     modes: Modes,
     settings: Settings,
     run: RunContext,
+    contracts: TaskContracts | None,
 ) -> StateUpdate:
     request = build_replan_request(state) if _is_replan(state) else state["task"]
     called = await call_planner(request)
@@ -64,12 +78,42 @@ async def _make_plan(
         return {**totals, **build_failure("plan_invalid", str(error), error=error)}
     except ConfigurationError as error:
         return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
-    update = _build_update({**state, **totals}, steps, step_modes)
-    return stop_if_over_budget({**totals, **update}, run)
+    derived = await _derive_contracts(contracts, {**state, **totals}, steps.texts, run)
+    if derived.get("status") == "failed":
+        return {**totals, **derived}
+    update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, step_modes)
+    return stop_if_over_budget({**totals, **derived, **update}, run)
 
 
 def _is_replan(state: OrchestratorState) -> bool:
     return state["underway"]["replan"] is not None
+
+
+async def _derive_contracts(
+    contracts: TaskContracts | None, state: OrchestratorState, steps: Sequence[str], run: RunContext
+) -> StateUpdate:
+    """Returns the totals, with the derived contracts in ``declared``, or the failure."""
+    if contracts is None:
+        return {"declared": extend_derived(state["declared"], [None] * len(steps))}
+    try:
+        derivation = await (
+            contracts.derive_steps(steps, run, state["usage"])
+            if _is_replan(state)
+            else contracts.derive_plan(state["task"], steps, run, state["usage"])
+        )
+    except ContractFunctionError as error:
+        return build_failure("contract_error", str(error), error=error)
+    totals: StateUpdate = {}
+    for spent in derivation.spent:
+        totals = with_totals({**state, **totals}, spent)
+    if (raised := derivation.error) is not None:
+        kind = raised.kind or "contract_error"
+        return {**totals, **build_failure(kind, raised.message, error=raised.error)}
+    if _is_replan(state):
+        return {**totals, "declared": extend_derived(state["declared"], derivation.steps)}
+    warnings = [f"task: {warning}" for warning in derivation.warnings]
+    derived = DerivedContracts(output=derivation.output, steps=list(derivation.steps))
+    return {**totals, "declared": {**state["declared"], "derived": derived}, "warnings": warnings}
 
 
 def _build_update(
@@ -78,7 +122,8 @@ def _build_update(
     if _is_replan(state):
         counters: Retries = {**state["retries"], "replans": state["retries"]["replans"] + 1}
         return {**build_replan_update(state, steps, modes), "retries": counters}
-    return {**build_plan_update(steps, modes, str(uuid.uuid4())), "status": "executing"}
+    update = build_plan_update(state["declared"], steps, modes, str(uuid.uuid4()))
+    return {**update, "status": "executing"}
 
 
 def _build_events(
@@ -88,7 +133,8 @@ def _build_events(
         return []
     plan, usage = tuple(update["plan"]), update["usage"]
     if not _is_replan(before):
-        return [Planned(thread_id=thread_id, plan=plan, usage=usage)]
+        derived = update["declared"].get("derived")
+        return [Planned(thread_id=thread_id, plan=plan, usage=usage, derived=derived)]
     replaced = tuple(update["replaced"])
     return [Replanned(thread_id=thread_id, plan=plan, replaced=replaced, usage=usage)]
 
@@ -97,5 +143,6 @@ def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     """Returns the update that replaces everything an earlier run left on the thread."""
     # Overwrite bypasses the reducers, which would add to the old values.
     names = ("context", "results", "synthesis", "warnings", "branches")
-    added = {name: Overwrite(cast("dict[str, object]", blank)[name]) for name in names}
+    new = cast("dict[str, object]", {**blank, **update})
+    added = {name: Overwrite(new[name]) for name in names}
     return cast("StateUpdate", {**blank, **update, **added})

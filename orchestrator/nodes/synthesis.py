@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 
-from orchestrator.judging.output import OutputRules
+from orchestrator.judging.basis import is_enough
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context
 from orchestrator.nodes.parallel import StepGraph, run_step_graph
 from orchestrator.planning.synthesis import begin_synthesis, conclude_steps, end_synthesis
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
+from orchestrator.state.current_step import list_accepted
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
+from orchestrator.state.records import StepRecord
 from orchestrator.state.reducers import merge_records
 
 
-def synthesis_node(step: StepGraph, output: OutputRules, settings: Settings) -> Node:
+def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that runs the graph of one step, whose executor writes the answer."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         end = await run_step_graph(step, begin_synthesis(state), run, runtime.stream_writer)
-        return _format_output(end_synthesis(state, end), output)
+        return _finish(end_synthesis(state, end), end["results"], contracts, settings)
 
     return node
 
 
-def with_conclusion(node: Node, output: OutputRules, *, writes_answer: bool) -> Node:
+def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
     """Wraps a node that may accept the last step, so that the run then has its output or goes on to it."""
 
     async def node_with_conclusion(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
@@ -34,13 +40,22 @@ def with_conclusion(node: Node, output: OutputRules, *, writes_answer: bool) -> 
             return update
         records = merge_records(state["results"], update.get("results", []))
         # A step that a re-plan made the only one was not executed as the whole output.
-        is_checked = output.is_empty or len(state["plan"]) == 1
-        end = conclude_steps(records, writes_answer=writes_answer, is_checked=is_checked)
-        return _format_output({**update, **end}, output)
+        is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
+        end = conclude_steps(records, writes_answer=contracts.writes_answer(state), is_checked=is_checked)
+        return _finish({**update, **end}, records, contracts, settings)
 
     return node_with_conclusion
 
 
-def _format_output(update: StateUpdate, rules: OutputRules) -> StateUpdate:
-    text = update.get("output")
-    return update if text is None else {**update, "output": rules.format_output(text)}
+def _finish(
+    update: StateUpdate, records: Sequence[StepRecord], contracts: Contracts, settings: Settings
+) -> StateUpdate:
+    """Returns the update with the output in its form, or the failure if its basis is not enough."""
+    text, basis = update.get("output"), update.get("basis")
+    if text is None or basis is None:
+        return update
+    if is_enough(basis, settings.require):
+        return {**update, "output": contracts.output.format_output(text)}
+    reason = list_accepted(records)[-1].get("basis_reason", basis)
+    message = f"the output is not accepted, because require is {settings.require!r}: {reason}"
+    return {**update, "output": None, **build_failure("unverified", message)}

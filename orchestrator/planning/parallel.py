@@ -8,10 +8,10 @@ from functools import reduce
 from orchestrator.planning.outline import build_outline
 from orchestrator.planning.plan import find_ready_steps
 from orchestrator.state.current_step import format_entry, list_accepted
+from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     BranchEnd,
-    Declared,
     JudgeCalls,
     OrchestratorState,
     Retries,
@@ -41,13 +41,13 @@ def _build_branch(state: OrchestratorState, step: int) -> OrchestratorState:
         **blank_state(state["task"], state["max_retries"]),
         "status": "executing",
         "plan": [state["plan"][step]],
-        "declared": Declared(
-            run_id=declared["run_id"],
-            needs=None,
-            contracts=None if declared["contracts"] is None else [declared["contracts"][step]],
-            modes=None if declared["modes"] is None else [declared["modes"][step]],
-            outline=build_outline(state, step),
-        ),
+        "declared": {
+            **select_derived(declared, [step]),
+            "contracts": None if declared["contracts"] is None else [declared["contracts"][step]],
+            "modes": None if declared["modes"] is None else [declared["modes"][step]],
+            "outline": build_outline(state, step),
+            "count": len(state["plan"]),
+        },
         "current_step_index": step,
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.

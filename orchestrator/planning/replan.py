@@ -15,12 +15,15 @@ T = TypeVar("T")
 
 
 def build_plan_update(
-    steps: PlannedSteps, modes: list[SupervisionMode | None] | None, run_id: str
+    declared: Declared, steps: PlannedSteps, modes: list[SupervisionMode | None] | None, run_id: str
 ) -> StateUpdate:
-    """Returns the fields of a first plan."""
+    """Returns the fields of a first plan; ``declared`` may have the contracts that were derived."""
     needs = None if steps.needs is None else [list(needed) for needed in steps.needs]
-    declared = Declared(run_id=run_id, needs=needs, contracts=_list_contracts(steps), modes=modes)
-    return {"plan": list(steps.texts), "declared": declared}
+    contracts = _list_contracts(steps)
+    return {
+        "plan": list(steps.texts),
+        "declared": {**declared, "run_id": run_id, "needs": needs, "contracts": contracts, "modes": modes},
+    }
 
 
 def build_replan_update(
@@ -29,7 +32,7 @@ def build_replan_update(
     """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
 
     Args:
-        state: The state before the re-plan.
+        state: The state before the re-plan, with the contracts that were derived for the new steps.
         steps: The new steps. Their needs are indices among themselves; each also needs all accepted steps.
         modes: The mode of each new step, None for the orchestrator's; None if no step has one of its own.
     """
@@ -38,12 +41,12 @@ def build_replan_update(
     return {
         # The old steps keep their indices, by which their records are stored.
         "plan": [*state["plan"], *steps.texts],
-        "declared": Declared(
-            run_id=declared["run_id"],
-            needs=_merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
-            contracts=_append(declared["contracts"], _list_contracts(steps), count, len(steps.texts)),
-            modes=_append(declared["modes"], modes, count, len(steps.texts)),
-        ),
+        "declared": {
+            **declared,
+            "needs": _merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
+            "contracts": _append(declared["contracts"], _list_contracts(steps), count, len(steps.texts)),
+            "modes": _append(declared["modes"], modes, count, len(steps.texts)),
+        },
         "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
         "current_step_index": count,
         "attempts": 0,

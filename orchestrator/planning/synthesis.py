@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.state.current_step import list_accepted
+from orchestrator.state.derived import select_derived
 from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
-    Declared,
     Failure,
     OrchestratorState,
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Basis, StepRecord
 
 _NAME: Final = "final answer"
 
@@ -30,7 +30,7 @@ def conclude_steps(records: Sequence[StepRecord], *, writes_answer: bool, is_che
     accepted = list_accepted(records)
     if writes_answer and (len(accepted) > 1 or not is_checked):
         return {"status": "executing"}
-    return {"status": "success", "output": accepted[-1]["result"]}
+    return {"status": "success", "output": accepted[-1]["result"], "basis": _read_basis(accepted)}
 
 
 def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
@@ -39,7 +39,7 @@ def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
         **blank_state(state["task"], state["max_retries"]),
         "status": "executing",
         "plan": [state["task"]],
-        "declared": Declared(run_id=state["declared"]["run_id"], needs=None, contracts=None, modes=None),
+        "declared": select_derived(state["declared"], []),
         "current_step_index": len(state["plan"]),
         "context": state["context"],
         "retries": state["retries"],
@@ -61,6 +61,7 @@ def end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpda
     return {
         "synthesis": end["results"],
         "output": accepted[-1]["result"] if end["status"] == "success" else None,
+        "basis": _read_basis(accepted) if end["status"] == "success" else None,
         "warnings": [f"{_NAME}: {text.removeprefix(step)}" for text in end["warnings"]],
         "retries": end["retries"],
         "judge_calls": end["judge_calls"],
@@ -69,6 +70,11 @@ def end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpda
         "status": end["status"],
         "failure": None if failure is None else _rename_step(failure, step),
     }
+
+
+def _read_basis(accepted: Sequence[StepRecord]) -> Basis:
+    """Returns the basis of the run: the one of its output."""
+    return accepted[-1].get("basis", "unverified")
 
 
 def _rename_step(failure: Failure, step: str) -> Failure:

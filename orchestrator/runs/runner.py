@@ -160,7 +160,7 @@ class Runner:
             elif question is not None:
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)
-        return RunFinished(thread_id=thread_id, status=state["status"], state=state)
+        return RunFinished(thread_id=thread_id, status=state["status"], state=state, basis=state["basis"])
 
     async def _read_chunks(
         self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: Modes

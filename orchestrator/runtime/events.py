@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from orchestrator.state.graph_state import OrchestratorState, RunStatus
-from orchestrator.state.records import Question, StepRecord, ToolCallRecord, VerdictRecord
+from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
+from orchestrator.state.records import Basis, Question, StepRecord, ToolCallRecord, VerdictRecord
 from orchestrator.state.usage import Usage
 
 _log: Final = logging.getLogger(__name__)
@@ -39,10 +39,17 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned(Event):
-    """The planner returned a plan."""
+    """The planner returned a plan.
+
+    Attributes:
+        plan: The texts of the steps.
+        usage: Usage of the planner, and of the writer of contracts.
+        derived: The contracts that were derived from the task and from the steps; None if none were.
+    """
 
     plan: tuple[str, ...]
     usage: Usage
+    derived: DerivedContracts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +148,17 @@ class RunPaused(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished(Event):
-    """A run ended; ``state`` is the return value of ``run``."""
+    """A run ended; ``state`` is the return value of ``run``.
+
+    Attributes:
+        status: "success" or "failed".
+        state: The final state.
+        basis: What the success rests on, as in the state.
+    """
 
     status: RunStatus
     state: OrchestratorState
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

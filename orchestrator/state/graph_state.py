@@ -8,7 +8,15 @@ from typing import Annotated, Final, Literal, NotRequired, get_args
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import Commitment, Json, Question, StepRecord, SupervisionMode
+from orchestrator.state.records import (
+    Basis,
+    Commitment,
+    DerivedContract,
+    Json,
+    Question,
+    StepRecord,
+    SupervisionMode,
+)
 from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
 from orchestrator.state.usage import NO_USAGE, Usage
 
@@ -33,6 +41,7 @@ FailureKind = Literal[
     "timeout",
     "recursion_limit",
     "cancelled",
+    "unverified",
 ]
 
 
@@ -63,12 +72,20 @@ class Failure(TypedDict):
     error_type: str | None
 
 
+class DerivedContracts(TypedDict):
+    """The contracts that were derived from the task and from the text of each step; None if there is none."""
+
+    output: DerivedContract | None
+    steps: list[DerivedContract | None]
+
+
 class Declared(TypedDict):
     """The declarations that come with a plan. They are stored once for each plan.
 
     ``run_id`` distinguishes the runs on a thread. For each step: the steps it needs (None: the step before),
     the planner's contract, and the supervision mode (None: the orchestrator's). ``outline`` describes the
-    whole plan in the state of a branch, whose own plan holds one step.
+    whole plan in the state of a branch, whose own plan holds one step; ``count`` is the number of its steps.
+    ``derived`` has the contracts that were derived from the task.
     """
 
     run_id: str
@@ -76,6 +93,8 @@ class Declared(TypedDict):
     contracts: list[dict[str, Json] | None] | None
     modes: list[SupervisionMode | None] | None
     outline: NotRequired[str]
+    count: NotRequired[int]
+    derived: NotRequired[DerivedContracts]
 
 
 class Underway(TypedDict):
@@ -125,6 +144,9 @@ class OrchestratorState(TypedDict):
     ``output`` is the answer of a run that succeeded: the result of its only step, or what the executor wrote
     from the results of several. ``synthesis`` has a record for each attempt to write it, with the index
     ``len(plan)``; these are no steps, so that ``results`` and ``current_step_index`` do not count them.
+
+    ``basis`` is what the success of the run rests on: the basis of its output. None before the end, and after
+    a failure of any kind but "unverified".
     """
 
     task: str
@@ -140,6 +162,7 @@ class OrchestratorState(TypedDict):
         list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)
     ]
     output: str | None
+    basis: Basis | None
     attempts: int
     max_retries: int
     retries: Retries
@@ -177,6 +200,7 @@ class StateUpdate(TypedDict, total=False):
     results: list[StepRecord]
     synthesis: list[StepRecord]
     output: str | None
+    basis: Basis | None
     attempts: int
     max_retries: int
     retries: Retries
@@ -205,6 +229,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
         results=[],
         synthesis=[],
         output=None,
+        basis=None,
         attempts=0,
         max_retries=max_retries,
         retries=Retries(transport=0, semantic=0, replans=0),

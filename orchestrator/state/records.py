@@ -26,6 +26,22 @@ VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
 AnswerWord = Literal["approve", "correct", "deny"]
 
 
+Basis = Literal["checked", "judged", "approved", "unverified"]
+"""What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
+
+
+class DerivedContract(TypedDict):
+    """The contract of an output that was derived from a text when the run was planned.
+
+    ``contract`` has the fields of an EvaluationContract. ``unchecked`` quotes requirements of the text that
+    no check covers, and ``warnings`` says which ones were left out because they contradict each other.
+    """
+
+    contract: dict[str, Json]
+    unchecked: list[str]
+    warnings: list[str]
+
+
 class Commitment(TypedDict):
     """The executor's statement before an execution: what it is going to do.
 
@@ -128,6 +144,7 @@ class StepRecord(TypedDict):
     ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
+    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words.
     """
 
     step_index: int
@@ -137,6 +154,8 @@ class StepRecord(TypedDict):
     status: RecordStatus
     verdict: VerdictRecord | None
     feedback: NotRequired[str]
+    basis: NotRequired[Basis]
+    basis_reason: NotRequired[str]
     report: dict[str, Json] | None
     warnings: list[str]
     supervision: SupervisionRecord | None

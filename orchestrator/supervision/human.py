@@ -18,6 +18,8 @@ from orchestrator.state.records import (
 from orchestrator.supervision.limits import SupervisionPolicy
 
 ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
+DEADLINE: Final = "deadline"
+"""``answered_by`` of an answer that a deadline gave."""
 _WORDS: Final[Mapping[str, str]] = {
     "commitment_unreadable": "the executor's commitment could not be read",
     "commitment_not_met": "the executor did not say that its output is what it had committed to",
@@ -112,7 +114,7 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     # The deadline comes first, so that every late answer counts the same, readable or not.
     if is_overdue(question, now):
         text = f"no answer came before {question['deadline']}"
-        return _build_answer(question["on_deadline"], text, "deadline", now)
+        return _build_answer(question["on_deadline"], text, DEADLINE, now)
     word, text, person, question_id = _read_fields(raw)
     if question_id not in ("", question["id"]):
         answered, waiting = format_repr(question_id, 80), question["id"]

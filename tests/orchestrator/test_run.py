@@ -46,6 +46,8 @@ RECORD_FIELDS = {
     "warnings",
     "supervision",
     "tool_calls",
+    "basis",
+    "basis_reason",
     "usage",
     "judge_usage",
     "model",
@@ -77,7 +79,7 @@ def test_every_documented_field_is_in_the_final_state(monitor):
     state = orchestrate(monitor=monitor).run("the task")
 
     assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output"}
+    assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "output", "basis"}
 
 
 def test_a_plan_that_fails_leaves_every_documented_field_too():

@@ -19,6 +19,8 @@ OPEN = build_outcome("inconclusive", "similarity", None, "warning", "similarity 
 POLICY = {"severity": "critical"}
 HINT = {"severity": "warning"}
 
+SPARED = {"when": "if_checks_pass"}
+
 
 def decision(checks=(), plugins=JUDGE, audit=(), **case):
     measured = {
@@ -55,6 +57,17 @@ def decision(checks=(), plugins=JUDGE, audit=(), **case):
         ({"checks": [OPEN, WRONG]}, False, "the deterministic checks are conclusive"),
         ({"checks": [OPEN], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
         ({"keywords": [], "audit": [POLICY]}, False, "the deterministic checks are conclusive"),
+        ({"rubric": RUBRIC, "judge": SPARED, "checks": [FINE, SLOW]}, True, "a rubric is configured"),
+        (
+            {"rubric": RUBRIC, "judge": SPARED, "checks": [WRONG]},
+            False,
+            "the deterministic checks are conclusive",
+        ),
+        (
+            {"rubric": RUBRIC, "judge": SPARED, "audit": [POLICY]},
+            False,
+            "the deterministic checks are conclusive",
+        ),
         ({"subjective_criteria": [], "checks": [FINE]}, False, "the deterministic checks are conclusive"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Contracts from the task: derives the checks that a task and its steps state."""

@@ -1,0 +1,146 @@
+"""TaskContracts: derives the contracts of a run when it is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final, cast
+
+from evaluation import TaskCase
+from evaluation.checks import Check
+from evaluation.checks.kinds.placement import RepeatsRequest
+from evaluation.evalset.task_case import FROM_TASK
+from evaluation.task_checks import DerivedChecks
+from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.runtime.agent_methods import bind_method
+from orchestrator.runtime.call import Raised, Spent, call_agent
+from orchestrator.runtime.context import RunContext
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import DerivedContract, Json
+from orchestrator.state.usage import Usage, add_usage
+from orchestrator.task_contracts.writers import ContractWriter, RuleWriter, drop_unquoted
+
+_RULES: Final = RuleWriter()
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """The contracts that were derived for a plan.
+
+    Attributes:
+        output: The contract of the final output; None if there is none, and for a re-plan, which keeps it.
+        steps: The contract of each step; None if it has none.
+        spent: What each call of the writer has cost.
+        error: The error of the writer; there are no contracts then.
+    """
+
+    output: DerivedContract | None
+    steps: Sequence[DerivedContract | None]
+    spent: Sequence[Spent] = ()
+    error: Raised | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is left out of the contract of the final output, and why."""
+        return [] if self.output is None else self.output["warnings"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContracts:
+    """Derives contracts from texts.
+
+    Attributes:
+        case: The case whose contract is the one of the task; None to derive it from the task.
+        writer: Derives the checks; None for the rules.
+    """
+
+    case: TaskCase | None = None
+    writer: ContractWriter | None = None
+
+    async def derive_plan(
+        self, task: str, steps: Sequence[str], run: RunContext, spent_before: Usage
+    ) -> Derivation:
+        """Derives the contracts of the final output and of the steps.
+
+        The only step of a plan has none of its own: it is the task, in the words of the planner.
+
+        Raises:
+            ContractFunctionError: The case is one of another task, or the writer returned something else.
+        """
+        stated = None if self.case is None else _read_case(self.case, task)
+        if stated is not None:
+            return Derivation(stated, [None] * len(steps))
+        texts = (task, *(steps if len(steps) > 1 else ()))
+        derived = await self._derive(texts, run, spent_before)
+        own = derived.steps[1:] or [None] * len(steps)
+        return replace(derived, output=next(iter(derived.steps), None), steps=own)
+
+    async def derive_steps(self, steps: Sequence[str], run: RunContext, spent_before: Usage) -> Derivation:
+        """Derives the contracts of the steps of a re-plan. Raises the errors of ``derive_plan``."""
+        if self.case is not None and self.case.contract != FROM_TASK:
+            return Derivation(None, [None] * len(steps))
+        return await self._derive(steps, run, spent_before)
+
+    async def _derive(self, texts: Sequence[str], run: RunContext, spent_before: Usage) -> Derivation:
+        write = bind_method(self.writer or _RULES, "write_checks")
+        contracts: list[DerivedContract] = []
+        spent: list[Spent] = []
+        for text in texts:
+            usage = reduce(add_usage, (each.usage for each in spent), spent_before)
+            called = await call_agent(write, text, run=run, spent_before=usage)
+            spent.append(called.spent)
+            if isinstance(called, Raised):
+                return Derivation(None, [], spent, called)
+            contracts.append(_store_checks(called.value, text))
+        return Derivation(None, contracts, spent)
+
+
+def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskContracts | None:
+    """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
+
+    Raises:
+        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
+    """
+    if writer is not None and not callable(getattr(writer, "write_checks", None)):
+        raise ConfigurationError(
+            f"contract_writer is {format_repr(writer, 80)}; give an object with a method write_checks(text)"
+        )
+    if source != FROM_TASK and not isinstance(source, TaskCase):
+        if writer is not None:
+            raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
+        return None
+    return TaskContracts(source if isinstance(source, TaskCase) else None, writer)
+
+
+def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
+    """Returns the contract that a case states; None if it has to be derived."""
+    if case.task.split() != task.split():
+        raise ContractFunctionError(
+            f"the contract is for another task ({case.task!r:.200}); give the contract of this task, "
+            "or 'from_task'"
+        )
+    if case.contract == FROM_TASK:
+        return None
+    plain = cast("dict[str, Json]", case.model_dump(mode="json", exclude_unset=True)["contract"])
+    return DerivedContract(contract=plain, unchecked=list(case.unchecked), warnings=[])
+
+
+def _store_checks(value: object, text: str) -> DerivedContract:
+    if not isinstance(value, DerivedChecks):
+        raise ContractFunctionError(
+            f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
+        )
+    derived = drop_unquoted(value, text)
+    checks: list[Json] = [_dump_check(check, text) for check in derived.checks]
+    return DerivedContract(
+        contract={"checks": checks} if checks else {},
+        unchecked=list(derived.unchecked),
+        warnings=list(derived.warnings),
+    )
+
+
+def _dump_check(check: Check, text: str) -> dict[str, Json]:
+    plain: dict[str, Json] = check.model_dump(mode="json", exclude_defaults=True)
+    # The evaluation of a step knows the planner's words, and not the task that has to be repeated.
+    return {**plain, "text": text} if isinstance(check, RepeatsRequest) and check.text is None else plain

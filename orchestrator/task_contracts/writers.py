@@ -1,0 +1,41 @@
+"""Writers of contracts: what derives checks from a text. Here without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Protocol
+
+from evaluation.checks import Check
+from evaluation.task_checks import DerivedChecks, derive_checks
+
+
+class ContractWriter(Protocol):
+    """Derives checks from the text of a task or of a step."""
+
+    def write_checks(self, text: str, /) -> DerivedChecks | Awaitable[DerivedChecks]:
+        """Returns the checks that the text states; each quotes the words that it rests on."""
+        ...
+
+
+class RuleWriter:
+    """Derives checks by the rules of ``evaluation.task_checks``, without a model."""
+
+    async def write_checks(self, text: str) -> DerivedChecks:
+        """Returns the checks that the text states."""
+        return derive_checks(text)
+
+
+def drop_unquoted(derived: DerivedChecks, text: str) -> DerivedChecks:
+    """Returns the checks without those whose quote is not literally in the text, each with a warning.
+
+    A check that rests on no words of the task may be an invention of the writer.
+    """
+    kept = tuple(check for check in derived.checks if _is_quoted(check, text))
+    dropped = [check for check in derived.checks if check not in kept]
+    warnings = [f"a check {check.check!r} was dropped: it quotes no words of the text" for check in dropped]
+    return replace(derived, checks=kept, warnings=(*derived.warnings, *warnings))
+
+
+def _is_quoted(check: Check, text: str) -> bool:
+    return check.quote is not None and bool(check.quote.strip()) and check.quote in text

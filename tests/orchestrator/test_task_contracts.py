@@ -1,0 +1,309 @@
+"""What the task and its steps state becomes checks, which are stored with the run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from evaluation import EvaluationContract, TaskCase
+from evaluation.checks import read_checks
+from evaluation.task_checks import DerivedChecks
+from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, RetryPolicy, RunFinished
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+TASK = "Name a fruit in at most 2 words, politely"
+SHORT = {"check": "word_count", "max": 2, "quote": "at most 2 words"}
+
+
+class Writer:
+    """Finds "at most 2 words" and "politely" in a text; counts the texts."""
+
+    def __init__(self, *more):
+        self.texts = []
+        self.more = read_checks(list(more))
+
+    def write_checks(self, text):
+        self.texts.append(text)
+        checks = read_checks([SHORT]) if SHORT["quote"] in text else []
+        unchecked = ("politely",) if "politely" in text else ()
+        return DerivedChecks((*checks, *self.more), unchecked)
+
+
+class KilledExecutor:
+    """Is killed at its first step."""
+
+    async def execute_step(self, step, context=""):
+        raise KeyboardInterrupt
+
+
+def orchestrate(executor=None, monitor=None, plan=("name it",), **options):
+    options = {"contract": "from_task", "contract_writer": Writer(), **options}
+    agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
+    return LangGraphOrchestrator(*agents, **options)
+
+
+def results(state, name="results"):
+    return [(record["result"], record["status"], record["basis"]) for record in state[name]]
+
+
+def quotes(record):
+    return [check["quote"] for check in record["report"]["checks"]]
+
+
+def test_an_output_that_breaks_what_the_task_states_is_refused_and_the_executor_is_told():
+    executor = FakeExecutor("a red apple", "apple")
+    state = orchestrate(executor).run("Name a fruit in at most 2 words")
+
+    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
+    assert "at most 2 words" in executor.calls[1].context
+    assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "checked")
+
+
+def test_the_monitor_judges_the_objective_besides():
+    monitor = FakeMonitor(refuse("that is a vegetable"), accept())
+    state = orchestrate(FakeExecutor("leek", "apple"), monitor).run("Name a fruit in at most 2 words")
+
+    assert results(state) == [("leek", "failed", "unverified"), ("apple", "validated", "checked")]
+
+
+def test_no_judge_is_asked_about_an_output_that_fails_a_check():
+    monitor = FakeMonitor()
+    orchestrate(FakeExecutor("a red apple", "apple"), monitor).run("Name a fruit in at most 2 words")
+
+    assert [result for _, result in monitor.calls] == ["apple"]
+
+
+def test_what_was_recognised_and_not_checked_keeps_the_success_from_being_checked():
+    state = orchestrate(FakeExecutor("apple")).run(TASK)
+
+    assert (state["status"], state["basis"]) == ("success", "unverified")
+    assert state["results"][0]["basis_reason"] == "1 check passed, but “politely” was not checked: unverified"
+
+
+def test_a_task_that_states_nothing_is_judged_as_without_a_contract():
+    state = orchestrate(FakeExecutor("apple")).run("Name a fruit")
+
+    assert (state["status"], state["basis"], state["judge_calls"]["made"]) == ("success", "unverified", 1)
+
+
+def test_by_default_nothing_is_derived():
+    state = orchestrate(FakeExecutor("a red apple"), contract=None, contract_writer=None).run(TASK)
+
+    assert (state["status"], "derived" in state["declared"]) == ("success", False)
+
+
+def test_the_derived_contract_is_stored_with_the_run():
+    state = orchestrate().run(TASK)
+
+    assert state["declared"]["derived"] == {
+        "output": {"contract": {"checks": [SHORT]}, "unchecked": ["politely"], "warnings": []},
+        "steps": [None],
+    }
+    assert json.loads(json.dumps(state)) == state
+
+
+def test_the_events_carry_the_contract_and_the_basis():
+    hook = RecordingHook()
+    state = orchestrate(FakeExecutor("apple"), hooks=(hook,)).run("Name a fruit in at most 2 words")
+    [planned] = [event for event in hook.events if isinstance(event, Planned)]
+
+    assert planned.derived == state["declared"]["derived"]
+    assert isinstance(hook.events[-1], RunFinished)
+    assert hook.events[-1].basis == "checked"
+
+
+def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_task():
+    plan = ["name three fruits", "choose one in at most 2 words"]
+    executor = SynthesizingExecutor("apple, pear and plum", "a plum", written=("it is a plum", "plum"))
+    state = orchestrate(executor, plan=plan).run("Name a fruit in at most 2 words")
+
+    assert results(state) == [
+        ("apple, pear and plum", "validated", "unverified"),
+        ("a plum", "validated", "checked"),
+    ]
+    assert results(state, "synthesis") == [
+        ("it is a plum", "failed", "unverified"),
+        ("plum", "validated", "checked"),
+    ]
+    assert state["basis"] == "checked"
+
+
+def test_the_only_step_has_the_checks_of_the_task_and_not_of_the_planners_words():
+    writer = Writer()
+    orchestrate(FakeExecutor("apple"), plan=["in at most 2 words"], contract_writer=writer).run("Name it")
+
+    assert writer.texts == ["Name it"]
+
+
+def test_an_executor_without_synthesize_writes_an_answer_if_the_task_states_something():
+    plan, task = ["one", "two"], "Name a fruit in at most 2 words"
+    stated = orchestrate(FakeExecutor("a b c", "d e f", "apple"), plan=plan).run(task)
+    nothing = orchestrate(FakeExecutor("a b c", "d e f"), plan=plan).run("Name a fruit")
+
+    assert (stated["output"], nothing["output"]) == ("apple", "d e f")
+
+
+def test_without_synthesis_the_last_step_has_the_checks_of_the_task():
+    executor = FakeExecutor("a b c", "d e f", "apple")
+    state = orchestrate(executor, plan=["one", "two"], synthesis=False).run("Name a fruit in at most 2 words")
+
+    assert [(record["step"], record["status"]) for record in state["results"]] == [
+        ("one", "validated"),
+        ("two", "failed"),
+        ("two", "validated"),
+    ]
+
+
+@pytest.mark.parametrize("synthesis", [False, None])
+def test_parallel_steps_have_their_checks(synthesis):
+    plan = [{"step": "one in at most 2 words", "needs": []}, {"step": "two", "needs": []}]
+    executor = FakeExecutor(lambda step, context: "apple" if context or "two" in step else "a b c")
+    state = orchestrate(executor, plan=plan, synthesis=synthesis, max_retries=0).run(
+        "Name it in at most 2 words"
+    )
+    first, second = state["results"]
+
+    assert (first["status"], second["status"]) == ("failed", "validated")
+    assert quotes(first) == ["at most 2 words"]
+    assert quotes(second) == ([] if synthesis is None else ["at most 2 words"])
+
+
+def test_a_plan_of_one_step_that_declares_its_needs_meets_the_contract_of_the_output():
+    plan = [{"step": "one", "needs": []}]
+    state = orchestrate(
+        FakeExecutor("a b c"),
+        plan=plan,
+        contract=None,
+        contract_writer=None,
+        output_contract=EvaluationContract(output_length={"max_words": 2}),
+    ).run("Name it")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+
+
+def test_a_new_plan_has_checks_and_the_contract_of_the_output_stays():
+    planner = FakePlanner(["hopeless"], ["try in at most 2 words", "finish"])
+    executor = SynthesizingExecutor("x", "a b c", "plum", "y", written=("plum",))
+    writer = Writer()
+    orchestrator = LangGraphOrchestrator(
+        planner,
+        executor,
+        FakeMonitor(refuse(), accept()),
+        contract="from_task",
+        contract_writer=writer,
+        retry_policy=RetryPolicy(max_retries=0, max_replans=2),
+    )
+    state = orchestrator.run("Name it in at most 2 words")
+    steps = state["declared"]["derived"]["steps"]
+
+    assert writer.texts[:1] == ["Name it in at most 2 words"]
+    assert len(steps) == len(state["plan"])
+    assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
+
+
+def test_a_contract_of_the_output_and_the_checks_of_the_task_are_joined():
+    contract = EvaluationContract(required_content=[{"text": "plum"}])
+    executor = FakeExecutor("apple", "it is a plum", "plum")
+    state = orchestrate(executor, output_contract=contract).run("Name a fruit in at most 2 words")
+
+    assert [record["status"] for record in state["results"]] == ["failed", "failed", "validated"]
+
+
+def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            orchestrate(KilledExecutor(), checkpointer=store.saver).run("Name it in at most 2 words", "t")
+        executor = FakeExecutor("a red apple", "apple")
+        changed = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver)
+        state = changed.resume("t")
+
+    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
+
+
+def test_a_check_that_quotes_no_words_of_the_task_is_dropped_with_a_warning():
+    writer = Writer(
+        {"check": "word_count", "min": 90, "quote": "at least 90 words"},
+        {"check": "sentence_count", "min": 9},
+    )
+    state = orchestrate(FakeExecutor("apple"), contract_writer=writer).run("Name a fruit in at most 2 words")
+
+    assert (state["status"], state["basis"]) == ("success", "checked")
+    assert [warning.split(":")[0] for warning in state["warnings"]] == ["task", "task"]
+
+
+def test_a_case_states_the_contract_of_its_task():
+    case = TaskCase(task=TASK, contract=EvaluationContract(checks=read_checks([SHORT])), unchecked=[])
+    state = orchestrate(FakeExecutor("a red apple", "apple"), contract=case, contract_writer=None).run(TASK)
+
+    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
+    assert state["declared"]["derived"]["output"]["contract"] == {"checks": [SHORT]}
+
+
+def test_a_case_without_a_contract_derives_it():
+    state = orchestrate(FakeExecutor("apple"), contract=TaskCase(task=TASK)).run(TASK)
+
+    assert state["declared"]["derived"]["output"]["unchecked"] == ["politely"]
+
+
+def test_the_contract_of_another_task_ends_the_run_before_a_step():
+    executor = FakeExecutor()
+    state = orchestrate(executor, contract=TaskCase(task="Name a tree")).run(TASK)
+
+    assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
+    assert "another task ('Name a tree')" in state["failure"]["message"]
+
+
+class Raising:
+    async def write_checks(self, text):
+        raise RuntimeError("no")
+
+
+class Wrong:
+    def write_checks(self, text):
+        return [SHORT]
+
+
+@pytest.mark.parametrize(
+    ("writer", "message"),
+    [(Raising(), "RuntimeError: no"), (Wrong(), "the contract writer returned [{'check': 'word_count'")],
+)
+def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
+    executor = FakeExecutor()
+    state = orchestrate(executor, contract_writer=writer).run(TASK)
+
+    assert (state["failure"]["kind"], executor.calls) == ("contract_error", [])
+    assert message in state["failure"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"contract": "from_tsk", "contract_writer": None},
+            "contract is 'from_tsk'; give an EvaluationContract",
+        ),
+        ({"contract_writer": object()}, "give an object with a method write_checks"),
+        ({"contract": None}, "contract_writer needs contract='from_task'"),
+        ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged', or None"),
+    ],
+)
+def test_bad_options_are_refused(options, sentence):
+    with pytest.raises(ConfigurationError) as error:
+        orchestrate(**options)
+
+    assert sentence in str(error.value)
+
+
+def test_a_second_run_on_a_thread_forgets_the_first_contract():
+    orchestrator = orchestrate(FakeExecutor("apple"), checkpointer=InMemorySaver())
+    orchestrator.run(TASK, "thread")
+    state = orchestrator.run("Name it", "thread")
+
+    assert state["declared"]["derived"]["output"]["contract"] == {}
+    assert state["warnings"] == []
