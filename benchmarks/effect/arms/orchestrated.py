@@ -34,6 +34,11 @@ class Contract:
     checks: int | None = None
     unchecked: int | None = None
 
+    @property
+    def basis(self) -> str:
+        """What a success rests on: checks that cover everything recognised in the task, or nothing known."""
+        return "checked" if self.checks and not self.unchecked else "unverified"
+
 
 @dataclass(frozen=True, slots=True)
 class Orchestrated:
@@ -65,7 +70,7 @@ class Orchestrated:
         return Answer(
             output=find_last_output(state),
             claimed=state["status"] == "success",
-            basis=state.get("basis"),
+            basis=contract.basis if state["status"] == "success" else None,
             checks=contract.checks,
             unchecked=contract.unchecked,
         )

@@ -68,6 +68,25 @@ def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
     assert 'not use ","' in llm.prompts[-1][-1].text
 
 
+@pytest.mark.parametrize(
+    ("task", "replies", "output", "claimed", "basis"),
+    [
+        ("Name a colour in exactly 3 words.", ["red", "a deep red"], "a deep red", True, "checked"),
+        ("Name a colour in exactly 3 words.", ["red", "red", "red"], "red", False, None),
+        ("Name a colour.", ["7", YES], "7", True, "unverified"),
+    ],
+)
+def test_checks_from_the_task_decide_and_a_task_without_any_leaves_it_to_the_monitor(
+    task, replies, output, claimed, basis
+):
+    prompt, llm = Prompt(1, task, ()), model(*replies)
+
+    given = ARMS["from-task"].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+
+    assert (given.output, given.claimed, given.basis) == (output, claimed, basis)
+    assert len(llm.prompts) == len(replies)
+
+
 def test_arms_are_chosen_by_name():
     assert [arm.name for arm in read_arguments(["--arms", "one-shot,from-task"]).arms] == [
         "one-shot",
