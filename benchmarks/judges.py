@@ -42,7 +42,8 @@ def measure(arms: Sequence[str], outputs: Sequence[LabelledOutput], spec: str, o
     fixed = {"model": identify_model(llm), "set": get_set_version(), "seed": SEED}
     known = {(row["arm"], row["id"]) for row in read_rows(out) if fixed.items() <= row.items()}
     with out.open("a", encoding="utf-8") as file:
-        for arm, output in ((arm, output) for arm in arms for output in outputs):
+        # The arms of one output follow each other: a server that keeps the last prompt reads its start once.
+        for arm, output in ((arm, output) for output in outputs for arm in arms):
             if (arm, output.id) in known:
                 continue
             start = time.perf_counter()
