@@ -15,7 +15,6 @@ from evaluation import EvaluationContract
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import draw_mermaid, draw_png
-from orchestrator.judging.basis import Requirement
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation
 from orchestrator.judging.output import read_output_rules
@@ -29,7 +28,7 @@ from orchestrator.runtime.events import Event, Hook
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks, read_judge
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.protocols import Supervisor

@@ -13,7 +13,6 @@ from pydantic import Field, InstanceOf, SkipValidation
 from evaluation import ContractError
 from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.basis import Requirement
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.agent_methods import can_correct, can_synthesize, choose_compression, choose_method
 from orchestrator.runtime.budget import Budget
@@ -21,7 +20,7 @@ from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
 from orchestrator.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 

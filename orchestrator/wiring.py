@@ -15,6 +15,7 @@ from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
+from orchestrator.task_contracts.writers import ContractWriter
 
 
 def build_orchestrator(
@@ -25,7 +26,8 @@ def build_orchestrator(
     executor_model: str | None = None,
     monitor_model: str | None = None,
     supervisor_model: str | None = None,
-    contract: ContractSource = None,
+    contract: ContractSource = "from_task",
+    contract_writer: ContractWriter | None = None,
     judge: AnyJudge | JudgeFunction | None = None,
     evaluation: EvaluationOptions | None = None,
     output_contract: EvaluationContract | None = None,
@@ -43,6 +45,8 @@ def build_orchestrator(
         monitor_model: Model of the monitor. Default: ``model``.
         supervisor_model: Model of the supervisor. Default: the monitor's.
         contract: Contract of every step, or a function that returns it; see ``LangGraphOrchestrator``.
+            Default: checks are derived from the task and the steps; None derives none.
+        contract_writer: Derives the checks. Default: rules, without a model.
         judge: Scores what no program can, in place of the monitor; see ``LangGraphOrchestrator``.
         evaluation: What the evaluation of each step uses besides.
         output_contract: Contract of the final output.
@@ -70,6 +74,7 @@ def build_orchestrator(
         roles.executor,
         roles.monitor,
         contract=contract,
+        contract_writer=contract_writer,
         judge=judge,
         evaluation=evaluation,
         output_contract=output_contract,

@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias, get_type_hints
 
 import typer
 
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.records import Requirement, SupervisionMode
 
 Thread = Annotated[str, typer.Argument(help="Name of the run.", metavar="THREAD", show_default=False)]
 NewThread = Annotated[
@@ -72,6 +72,16 @@ class RunOptions:
         bool,
         typer.Option(help="Write one answer from the results of several steps, or print the last result."),
     ] = True
+    checks: Annotated[
+        bool, typer.Option(help="Derive checks from the task and the steps, or leave all to the judge.")
+    ] = True
+    checks_model: Annotated[
+        str | None, typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC")
+    ] = None
+    require: Annotated[
+        Requirement | None,
+        typer.Option(help="Fail a run whose output rests on less than checks, or than a trusted judge."),
+    ] = None
     baseline: Annotated[
         str | None,
         typer.Option(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from agents import load_model
+from evaluation import TaskCase
 from orchestrator.cli.ask import Answer, build_answer
 from orchestrator.cli.baseline import read_baseline
+from orchestrator.cli.checks import read_contract
 from orchestrator.cli.exits import report_bad_input
 from orchestrator.cli.options import RunOptions, TypedOptions
 from orchestrator.cli.session import OpenStream, Session, print_and_exit
@@ -24,10 +27,21 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.settings import Settings, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.task_contracts.model_writer import ModelWriter
+from orchestrator.task_contracts.writers import ContractWriter
 from orchestrator.wiring import build_orchestrator
 
 
-def run_task(task: str, typed: TypedOptions, *, thread: str, db: str | None, no_db: bool, json: bool) -> None:
+def run_task(
+    task: str,
+    typed: TypedOptions,
+    *,
+    thread: str,
+    db: str | None,
+    no_db: bool,
+    contract: str | None,
+    json: bool,
+) -> None:
     """Run a task, print its final state and exit.
 
     Args:
@@ -36,6 +50,7 @@ def run_task(task: str, typed: TypedOptions, *, thread: str, db: str | None, no_
         thread: Name of the run.
         db: Path or URL of the store; None for the user's file.
         no_db: Do not store the run.
+        contract: Path of a file with the contract of the task; None to derive it.
         json: Print JSON, and ask nothing.
 
     Raises:
@@ -46,11 +61,17 @@ def run_task(task: str, typed: TypedOptions, *, thread: str, db: str | None, no_
         check_thread_id(thread)
         options = parse_options(typed)
         build_settings(options)  # reports bad values before the store is created
+        case = _read_contract(contract, task, options)
         with _open_new_store(db, options, no_db=no_db) as store:
             if store is not None:
                 refuse_unfinished_run(store, thread)
             state = _execute(
-                options, store, thread, lambda orchestrator: orchestrator.astream(task, thread), json=json
+                options,
+                store,
+                thread,
+                lambda orchestrator: orchestrator.astream(task, thread),
+                case=case,
+                json=json,
             )
     print_and_exit(state, thread, store, json=json)
 
@@ -140,6 +161,7 @@ def build_settings(options: RunOptions) -> Settings:
         budget=budget,
         supervision=options.supervise,
         synthesis=options.synthesis,
+        require=options.require,
     )
 
 
@@ -161,6 +183,7 @@ def _execute(
     thread_id: str,
     open_stream: OpenStream,
     *,
+    case: TaskCase | None = None,
     json: bool,
 ) -> OrchestratorState:
     console = build_console(stderr=True)
@@ -168,9 +191,26 @@ def _execute(
     with print_logs_on(console):
         evaluation = read_baseline(options.baseline, store)
         orchestrator = build_orchestrator(
-            options.model, build_settings(options), evaluation=evaluation, checkpointer=saver
+            options.model,
+            build_settings(options),
+            contract=(case or "from_task") if options.checks else None,
+            contract_writer=_load_writer(options),
+            evaluation=evaluation,
+            checkpointer=saver,
         )
         return Session(orchestrator, thread_id, console, quiet=json, where=where).run(open_stream)
+
+
+def _read_contract(path: str | None, task: str, options: RunOptions) -> TaskCase | None:
+    if path is not None and not options.checks:
+        raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
+    return None if path is None else read_contract(path, task)
+
+
+def _load_writer(options: RunOptions) -> ContractWriter | None:
+    if options.checks_model is None or not options.checks:
+        return None
+    return ModelWriter(load_model(options.checks_model))
 
 
 def _read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:

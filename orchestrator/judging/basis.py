@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from evaluation import JudgeTrust
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
-from orchestrator.state.records import Basis
+from orchestrator.state.records import Basis, Requirement
 
-Requirement: TypeAlias = Literal["checked", "judged"]
 _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
     "checked": frozenset({"checked", "approved"}),
     "judged": frozenset({"checked", "judged", "approved"}),

@@ -29,6 +29,9 @@ AnswerWord = Literal["approve", "correct", "deny"]
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
 
+Requirement = Literal["checked", "judged"]
+"""The least that a success may have to rest on; "checked" satisfies both, and so does "approved"."""
+
 
 class DerivedContract(TypedDict):
     """The contract of an output that was derived from a text when the run was planned.

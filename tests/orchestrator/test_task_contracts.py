@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from evaluation import EvaluationContract, TaskCase
+from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
+from evaluation.judges.trust.figures import VerdictCounts
+from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.task_checks import DerivedChecks
-from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, RetryPolicy, RunFinished
+from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, Result, RetryPolicy, RunFinished
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
@@ -96,6 +99,14 @@ def test_by_default_nothing_is_derived():
     state = orchestrate(FakeExecutor("a red apple"), contract=None, contract_writer=None).run(TASK)
 
     assert (state["status"], "derived" in state["declared"]) == ("success", False)
+
+
+def test_without_a_writer_the_rules_derive_the_checks():
+    state = orchestrate(FakeExecutor("a red apple", "apple"), contract_writer=None).run(
+        "Name a fruit. Use at most 2 words."
+    )
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
 
 
 def test_the_derived_contract_is_stored_with_the_run():
@@ -307,3 +318,114 @@ def test_a_second_run_on_a_thread_forgets_the_first_contract():
 
     assert state["declared"]["derived"]["output"]["contract"] == {}
     assert state["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("task", "required", "status"),
+    [
+        ("Name a fruit in at most 2 words", "checked", "success"),
+        ("Name a fruit in at most 2 words", "judged", "success"),
+        (TASK, "checked", "failed"),
+        ("Name a fruit", "judged", "failed"),
+        ("Name a fruit", None, "success"),
+    ],
+)
+def test_a_run_whose_output_rests_on_less_than_required_fails(task, required, status):
+    state = orchestrate(FakeExecutor("apple"), require=required).run(task)
+
+    assert state["status"] == status
+    assert (state["failure"] or {}).get("kind") == (None if status == "success" else "unverified")
+    assert (state["output"] is None) == (status == "failed")
+
+
+def test_the_failure_says_what_was_missing_and_keeps_the_work():
+    state = orchestrate(FakeExecutor("apple"), require="checked").run(TASK)
+
+    assert state["failure"]["message"] == (
+        "the output is not accepted, because require is 'checked': "
+        "1 check passed, but “politely” was not checked: unverified"
+    )
+    assert (state["basis"], results(state)) == ("unverified", [("apple", "validated", "unverified")])
+
+
+def test_a_requirement_holds_for_the_answer_alone():
+    executor = SynthesizingExecutor(written=("plum",))
+    state = orchestrate(executor, plan=["one", "two"], require="checked").run("Name it in at most 2 words")
+
+    assert (state["status"], [record["basis"] for record in state["results"]]) == (
+        "success",
+        ["unverified"] * 2,
+    )
+
+
+def test_an_answer_that_rests_on_too_little_fails_the_run():
+    executor = SynthesizingExecutor(written=("plum",))
+    state = orchestrate(executor, plan=["one", "two"], require="checked").run("Name it")
+
+    assert (state["failure"]["kind"], state["output"], len(state["synthesis"])) == ("unverified", None, 1)
+
+
+@pytest.mark.parametrize("required", ["checked", "judged"])
+def test_a_persons_approval_satisfies_both(tmp_path, required):
+    policy = RetryPolicy(needs_review="human")
+    with open_store(tmp_path / "runs.sqlite") as store:
+        orchestrator = orchestrate(
+            FakeExecutor("apple"),
+            FakeMonitor({"no": "verdict"}),
+            retry_policy=policy,
+            require=required,
+            checkpointer=store.saver,
+        )
+        orchestrator.run(TASK, "t")
+        state = orchestrator.resume("t", {"answer": "approve", "answered_by": "ada"})
+
+    assert (state["status"], state["basis"]) == ("success", "approved")
+    assert state["results"][0]["basis_reason"] == "approved by ada"
+
+
+class Measured(FakeMonitor):
+    """A monitor whose figures are stored."""
+
+    identity = "a measured monitor"
+
+
+@pytest.fixture
+def store_figures(tmp_path, monkeypatch):
+    """Store the figures of `Measured`: `store_figures(accepted=1)` of 60 wrong outputs."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+    def save(accepted):
+        sizes = Counter(each.kind for each in load_labelled_set())
+        wrong = {kind: VerdictCounts(accepted=0, refused=size) for kind, size in sizes.items()}
+        counts = {**wrong, "right": VerdictCounts(accepted=sizes["right"])}
+        subtle = VerdictCounts(accepted=accepted, refused=sizes["subtle"] - accepted)
+        save_trust(JudgeTrust(Measured.identity, {**counts, "subtle": subtle}))
+
+    return save
+
+
+def test_the_word_of_a_trusted_judge_is_a_basis(store_figures):
+    store_figures(accepted=0)
+    state = orchestrate(FakeExecutor("apple"), Measured(), require="judged").run(TASK)
+
+    assert (state["status"], state["basis"]) == ("success", "judged")
+
+
+def test_the_word_of_a_judge_that_is_often_wrong_is_none(store_figures):
+    store_figures(accepted=20)
+    state = orchestrate(FakeExecutor("apple"), Measured(), require="judged").run("Name a fruit")
+
+    assert (state["failure"]["kind"], state["basis"]) == ("unverified", "unverified")
+
+
+def test_a_result_has_the_basis():
+    assert (
+        Result(orchestrate(FakeExecutor("apple")).run("Name a fruit in at most 2 words")).basis == "checked"
+    )
+
+
+def test_the_contract_of_a_planner_and_the_checks_of_a_step_are_joined():
+    plan = [{"step": "one in at most 2 words", "contract": {"keywords": ["plum"]}}, "two"]
+    state = orchestrate(FakeExecutor("apple", "it is a plum", "plum"), plan=plan).run("Name it")
+
+    assert [record["status"] for record in state["results"]][:3] == ["failed", "failed", "validated"]

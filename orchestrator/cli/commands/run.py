@@ -10,6 +10,10 @@ from orchestrator.cli.options import AsJson, Database, NewThread, Thread, TypedO
 
 Task = Annotated[str, typer.Argument(help="What to do.", metavar="TASK", show_default=False)]
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]
+Contract = Annotated[
+    str | None,
+    typer.Option(help="Check the output against a file that `checks --save` wrote.", metavar="FILE"),
+]
 Approve = Annotated[bool, typer.Option("--approve", help="Accept the output.")]
 Correct = Annotated[
     str | None, typer.Option(help="Execute the step again with these instructions.", metavar="TEXT")
@@ -28,6 +32,7 @@ def run(
     thread: NewThread,
     db: Database = None,
     no_db: NoDatabase = False,
+    contract: Contract = None,
     json: AsJson = False,
     options: TypedOptions,
 ) -> None:
@@ -37,10 +42,12 @@ def run(
     """
     from orchestrator.cli.run import run_task  # noqa: PLC0415 - slow to import
 
-    run_task(task, options, thread=thread, db=db, no_db=no_db, json=json)
+    run_task(task, options, thread=thread, db=db, no_db=no_db, contract=contract, json=json)
 
 
-@accept_run_options(only_changes=True, without=("supervise", "max_retries", "synthesis"))
+@accept_run_options(
+    only_changes=True, without=("supervise", "max_retries", "synthesis", "checks", "checks_model")
+)
 def resume(
     thread: Thread,
     *,
@@ -60,7 +67,7 @@ def resume(
     resume_run(thread, options, approve=approve, correct=correct, deny=deny, db=db, json=json)
 
 
-@accept_run_options(only_changes=True)
+@accept_run_options(only_changes=True, without=("checks", "checks_model"))
 def fork(
     thread: Thread,
     *,

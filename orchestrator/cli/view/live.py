@@ -36,8 +36,9 @@ _PHASE_NAMES: Final[Mapping[StepPhase, str]] = {
 _REASON_CHARACTERS: Final = 300
 _TASK_LINES: Final = 2
 _REASON_LINES: Final = 3
-_OTHER_LINES: Final = _TASK_LINES + _REASON_LINES + 5
-"""Lines of a frame that are not steps: the task, the verdict, two ellipses and three lines of totals."""
+_CHECK_LINES: Final = 3
+_OTHER_LINES: Final = _TASK_LINES + _CHECK_LINES + _REASON_LINES + 5
+"""Lines of a frame that are not steps: task, checks, verdict, two ellipses and three lines of totals."""
 
 
 def draw_frame(view: View, now: float, rows: int = 40) -> RenderableType:
@@ -53,6 +54,8 @@ def draw_frame(view: View, now: float, rows: int = 40) -> RenderableType:
 
 def _draw_parts(view: View, now: float, visible_steps: int) -> Iterator[RenderableType]:
     yield _Shortened(Text(f"Task: {one_line(view.task, 200)}", style="bold"), _TASK_LINES)
+    if view.requirements:
+        yield _Shortened(Text("\n".join(view.requirements), style="dim"), _CHECK_LINES)
     if view.steps:
         yield _draw_checklist(view, now, visible_steps)
     if view.judged is not None:
@@ -137,7 +140,9 @@ def _draw_totals(view: View, now: float) -> Text:
     pause = "interrupted" if view.is_interrupted else "waiting for an answer"
     status = pause if view.is_interrupted or view.question is not None else view.status
     style = {"success": "green", "failed": "red"}.get(view.status, "cyan")
-    return Text.assemble((status, style), f": {format_totals(view, view.since if view.is_over else now)}")
+    basis = f": {view.basis}," if view.basis else ":"
+    totals = format_totals(view, view.since if view.is_over else now)
+    return Text.assemble((status, style), f"{basis} {totals}")
 
 
 def format_totals(view: View, now: float) -> str:

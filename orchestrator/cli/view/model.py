@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
-from orchestrator.cli.view.records import final_records
+from orchestrator.cli.view.contract import list_requirements
+from orchestrator.cli.view.records import describe_success, final_records
 from orchestrator.runtime import events
 from orchestrator.state.graph_state import OrchestratorState, RunStatus
 from orchestrator.state.records import Question, RecordStatus, StepRecord
@@ -67,6 +68,8 @@ class View:
         question: The question to a person, while the run waits for an answer.
         is_interrupted: Whether the run was interrupted.
         warnings: Number of warnings about accepted steps.
+        requirements: One line for the checks of each output.
+        basis: What the success rests on, in words.
         started: Time when the run started or resumed, in seconds of the caller's clock.
         since: Time of the latest event.
     """
@@ -79,6 +82,8 @@ class View:
     question: Question | None = None
     is_interrupted: bool = False
     warnings: int = 0
+    requirements: tuple[str, ...] = ()
+    basis: str = ""
     started: float = 0.0
     since: float = 0.0
 
@@ -119,7 +124,8 @@ def _apply_run_event(view: View, event: events.Event) -> View:
         case events.RunInterrupted():
             return replace(_match_state(view, event.state), is_interrupted=True)
         case events.RunFinished():
-            return _set_usage(_match_state(view, event.state), event.state["usage"])
+            ended = replace(view, basis=describe_success(event.state))
+            return _set_usage(_match_state(ended, event.state), event.state["usage"])
         case _:
             return _apply_step_event(view, event)
 
@@ -128,7 +134,8 @@ def _apply_step_event(view: View, event: events.Event) -> View:
     match event:
         case events.Planned():
             steps = tuple(map(StepView, event.plan))
-            return replace(view, steps=steps, status="executing", other_usage=event.usage)
+            lines = tuple(list_requirements(event.derived))
+            return replace(view, steps=steps, status="executing", other_usage=event.usage, requirements=lines)
         case events.Replanned():
             steps = (*view.steps, *map(StepView, event.plan[len(view.steps) :]))
             marked = _mark_steps(steps, event.replaced, "given_up")
@@ -146,7 +153,9 @@ def _apply_step_event(view: View, event: events.Event) -> View:
 
 
 def _build_resumed_view(state: OrchestratorState, now: float) -> View:
-    view = View(task=state["task"], steps=tuple(map(StepView, state["plan"])), started=now, since=now)
+    lines = tuple(list_requirements(state["declared"].get("derived")))
+    steps = tuple(map(StepView, state["plan"]))
+    view = View(task=state["task"], steps=steps, requirements=lines, started=now, since=now)
     view = reduce(_add_record, [*state["results"], *state["synthesis"]], view)
     judged = state["results"][-1] if state["results"] else None
     return _set_usage(replace(_match_state(view, state), judged=judged), state["usage"])

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from orchestrator.cli.view.contract import list_requirements
 from orchestrator.cli.view.live import draw_frame, format_totals
 from orchestrator.cli.view.model import View, update_view
 from orchestrator.cli.view.records import VERDICTS, last_word
@@ -82,7 +83,7 @@ def _print_line(console: Console, watch: Watch, event: Event) -> None:
 
 
 def format_event(event: Event, view: View) -> str:
-    """Describe an event in one line.
+    """Describe an event in one line; a plan also with one line for the checks of each output.
 
     Args:
         event: The event.
@@ -99,7 +100,8 @@ def format_event(event: Event, view: View) -> str:
         case RunFinished() | RunInterrupted():
             return _format_end(event, view)
         case Planned():
-            return f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
+            plan = f"plan of {count_noun(len(event.plan), 'step')} ({format_usage(event.usage)})"
+            return "\n".join([plan, *list_requirements(event.derived)])
         case _:
             return _format_later_event(event, view)
 
@@ -160,4 +162,5 @@ def _format_end(event: RunFinished | RunInterrupted, view: View) -> str:
     failure = event.state["failure"]
     reason = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
     status = event.status if isinstance(event, RunFinished) else "interrupted"
-    return f"{status} ({format_totals(view, view.since)}){reason}"
+    basis = f": {view.basis}" if view.basis else ""
+    return f"{status}{basis} ({format_totals(view, view.since)}){reason}"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from orchestrator.cli.view.text import one_line
+from orchestrator.state.current_step import list_accepted
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import HumanAnswer, RecordStatus, StepRecord, SupervisorVerdict
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
@@ -25,6 +28,14 @@ def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
         if earlier is None or earlier["status"] not in ("validated", "warning"):
             final[record["step_index"]] = record
     return list(final.values())
+
+
+def describe_success(state: OrchestratorState) -> str:
+    """Return what a success rests on, in words; empty for a failure, and for runs of older versions."""
+    accepted = list_accepted([*state["results"], *state["synthesis"]])
+    if state["status"] != "success" or not accepted:
+        return ""
+    return one_line(accepted[-1].get("basis_reason", ""))
 
 
 def last_word(record: StepRecord) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from orchestrator.cli.view.records import VERDICTS, final_records, last_word
+from orchestrator.cli.view.records import VERDICTS, describe_success, final_records, last_word
 from orchestrator.cli.view.text import clean, count_noun, one_line
 from orchestrator.state.current_step import ACCEPTED, list_accepted
 from orchestrator.state.graph_state import OrchestratorState
@@ -25,6 +25,8 @@ def _format_success(state: OrchestratorState) -> Iterator[Text]:
         heading = f"{_format_heading(record)}{_format_warning(record)}"
         yield _format_block(heading, record["result"], heading_style="bold", body_style="dim")
     yield from _format_warnings(state["warnings"])
+    if reason := describe_success(state):
+        yield Text.assemble(("Success: ", "bold green"), reason)
     # A run of an older version has no output of its own.
     output = last["result"] if state["output"] is None else state["output"]
     yield _format_block(f"Result{_format_warning(last)}", output, heading_style="bold green")

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.chat_server import plan, verdict
 
+UNMEASURED = "accepted by the model alone, whose judgement was not measured: unverified"
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 REFUSING = {"verdicts": [verdict(False, "too short")]}
 
@@ -29,13 +30,18 @@ def test_a_task_that_succeeds_exits_with_0_and_prints_the_results(ask):
     done = ask(**TWO_STEPS)
 
     assert done.exit_code == 0
-    assert done.stdout == "Step 1: first step\none\n\nStep 2: second step\ntwo\n\nResult\ntwo\n"
+    assert done.stdout == (
+        f"Step 1: first step\none\n\nStep 2: second step\ntwo\n\nSuccess: {UNMEASURED}\n\nResult\ntwo\n"
+    )
 
 
 def test_without_synthesis_the_last_result_is_the_answer(ask):
     done = ask("--no-synthesis", **TWO_STEPS)
 
-    assert (done.exit_code, done.stdout) == (0, "Step 1: first step\none\n\nResult\ntwo\n")
+    assert (done.exit_code, done.stdout) == (
+        0,
+        f"Step 1: first step\none\n\nSuccess: {UNMEASURED}\n\nResult\ntwo\n",
+    )
 
 
 def test_progress_is_one_line_an_event_on_standard_error(ask):
@@ -53,7 +59,7 @@ def test_progress_is_one_line_an_event_on_standard_error(ask):
         "final answer, attempt 1: the task",
         "final answer, attempt 1 executed",
         "final answer, attempt 1 accepted",
-        "success",
+        f"success: {UNMEASURED}",
     ]
 
 
@@ -131,7 +137,7 @@ def test_nothing_that_a_model_writes_commands_the_terminal(ask, options):
 def test_lines_are_not_broken_where_there_is_no_terminal(ask):
     long = f"{'word ' * 100}end"
 
-    assert ask(steps=[long]).stdout == f"Result\n{long}\n"
+    assert ask(steps=[long]).stdout == f"Success: {UNMEASURED}\n\nResult\n{long}\n"
 
 
 BAD_INPUT = [

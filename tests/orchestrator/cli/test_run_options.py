@@ -52,6 +52,7 @@ def test_a_new_run_has_defaults_and_a_stored_run_only_what_is_typed(collect):
         "supervise": "none",
         "max_retries": 2,
         "synthesis": True,
+        "checks": True,
     }
     assert collect(["--max-calls", "8"], only_changes=True) == {"max_calls": 8}
 

@@ -1,0 +1,122 @@
+"""`orchestrator checks`, and runs against derived and saved contracts, in front of a scripted endpoint."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation import read_case_set
+from tests.fakes.chat_server import plan, verdict
+
+TASK = "Name a fruit. Use at most 2 words."
+STEPS = {"plans": [plan("name it")], "steps": ["a red apple", "apple"], "verdicts": [verdict(True, "good")]}
+
+
+@pytest.fixture
+def ask(cli, chat):
+    """Run a task against a scripted endpoint: `ask("--json", steps=[...])`."""
+
+    def run(*options, task=TASK, **script):
+        served = chat(**{**STEPS, **script})
+        return cli("run", task, "--model", "openai:scripted", *options, env=served.environment)
+
+    return run
+
+
+def test_the_checks_are_printed_in_plain_words_with_their_quotes(cli):
+    shown = cli("checks", TASK)
+
+    assert (shown.exit_code, shown.stdout) == (0, "checked: use at most 2 words (“at most 2 words”)\n")
+
+
+def test_a_task_that_states_nothing_says_what_a_success_would_rest_on(cli):
+    assert cli("checks", "Name a fruit").stdout.startswith(
+        "The task states nothing that a program can check;"
+    )
+
+
+def test_contradictory_requirements_are_a_warning(cli):
+    assert "\nwarning: " in cli("checks", "Write exactly 3 sentences. Write at least 5 sentences.").stdout
+
+
+def test_json_has_the_checks(cli):
+    shown = json.loads(cli("checks", TASK, "--json").stdout)
+
+    assert shown["checks"] == [
+        {"check": "word_count", "quote": "at most 2 words", "max": 2, "wanted": "use at most 2 words"}
+    ]
+    assert (shown["task"], shown["unchecked"], shown["warnings"]) == (TASK, [], [])
+
+
+def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
+    file = tmp_path / "contract.yaml"
+    saved = cli("checks", TASK, "--save", str(file))
+    file.write_text(file.read_text().replace("max: 2", "max: 3"))
+    done = ask("--contract", str(file), "--json")
+    state = json.loads(done.stdout)
+
+    assert (saved.exit_code, done.exit_code) == (0, 0)
+    assert read_case_set(file).cases[0].task == TASK
+    assert (state["output"], state["basis"]) == ("a red apple", "checked")
+
+
+def test_an_existing_file_is_not_overwritten(cli, tmp_path):
+    file = tmp_path / "contract.yaml"
+    file.write_text("mine")
+    refused = cli("checks", TASK, "--save", str(file))
+
+    assert (refused.exit_code, file.read_text()) == (2, "mine")
+    assert "exists already; give a new file" in refused.stderr
+
+
+def test_a_run_shows_the_checks_retries_against_them_and_says_what_the_success_rests_on(ask):
+    done = ask()
+    lines = [line.partition(" (")[0] for line in done.stderr.splitlines()]
+
+    assert "checks of the output: use at most 2 words" in lines
+    assert lines[-1] == "success: 1 check passed"
+    assert done.stdout == "Success: 1 check passed\n\nResult\napple\n"
+
+
+def test_a_run_that_never_meets_the_checks_fails_saying_why(ask):
+    failed = ask("--max-retries", "1", steps=["a red apple"])
+
+    assert failed.exit_code == 1
+    assert failed.stdout.startswith("Failed (attempts_exhausted): step 1: refused 2 times")
+    assert "at most 2 words" in failed.stdout.splitlines()[0]
+
+
+def test_without_checks_the_judge_decides_alone(ask):
+    assert "Result\na red apple\n" in ask("--no-checks").stdout
+
+
+def test_less_than_required_fails_the_run(ask):
+    failed = ask("--require", "checked", task="Name a fruit")
+
+    assert failed.exit_code == 1
+    assert failed.stdout.startswith(
+        "Failed (unverified): the output is not accepted, because require is 'checke"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be read"),
+        (["--contract", "broken.yaml"], "--contract: broken.yaml: task: is missing; add it"),
+        (
+            ["--contract", "other.yaml"],
+            "has no cases for this task; give a file with one (its tasks: 'Name a tree')",
+        ),
+        (["--contract", "other.yaml", "--no-checks"], "--contract and --no-checks contradict each other"),
+    ],
+)
+def test_a_contract_that_cannot_be_used_is_bad_input(ask, tmp_path, monkeypatch, options, sentence):
+    (tmp_path / "broken.yaml").write_text("version: 1")
+    (tmp_path / "other.yaml").write_text("version: 1\ntask: Name a tree")
+    monkeypatch.chdir(tmp_path)
+    refused = ask(*options)
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert sentence in refused.stderr
