@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias, TypedDict, runtime_checkable
 
-from evaluation.checks.custom import CustomCheck
+from evaluation.checks.custom import CheckCaller, CustomCheck, call_check
 from evaluation.checks.registry import require_checks
 from evaluation.errors import ContractError
 from evaluation.inputs.rubric import Rubric
@@ -178,6 +178,8 @@ class Plugins:
     """Functions with ``@check`` and ``CommandCheck``s that each output has to pass, besides its contract."""
     named_checks: Sequence[CustomCheck] = ()
     """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
+    call_check: CheckCaller = call_check
+    """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
     clock: Callable[[], datetime] = _UTC_CLOCK
     """Returns the current time with its zone, for the rules on retention."""
 
@@ -201,4 +203,5 @@ class PluginOptions(TypedDict, total=False):
     recognizers: tuple[Recognizer, ...]
     checks: Sequence[CustomCheck]
     named_checks: Sequence[CustomCheck]
+    call_check: CheckCaller
     clock: Callable[[], datetime]

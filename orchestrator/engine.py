@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from agents.calls.conversation import Model
 from agents.sync import run_sync
 from evaluation import EvaluationContract
+from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import draw_mermaid, draw_png
@@ -61,6 +62,8 @@ class LangGraphOrchestrator(StoredRuns):
         judge: Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``,
             or a function, which may be asynchronous.
         evaluation: What the evaluation of each step uses besides: a baseline, an embedder, prices, functions.
+        checks: Functions with ``@check`` and ``CommandCheck``s that the final output has to pass, besides its
+            contract. Contracts of steps can name them, too.
         supervision: "none", "llm" or "human", or a function of a step's text and index that returns one.
         supervisor: Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and
             ``supervise``. Default: the monitor's model.
@@ -100,6 +103,7 @@ class LangGraphOrchestrator(StoredRuns):
         require: Requirement | None = None,
         judge: AnyJudge | JudgeFunction | None = None,
         evaluation: EvaluationOptions | None = None,
+        checks: Sequence[CustomCheck] = (),
         supervision: SupervisionMode | ModeFunction = "none",
         supervisor: Supervisor | Model | None = None,
         supervision_policy: SupervisionPolicy | None = None,
@@ -130,10 +134,10 @@ class LangGraphOrchestrator(StoredRuns):
             human=checkpointer is not None,
             clock=clock,
         )
-        options = EvaluationOptions() if evaluation is None else evaluation
+        options = (EvaluationOptions() if evaluation is None else evaluation).with_checks(checks)
         judging = read_judge(judge)
         agents = Agents(planner, executor, monitor, compressor, judging, supervisor, options, contract_writer)
-        output = read_output_rules(output_contract, output_type, synthesis=synthesis)
+        output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         self.graph = compile_graph(agents, contract, self.settings, checkpointer, output)
         launcher = Launcher(self.graph, self.settings)
         super().__init__(launcher, Runner(launcher, checkpointer, tuple(hooks)))

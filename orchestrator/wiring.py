@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from agents.roles import build_roles
 from evaluation import EvaluationContract
+from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.judging.contracts import ContractSource
@@ -30,6 +31,7 @@ def build_orchestrator(
     contract_writer: ContractWriter | None = None,
     judge: AnyJudge | JudgeFunction | None = None,
     evaluation: EvaluationOptions | None = None,
+    checks: Sequence[CustomCheck] = (),
     output_contract: EvaluationContract | None = None,
     output_type: type[BaseModel] | None = None,
     checkpointer: BaseCheckpointSaver[str] | None = None,
@@ -49,6 +51,7 @@ def build_orchestrator(
         contract_writer: Derives the checks. Default: rules, without a model.
         judge: Scores what no program can, in place of the monitor; see ``LangGraphOrchestrator``.
         evaluation: What the evaluation of each step uses besides.
+        checks: Functions with ``@check`` and ``CommandCheck``s that the final output has to pass.
         output_contract: Contract of the final output.
         output_type: A pydantic model whose JSON text the final output is.
         checkpointer: Any LangGraph saver.
@@ -77,6 +80,7 @@ def build_orchestrator(
         contract_writer=contract_writer,
         judge=judge,
         evaluation=evaluation,
+        checks=checks,
         output_contract=output_contract,
         output_type=output_type,
         supervisor=roles.supervisor_model,

@@ -95,6 +95,15 @@ class Returned:
     value: object
 
 
+CheckCaller: TypeAlias = Callable[[CustomCheck, CheckContext], Awaitable[CheckOutcome]]
+"""Calls a check, for instance within the limits of a run."""
+
+
+async def call_check(check: CustomCheck, context: CheckContext) -> CheckOutcome:
+    """Call a check without further limits."""
+    return await check.aevaluate(context)
+
+
 async def run_bounded(
     start: Callable[[], Coroutine[object, object, object]], seconds: float
 ) -> Returned | str:

@@ -8,14 +8,17 @@ from typing import cast
 from agents.sync import run_sync
 from evaluation.checks.base import BaseCheck, CheckOutcome
 from evaluation.checks.context import CheckContext
-from evaluation.checks.custom import CustomCheck, describe_problem
+from evaluation.checks.custom import CheckCaller, CustomCheck, call_check, describe_problem
 from evaluation.checks.registry import NamedCheck, find_check
 from evaluation.results.findings import CheckRecord, CheckSource, FindingKind, MetricOutcome, build_outcome
 from evaluation.values import Severity
 
 
 def evaluate_checks(
-    checks: Sequence[BaseCheck | NamedCheck], context: CheckContext, given: Sequence[CustomCheck] = ()
+    checks: Sequence[BaseCheck | NamedCheck],
+    context: CheckContext,
+    given: Sequence[CustomCheck] = (),
+    call: CheckCaller = call_check,
 ) -> list[CheckRecord]:
     """Evaluate checks of one run, in their order, from blocking code.
 
@@ -23,27 +26,26 @@ def evaluate_checks(
         checks: Checks of the vocabulary, and checks of the user's code by name.
         context: The output with its task.
         given: The checks of the user's code; see ``find_check``.
+        call: Calls the checks of the user's code.
     """
-    if needs_await(checks):
-        return run_sync(lambda: aevaluate_checks(checks, context, given))
+    if any(isinstance(check, NamedCheck) for check in checks):
+        return run_sync(lambda: aevaluate_checks(checks, context, given, call))
     return [_evaluate(cast("BaseCheck", check), context) for check in checks]
 
 
 async def aevaluate_checks(
-    checks: Iterable[BaseCheck | NamedCheck], context: CheckContext, given: Sequence[CustomCheck] = ()
+    checks: Iterable[BaseCheck | NamedCheck],
+    context: CheckContext,
+    given: Sequence[CustomCheck] = (),
+    call: CheckCaller = call_check,
 ) -> list[CheckRecord]:
     """Evaluate checks as ``evaluate_checks`` does. One after the other: two commands may share a folder."""
     return [
         _evaluate(check, context)
         if isinstance(check, BaseCheck)
-        else await _evaluate_named(check, context, given)
+        else await _evaluate_named(check, context, given, call)
         for check in checks
     ]
-
-
-def needs_await(checks: Iterable[BaseCheck | NamedCheck]) -> bool:
-    """Return whether a check runs code of the user, which may wait."""
-    return any(isinstance(check, NamedCheck) for check in checks)
 
 
 def _evaluate(check: BaseCheck, context: CheckContext) -> CheckRecord:
@@ -52,14 +54,14 @@ def _evaluate(check: BaseCheck, context: CheckContext) -> CheckRecord:
 
 
 async def _evaluate_named(
-    named: NamedCheck, context: CheckContext, given: Sequence[CustomCheck]
+    named: NamedCheck, context: CheckContext, given: Sequence[CustomCheck], call: CheckCaller
 ) -> CheckRecord:
     check = find_check(named, given)
     if isinstance(check, str):
         outcome = describe_problem(named.name, check)
         return _build_record(named.name, outcome, named.severity or "critical", "function")
     return _build_record(
-        check.name, await check.aevaluate(context), named.severity or check.severity, check.source
+        check.name, await call(check, context), named.severity or check.severity, check.source
     )
 
 

@@ -71,14 +71,16 @@ class _Case:
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and check the demands of the contract."""
     case = _read_case(state)
-    results = evaluate_checks(case.checks, _build_context(state, case.output), plugins.own_checks)
+    context = _build_context(state, case.output)
+    results = evaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
     return _score_case(state, plugins, case, results)
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Score the response; in a thread if an embedder is used, which often waits for a service."""
     case = _read_case(state)
-    results = await aevaluate_checks(case.checks, _build_context(state, case.output), plugins.own_checks)
+    context = _build_context(state, case.output)
+    results = await aevaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
     if plugins.embedder is None:
         return _score_case(state, plugins, case, results)
     return await to_thread(_score_case, state, plugins, case, results)

@@ -63,15 +63,21 @@ class Contracts:
         """
         source = self.source
         contract = _call_source(source, *reversed(current_step(state))) if callable(source) else source
-        contract = read_planned_contract(state) if contract is None else contract
+        contract = _limit_planned(read_planned_contract(state)) if contract is None else contract
         is_output = self._is_output(state)
         if self.output.contract is not None and is_output:
             contract = merge_contracts(contract or {}, self.output.contract)
-        derived = read_derived(state, is_output=is_output)
-        if derived is not None and derived["contract"]:
-            added = derived["contract"]
+        added = self._list_additions(state, is_output=is_output)
+        if added:
             return _add_objective(added) if contract is None else merge_contracts(contract, added)
         return OBJECTIVE_ONLY if contract is None else contract
+
+    def _list_additions(self, state: OrchestratorState, *, is_output: bool) -> PlainContract:
+        """Return what is checked besides a contract: what the task states, and the caller's checks."""
+        derived = read_derived(state, is_output=is_output)
+        stated = {} if derived is None else derived["contract"]
+        own: PlainContract = {"checks": [*self.output.checks]} if is_output and self.output.checks else {}
+        return merge_contracts(stated, own)
 
     def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
         """Return the contract for an output, with the rule for its type. Raises the errors of ``of``."""
@@ -104,6 +110,19 @@ class Contracts:
         if self.is_answer or is_only_step(state):
             return True
         return is_last_step(state) and not self.writes_answer(state)
+
+
+def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
+    """Return the contract of a plan, whose checks by name find only those that the caller registered."""
+    if contract is None or not contract.get("checks"):
+        return contract
+    checks = cast("list[Json]", contract["checks"])
+    # A model must not have code of an installed package imported.
+    return {**contract, "checks": [_limit_check(mapping(check)) for check in checks]}
+
+
+def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:
+    return {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
 
 
 def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:

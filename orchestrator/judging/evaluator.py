@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,18 +12,27 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
 from agents.monitoring import require_clean_approvals
-from evaluation import JudgeError, JudgeRequest, JudgeTrust, build_evaluation_graph, find_trust
+from evaluation import (
+    CheckContext,
+    CheckOutcome,
+    JudgeError,
+    JudgeRequest,
+    JudgeTrust,
+    build_evaluation_graph,
+    find_trust,
+)
+from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.call import aask_judge
-from evaluation.plugins import AnyJudge
+from evaluation.plugins import AnyJudge, PluginOptions
 from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import build_agent_run
-from orchestrator.judging.contracts import PLAIN_CRITERIA, PlainContract
+from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.own_checks import add_own_checks
 from orchestrator.judging.report import Report, alerts_of
 from orchestrator.judging.tool_effects import ToolEffects
-from orchestrator.judging.verdict import read_verdict
+from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -54,8 +63,8 @@ class Evaluated:
         report: The evaluation report as plain JSON; empty until the evaluation ends.
         verdict: The monitor's own verdict, if it gave one.
         unjudged: Why the judge gave no verdict.
-        error: A permanent error of the judge, which ends the run.
-        usage: Usage of the judge.
+        error: A permanent error of the judge, or a limit of the run that a check met; it ends the run.
+        usage: Usage of the judge, and of models that checks call.
         asked: Whether a judge was called.
         transport_retries: Retries of the judge after transient errors.
     """
@@ -98,7 +107,9 @@ class Evaluator:
         Raises:
             ContractError: A plug-in is not accepted.
         """
-        object.__setattr__(self, "graph", build_evaluation_graph(_Judge(), **self.options.list_plugins()))
+        plugins: PluginOptions = {**self.options.list_plugins(), "call_check": _call_check}
+        graph = build_evaluation_graph(_Judge(), **plugins)
+        object.__setattr__(self, "graph", graph)
         # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
         unstored = self.graph.copy({"checkpointer": False}).with_config(_NODES)
         object.__setattr__(self, "_unstored_graph", unstored)
@@ -123,11 +134,11 @@ class Evaluator:
         compared = {} if baseline is None else {"baseline_metrics": baseline}
         case = {**compared, **self.tools.add_to(checked), "agent_run": recorded}
         # A context variable, because one compiled graph serves steps that run in parallel.
-        token = _ask.set(judging.ask)
+        token = _current.set(judging)
         try:
             final = await self._run(record, case)
         finally:
-            _ask.reset(token)
+            _current.reset(token)
         if judging.interrupt is not None:
             raise judging.interrupt
         return replace(judging.result, report=cast("Report", final["evaluation_report"]))
@@ -139,19 +150,23 @@ class Evaluator:
             return await self._unstored_graph.ainvoke(cast("EvaluationState", case), config)
 
 
-_ask: Final[ContextVar[Callable[[JudgeRequest], Awaitable[object]]]] = ContextVar("orchestrator_ask")
+_current: Final[ContextVar[_Judging]] = ContextVar("orchestrator_judging")
 
 
 class _Judge:
     """The judge of the evaluation graph; asks the judge of the execution in the current context."""
 
     async def ajudge(self, request: JudgeRequest) -> object:
-        return await _ask.get()(request)
+        return await _current.get().ask(request)
+
+
+async def _call_check(check: CustomCheck, context: CheckContext) -> CheckOutcome:
+    return await _current.get().run_check(check, context)
 
 
 @dataclass(slots=True)
 class _Judging:
-    """The calls of the judge for one execution, and their result."""
+    """The calls of the judge and of the user's checks for one execution, and their result."""
 
     evaluator: Evaluator
     record: StepRecord
@@ -173,6 +188,14 @@ class _Judging:
             self.interrupt = interrupt
             raise JudgeError("the judge waits for an answer from a person") from interrupt
 
+    async def run_check(self, check: CustomCheck, context: CheckContext) -> CheckOutcome:
+        called = await self._call(lambda: check.aevaluate(context))
+        if isinstance(called, Returned):
+            return cast("CheckOutcome", called.value)
+        # The run ends by this error: it was cancelled, or its time or budget is over.
+        self.result = replace(self.result, error=called)
+        return check.fail_with_error(called.message)
+
     async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
         called = await self._call(lambda: aask_judge(judge, request))
         if isinstance(called, Returned):
@@ -193,7 +216,7 @@ class _Judging:
             answer = called.value
             if verdict := read_verdict(answer):
                 self.result = replace(self.result, verdict=verdict)
-                return _score_verdict(verdict, request)
+                return score_verdict(verdict, request)
         last = format_repr(answer, 300)
         problem = f"{self.evaluator.attempts} answers could not be read, the last: {last}"
         self.result = replace(self.result, unjudged=problem)
@@ -219,28 +242,6 @@ class _Judging:
         error = None if called.transient else called
         self.result = replace(self.result, unjudged=called.message, error=error)
         return JudgeError(called.message)
-
-
-def objective_of(step: str, request: JudgeRequest) -> str:
-    """Return the text of the step with the further criteria of the contract."""
-    criteria = [each for each in request.rubric.criteria if each.name not in PLAIN_CRITERIA]
-    lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
-    parts = (
-        step,
-        request.rubric.instructions,
-        "\n".join(["The result also has to meet each of these criteria:", *lines]) if lines else "",
-        f"A good answer would be:\n{request.reference}" if request.reference is not None else "",
-    )
-    return "\n\n".join(part for part in parts if part)
-
-
-def _score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
-    """Convert success or failure to the highest or lowest score of the scale."""
-    scale = request.rubric.scale
-    rationale = verdict["feedback"]
-    if not any(character.isalnum() for character in rationale):
-        rationale = f"{'approved' if verdict['success'] else 'refused'} without a reason"
-    return {"score": scale.max if verdict["success"] else scale.min, "rationale": rationale}
 
 
 def is_refused_by_judge_alone(report: Report) -> bool:

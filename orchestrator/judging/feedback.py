@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Final, cast
 
 from evaluation.results.alerts import Alert
 from evaluation.results.state import EvaluationStatus
@@ -15,6 +17,8 @@ from orchestrator.state.records import Json
 MAX_FEEDBACK: Final = 1500
 """Most characters of a feedback: small local models lose the task in a longer one."""
 _MAX_ITEM: Final = 700
+_MAX_EVIDENCE: Final = 1000
+"""Most characters of what a command printed: the last ones, where test runners say what failed."""
 _MAX_LINE: Final = 300
 _FAILURES: Final[tuple[EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
 _WARNING: Final[tuple[EvaluationStatus, ...]] = ("warning",)
@@ -56,9 +60,12 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
     """
     selected = _select_alerts((*_FAILURES, *_WARNING), report)
     alerts = [alert if expected is None else _hide_answer(alert, expected) for alert in selected]
+    printed = _read_evidence(report)
+    if expected is not None:
+        printed = {metric: expected.mask(text) for metric, text in printed.items()}
     own = [alert for alert in alerts if alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED]
     if own:
-        return _format_feedback(_ACCEPTED if report.get("status") == "warning" else _REFUSED, own)
+        return _format_feedback(_ACCEPTED if report.get("status") == "warning" else _REFUSED, own, printed)
     return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
 
 
@@ -106,16 +113,33 @@ def _format_line(alert: Alert) -> str:
     return _cut_line(f"{alert['severity']}: {alert['reason']}", _MAX_LINE)
 
 
-def _format_feedback(head: str, alerts: Sequence[Alert]) -> str:
+def _read_evidence(report: Report) -> dict[str, str]:
+    """Reads what the commands printed, by the metric of their alerts."""
+    records = map(mapping, cast("list[Json]", report.get("checks", [])))
+    return {f"checks.{each['check']}": str(each["evidence"]) for each in records if each.get("evidence")}
+
+
+def _quote_end(text: str) -> list[str]:
+    """Quotes the last lines of what a command printed. Each has a mark, so that none passes for an item."""
+    lines = [f"  | {line[-_MAX_LINE:]}" for line in text.splitlines()]
+    sizes = accumulate(len(line) + 1 for line in reversed(lines))
+    kept = sum(size <= _MAX_EVIDENCE for size in sizes)
+    return ["  the end of what it printed:", *lines[len(lines) - kept :]]
+
+
+def _format_feedback(
+    head: str, alerts: Sequence[Alert], printed: Mapping[str, str] = MappingProxyType({})
+) -> str:
     if not alerts:
         return ""
     lines = [f"{head}{', the most important first' if len(alerts) > 1 else ''}:"]
     for at, alert in enumerate(alerts):
         note = f"- and {len(alerts) - at} more"
-        added = [f"- {_cut_line(alert['reason'], _MAX_ITEM)}", *([note] if at + 1 < len(alerts) else [])]
-        if len("\n".join([*lines, *added])) > MAX_FEEDBACK:
+        text = printed.get(alert["metric"])
+        item = [f"- {_cut_line(alert['reason'], _MAX_ITEM)}", *(_quote_end(text) if text else [])]
+        if len("\n".join([*lines, *item, *([note] if at + 1 < len(alerts) else [])])) > MAX_FEEDBACK:
             return "\n".join([*lines, note])
-        lines.append(added[0])
+        lines += item
     return "\n".join(lines)
 
 

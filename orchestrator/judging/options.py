@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
-from evaluation import EvaluationReport, Price
+from evaluation import ContractError, EvaluationReport, Price
+from evaluation.checks.custom import CustomCheck
+from evaluation.checks.registry import require_checks
 from evaluation.plugins import ArgumentFunction, Embedder, PluginOptions
 from evaluation.sensitive.spans import Recognizer
 from orchestrator.errors import ConfigurationError, ContractFunctionError
@@ -31,10 +33,12 @@ class EvaluationOptions:
         argument_functions: The functions that argument rules with ``match="custom"`` name.
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
+        named_checks: Functions with ``@check`` and ``CommandCheck``s that contracts can name.
         clock: Returns the current time with its zone, for rules on retention. Default: the time in UTC.
 
     Raises:
-        ConfigurationError: ``baseline`` is neither an object, nor a report, nor a function.
+        ConfigurationError: ``baseline`` is neither an object, nor a report, nor a function, or an item of
+            ``named_checks`` is no check.
     """
 
     baseline: Baseline | BaselineFunction | None = None
@@ -42,16 +46,26 @@ class EvaluationOptions:
     argument_functions: Mapping[str, ArgumentFunction] = field(default_factory=dict)
     prices: Mapping[str, Price] = field(default_factory=dict)
     recognizers: tuple[Recognizer, ...] = ()
+    named_checks: Sequence[CustomCheck] = ()
     clock: Callable[[], datetime] | None = None
 
     def __post_init__(self) -> None:
-        """Checks the baseline; the evaluation checks the others."""
+        """Checks the baseline and the checks; the evaluation checks the others."""
         baseline: object = self.baseline
         if not (baseline is None or callable(baseline) or isinstance(baseline, Mapping | EvaluationReport)):
             raise ConfigurationError(
                 f"baseline is {format_repr(baseline, 80)}; give an earlier report, metrics by name, "
                 "or a function of the task and the step"
             )
+        _require_checks(self.named_checks, "named_checks")
+
+    def with_checks(self, checks: Sequence[CustomCheck]) -> Self:
+        """Returns the options with further checks that contracts can name.
+
+        Raises:
+            ConfigurationError: An item is no check, or has the name of another one.
+        """
+        return replace(self, named_checks=(*self.named_checks, *_require_checks(checks, "checks")))
 
     def list_plugins(self) -> PluginOptions:
         """Returns the plug-ins of the evaluation graph, by name."""
@@ -60,6 +74,7 @@ class EvaluationOptions:
             argument_functions=self.argument_functions,
             prices=self.prices,
             recognizers=self.recognizers,
+            named_checks=self.named_checks,
         )
         return plugins if self.clock is None else PluginOptions(**plugins, clock=self.clock)
 
@@ -78,6 +93,13 @@ class EvaluationOptions:
             raise ContractFunctionError(
                 f"the baseline function raised {type(error).__name__}: {format_text(error)}"
             ) from error
+
+
+def _require_checks(checks: object, option: str) -> tuple[CustomCheck, ...]:
+    try:
+        return require_checks(checks, option)
+    except ContractError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def check_evaluation(options: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evaluation import EvaluationContract
+from evaluation.checks.custom import CustomCheck
 from evaluation.inputs.rules import ContentRule
 from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.texts.json_texts import read_json_values
@@ -34,15 +35,17 @@ class OutputRules:
     Attributes:
         contract: The contract as plain JSON.
         output_type: The pydantic model that the output is the JSON text of.
+        checks: The caller's own checks by name, as items of a contract.
     """
 
     contract: Mapping[str, Json] | None = None
     output_type: type[BaseModel] | None = None
+    checks: tuple[Json, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether only the task is asked for."""
-        return self.contract is None and self.output_type is None
+        return self.contract is None and self.output_type is None and not self.checks
 
     @property
     def schema(self) -> dict[str, object] | None:
@@ -67,8 +70,14 @@ class OutputRules:
         return parse_output(self.output_type, text).model_dump_json()
 
 
-def read_output_rules(contract: object, output_type: object, *, synthesis: bool | None) -> OutputRules:
-    """Checks the options for the final output.
+def read_output_rules(
+    contract: object,
+    output_type: object,
+    *,
+    synthesis: bool | None,
+    checks: Sequence[CustomCheck] = (),
+) -> OutputRules:
+    """Checks the options for the final output; ``checks`` are valid.
 
     Raises:
         ConfigurationError: One is not accepted, or ``synthesis`` is False, so that nobody writes the output.
@@ -88,7 +97,8 @@ def read_output_rules(contract: object, output_type: object, *, synthesis: bool 
         raise ConfigurationError(f"output_contract.{problem}")
     names = {*EvaluationContract.model_fields}
     plain = None if contract is None else contract.model_dump(exclude_unset=True, include=names)
-    return OutputRules(plain, cast("type[BaseModel] | None", output_type))
+    named: tuple[Json, ...] = tuple({"check": "function", "name": check.name} for check in checks)
+    return OutputRules(plain, cast("type[BaseModel] | None", output_type), named)
 
 
 def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
@@ -128,7 +138,7 @@ def _merge_values(name: str, first: Json, second: Json) -> Json:
     if isinstance(first, dict) and isinstance(second, dict):
         return merge_contracts(first, second)
     if name in _JOINED and isinstance(first, list) and isinstance(second, list):
-        return [*first, *second]
+        return [*first, *(item for item in second if item not in first)]
     raise ContractFunctionError(
         f"the contract of the only step and output_contract both set {name!r}; set it in one of them"
     )

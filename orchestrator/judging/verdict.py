@@ -1,4 +1,4 @@
-"""Reads the monitor's answer as a verdict, and builds the update of a failed run."""
+"""Asks the monitor for its verdict, reads it, and builds the update of a failed run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from agents.contracts import UNREADABLE_PREFIX
 from agents.parsing.denials import find_denial
+from evaluation import JudgeRequest
+from orchestrator.judging.contracts import PLAIN_CRITERIA
 from orchestrator.state.graph_state import Failure, FailureKind, StateUpdate
 from orchestrator.state.plain_values import plain_text, read_text
 from orchestrator.state.records import VerdictRecord
@@ -24,6 +26,28 @@ def read_verdict(answer: object) -> VerdictRecord | None:
     if not success and feedback.startswith(UNREADABLE_PREFIX):
         return None
     return VerdictRecord(success=success is True, feedback=feedback)
+
+
+def objective_of(step: str, request: JudgeRequest) -> str:
+    """Return the text of the step with the further criteria of the contract."""
+    criteria = [each for each in request.rubric.criteria if each.name not in PLAIN_CRITERIA]
+    lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
+    parts = (
+        step,
+        request.rubric.instructions,
+        "\n".join(["The result also has to meet each of these criteria:", *lines]) if lines else "",
+        f"A good answer would be:\n{request.reference}" if request.reference is not None else "",
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def score_verdict(verdict: VerdictRecord, request: JudgeRequest) -> dict[str, object]:
+    """Convert success or failure to the highest or lowest score of the scale."""
+    scale = request.rubric.scale
+    rationale = verdict["feedback"]
+    if not any(character.isalnum() for character in rationale):
+        rationale = f"{'approved' if verdict['success'] else 'refused'} without a reason"
+    return {"score": scale.max if verdict["success"] else scale.min, "rationale": rationale}
 
 
 def no_verdict(reason: str) -> VerdictRecord:
