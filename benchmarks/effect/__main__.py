@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.effect import __doc__ as description
@@ -15,6 +16,7 @@ from benchmarks.effect.prompts import Prompts, find_prompts, read_prompts
 from benchmarks.effect.records import CacheError, Settings, default_folder, open_records
 from benchmarks.effect.report import format_report
 from benchmarks.measuring import print_load
+from tests.evaluation.checks.ifeval import load_official
 
 
 def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -92,9 +94,13 @@ def main(arguments: list[str] | None = None) -> None:
     if options.temperature == 0 and options.seeds > 1:
         sys.exit("at temperature 0 every seed gives the same answer; give --seeds 1, or a temperature")
     path = find_prompts()
-    if path is None:
-        print("skipped: set EVALUATION_DATA to the folder above ifeval/prompts-300.jsonl")
+    if path is None or find_spec("if_verifiable") is None:
+        print(
+            "skipped: set EVALUATION_DATA to the folder above ifeval/prompts-300.jsonl, and install "
+            "the official checkers (uv run --group ifeval ...)"
+        )
         return
+    load_official()  # before any second is counted
     try:
         run(options, read_prompts(path, options.split, options.prompts))
     except CacheError as error:

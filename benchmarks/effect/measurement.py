@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from agents.parsing.surrogates import replace_surrogates
 from benchmarks.effect.arms.base import Answer, Arm, Trial
 from benchmarks.effect.models import Meter, ModelSource
 from benchmarks.effect.prompts import Prompt, is_right
@@ -62,22 +63,25 @@ def measure(plan: Plan, source: ModelSource, file: RecordFile) -> None:
 
 
 def try_arm(arm: Arm, trial: Trial) -> dict[str, Any]:
-    """Let an arm answer a prompt, and return its part of the record.
-
-    An exception of the arm is logged, and its class is the ``error`` of the record.
-    """
+    """Let an arm answer a prompt, and return its part of the record."""
     meter = Meter()
     trial.model.callbacks = [meter]
-    answer, right, error = Answer(""), False, None
     started = time.perf_counter()
+    answer, error = catch_errors(arm, trial)
+    seconds = time.perf_counter() - started
+    right = error is None and trial.is_right(answer.output)
+    return {**asdict(answer), "right": right, "seconds": seconds, "error": error, **asdict(meter.totals)}
+
+
+def catch_errors(arm: Arm, trial: Trial) -> tuple[Answer, str | None]:
+    """Return the answer of an arm, or an empty one with the class of the exception, which is logged."""
     try:
         answer = arm.answer(trial)
-        seconds = time.perf_counter() - started
-        right = trial.is_right(answer.output)
+        # UTF-8 cannot store a lone surrogate; another type than text raises here.
+        return replace(answer, output=replace_surrogates(answer.output)), None
     except Exception as raised:
         logging.getLogger(__name__).exception("%s raised at prompt %s", arm.name, trial.prompt.key)
-        seconds, error = time.perf_counter() - started, type(raised).__name__
-    return {**asdict(answer), "right": right, "seconds": seconds, "error": error, **asdict(meter.totals)}
+        return Answer(""), type(raised).__name__
 
 
 def find_missing(arms: Sequence[Arm]) -> list[Arm]:

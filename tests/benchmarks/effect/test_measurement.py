@@ -39,6 +39,16 @@ class Claiming:
         return Answer(trial.model.invoke("word").text, claimed=True, basis="checked", checks=2, unchecked=1)
 
 
+class Wordless:
+    """An arm whose library returned no text."""
+
+    name = "wordless"
+    package = module = ""
+
+    def answer(self, trial):
+        return Answer(None, claimed=True)
+
+
 class NotInstalled(Claiming):
     """An arm of a library that does not exist."""
 
@@ -79,6 +89,14 @@ def test_calls_of_all_retries_are_counted(tmp_path):
     assert (records["blind-retries", 1, 0].calls, records["blind-retries", 1, 0].tokens) == (4, 40)
 
 
+def test_an_output_that_is_no_unicode_text_is_stored(tmp_path):
+    records = measure_all(
+        tmp_path, Plan([OneShot()], PROMPTS[:1], 1, 3, judge=is_right), source(lambda _: "word \ud800")
+    )
+
+    assert records["one-shot", 1, 0].error is None
+
+
 def test_two_seeds_of_two_prompts_have_four_models(tmp_path):
     seeds = []
 
@@ -92,11 +110,12 @@ def test_two_seeds_of_two_prompts_have_four_models(tmp_path):
 
 
 def test_an_arm_that_raises_does_not_stop_the_measurement(tmp_path):
-    plan = Plan([Talkative(), OneShot()], PROMPTS[:1], 1, 3, judge=is_right)
+    plan = Plan([Talkative(), Wordless(), OneShot()], PROMPTS[:1], 1, 3, judge=is_right)
 
     records = measure_all(tmp_path, plan, source(lambda _: "word 1"))
 
     assert records["talkative", 1, 0].error == "ValueError"
+    assert (records["wordless", 1, 0].error, records["wordless", 1, 0].claimed) == ("AttributeError", None)
     assert records["one-shot", 1, 0].right
 
 
