@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.exits import BAD_INPUT
 from orchestrator.cli.options import AsJson
 
 
@@ -37,6 +36,8 @@ def doctor(
         report_judge(judge, limit, json=json)
         return
     if limit is not None:
+        from orchestrator.cli.exits import BAD_INPUT  # noqa: PLC0415 - imports the agents
+
         typer.echo("orchestrator: --limit needs --judge SPEC; add it, or leave --limit out", err=True)
         raise typer.Exit(BAD_INPUT)
     from orchestrator.cli.doctor import report_models  # noqa: PLC0415 - slow to import
