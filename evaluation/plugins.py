@@ -175,7 +175,7 @@ class Plugins:
     recognizers: tuple[Recognizer, ...] = ()
     """Further searches for sensitive data, besides the built-in one."""
     checks: Sequence[CustomCheck] = ()
-    """Functions with ``@check`` and ``CommandCheck``s that each output has to pass, besides its contract."""
+    """Functions with ``@check`` and ``CommandCheck`` objects that each output has to pass."""
     named_checks: Sequence[CustomCheck] = ()
     """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
     call_check: CheckCaller = call_check

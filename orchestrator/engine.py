@@ -62,8 +62,8 @@ class LangGraphOrchestrator(StoredRuns):
         judge: Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``,
             or a function, which may be asynchronous.
         evaluation: What the evaluation of each step uses besides: a baseline, an embedder, prices, functions.
-        checks: Functions with ``@check`` and ``CommandCheck``s that the final output has to pass, besides its
-            contract. Contracts of steps can name them, too.
+        checks: Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass,
+            besides its contract. Contracts of steps can name them, too.
         supervision: "none", "llm" or "human", or a function of a step's text and index that returns one.
         supervisor: Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and
             ``supervise``. Default: the monitor's model.

@@ -51,7 +51,7 @@ def build_orchestrator(
         contract_writer: Derives the checks. Default: rules, without a model.
         judge: Scores what no program can, in place of the monitor; see ``LangGraphOrchestrator``.
         evaluation: What the evaluation of each step uses besides.
-        checks: Functions with ``@check`` and ``CommandCheck``s that the final output has to pass.
+        checks: Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass.
         output_contract: Contract of the final output.
         output_type: A pydantic model whose JSON text the final output is.
         checkpointer: Any LangGraph saver.

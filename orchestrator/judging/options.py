@@ -33,7 +33,7 @@ class EvaluationOptions:
         argument_functions: The functions that argument rules with ``match="custom"`` name.
         prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
         recognizers: Further searches for sensitive data.
-        named_checks: Functions with ``@check`` and ``CommandCheck``s that contracts can name.
+        named_checks: Functions with ``@check`` and ``CommandCheck`` objects that contracts can name.
         clock: Returns the current time with its zone, for rules on retention. Default: the time in UTC.
 
     Raises:
