@@ -40,6 +40,9 @@ from .state.records import StepRecord as StepRecord
 from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord
 from .state.usage import Usage as Usage
+from .state.records import DerivedContract as DerivedContract
 from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.limits import SupervisionPolicy as SupervisionPolicy
 from .supervision.protocols import Supervisor as Supervisor
+from .task_contracts.model_writer import ModelWriter as ModelWriter
+from .task_contracts.writers import ContractWriter as ContractWriter
