@@ -126,7 +126,8 @@ def evaluate_many(
         options: The other plug-ins; see ``plugins.Plugins``.
 
     Raises:
-        ContractError: ``concurrency`` or ``processes`` is less than 1, or ``cases`` is one case or a path.
+        ContractError: ``concurrency`` or ``processes`` is less than 1, ``cases`` is one case or a path, or
+            several processes would write the file of a check.
     """
     if isinstance(cases, str | Mapping):
         raise ContractError(
@@ -137,6 +138,11 @@ def evaluate_many(
             f"concurrency={concurrency}, processes={processes}; give whole numbers of at least 1"
         )
     plugins = Plugins(check_judge(judge), **options)
+    if processes > 1 and (writer := next((check for check in plugins.own_checks if check.writes_file), None)):
+        raise ContractError(
+            f"processes={processes}, and the check {writer.name!r:.80} writes its output_file for one output "
+            "after the other; give processes=1, or let the command read its standard input"
+        )
     if processes > 1:
         return _run_in_processes(cases, plugins, processes)
     if judge is not None and concurrency > 1:

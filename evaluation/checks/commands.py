@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
-import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import ClassVar, Final
 
 from agents.parsing.surrogates import replace_surrogates
@@ -84,6 +83,11 @@ class CommandCheck(CustomCheck):
         object.__setattr__(self, "directory", Path(self.directory))
         object.__setattr__(self, "name", self.name or Path(self.arguments[0]).name)
         super().__post_init__()
+
+    @property
+    def writes_file(self) -> bool:
+        """Whether it writes a file, so that one process has to run it for one output after the other."""
+        return self.output_file is not None
 
     async def _decide(self, context: CheckContext) -> CheckOutcome:
         stop = threading.Event()
@@ -160,7 +164,11 @@ def _write_file(path: Path, data: bytes) -> None:
     """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise FileExistsError(f"{path.name} is a link or a folder; remove it")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".check-")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    Path(temporary).replace(path)
+    temporary = path.with_name(f".check-{token_hex(8)}")
+    try:
+        # Exclusive, so that no link that was put there is followed.
+        with temporary.open("xb") as file:
+            file.write(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -160,6 +160,13 @@ def test_a_command_decides_with_the_end_of_its_output_as_evidence(tmp_path):
     ).checks
 
 
+def test_several_processes_do_not_write_the_same_file(tmp_path):
+    command = CommandCheck([sys.executable, "-c", ""], tmp_path, output_file="answer.txt")
+
+    with pytest.raises(ContractError, match="writes its output_file for one output after the other"):
+        evaluate_many([HELLO], checks=[command], processes=2)
+
+
 def test_a_command_as_data_is_refused():
     command = {"check": "command", "arguments": ["rm", "-rf", "/"], "directory": "/"}
     problem = "checks: a command is never data; pass CommandCheck(...) as named_checks=[...] in Python"

@@ -9,7 +9,9 @@ import time
 from importlib.metadata import EntryPoint
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from agents.testing import ScriptedChatModel
 from evaluation import CheckContext, CommandCheck, EvaluationContract, check
 from evaluation.checks import registry
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
@@ -195,6 +197,47 @@ async def test_cancelling_a_run_ends_its_command(tmp_path):
 
     assert state["failure"]["kind"] == "cancelled"
     assert time.monotonic() - begin < 30
+
+
+def test_the_time_of_a_step_bounds_its_checks(tmp_path):
+    command = CommandCheck([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path)
+    begin = time.monotonic()
+    state = orchestrate(FakeExecutor("well"), checks=[command], step_timeout=1).run("the task")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
+    assert time.monotonic() - begin < 30
+
+
+async def test_an_interrupted_check_runs_again_on_resume(tmp_path):
+    code = (
+        "import pathlib, sys, time; first = not pathlib.Path('started').exists();"
+        "pathlib.Path('started').touch(); time.sleep(60 if first else 0)"
+    )
+    command = CommandCheck([sys.executable, "-c", code], tmp_path)
+    orchestrator = orchestrate(FakeExecutor("well"), checks=[command], checkpointer=InMemorySaver())
+
+    def interrupt_later():
+        while not (tmp_path / "started").exists():
+            time.sleep(0.02)
+        orchestrator.interrupt()
+
+    threading.Thread(target=interrupt_later).start()
+    interrupted = await orchestrator.arun("the task", thread_id="one")
+    resumed = await orchestrator.aresume("one")
+
+    assert (interrupted["status"], resumed["status"]) == ("executing", "success")
+
+
+def test_a_model_that_a_check_calls_counts_as_usage():
+    model = ScriptedChatModel(["yes"])
+
+    @check
+    async def asks_a_model(context):
+        return (await model.ainvoke("Is it well?")).text == "yes"
+
+    state = orchestrate(FakeExecutor("well"), checks=[asks_a_model]).run("the task")
+
+    assert (state["status"], state["usage"]["model_calls"]) == ("success", 1)
 
 
 def test_a_check_and_a_contract_may_name_the_same_function_once():

@@ -178,6 +178,7 @@ def test_a_hard_link_to_another_file_is_replaced(tmp_path):
 
     assert python("", tmp_path, output_file="answer.py").evaluate(CheckContext("x")).passed
     assert (tmp_path / "other").read_text() == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answer.py", "other"]
 
 
 async def test_two_evaluations_do_not_mix_their_files(tmp_path):
