@@ -10,9 +10,9 @@ from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
 from .judging.options import EvaluationOptions as EvaluationOptions
-from .result import Result as Result
 from .retry.policy import RetryPolicy as RetryPolicy
 from .retry.stalls import StallRules as StallRules
+from .runs.result import Result as Result
 from .runtime.budget import Budget as Budget
 from .runtime.budget import ModelPrice as ModelPrice
 from .runtime.events import Event as Event
