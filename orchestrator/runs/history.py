@@ -31,6 +31,7 @@ from orchestrator.runs.summary import (
 )
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
 from orchestrator.state.stored_form import convert_read_errors
 
@@ -173,7 +174,7 @@ class History:
         with lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
             if not is_locked:
                 raise StoreError(
-                    f"thread {thread_id!r:.80} is being run, by this process or another; "
+                    f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
                     "stop it or wait for its end"
                 )
             self._saver.delete_thread(thread_id)

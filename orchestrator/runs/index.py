@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
 from orchestrator.runs.locks import ThreadLocks
+from orchestrator.state.plain_values import format_repr
 
 _COMMAND: Final = "orchestrator_command"
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -95,5 +96,6 @@ def read_command(metadata: Mapping[str, object]) -> Mapping[str, object] | None:
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
     """Says that a store has no such thread, and how to find its threads."""
     return (
-        f"thread {thread_id!r:.80} is not in {store}; `orchestrator runs` or history.runs() lists the threads"
+        f"thread {format_repr(thread_id, 80)} is not in {store}; "
+        "`orchestrator runs` or history.runs() lists the threads"
     )

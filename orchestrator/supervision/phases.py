@@ -12,6 +12,7 @@ from langchain_core.runnables import Runnable
 
 from agents.calls.conversation import Model
 from agents.contracts import Unreadable
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.state.plain_values import format_text
@@ -165,7 +166,7 @@ def _call_reconcile(
         value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
         return build_reconciliation(parse_mapping(ReconciliationReply, value))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
-        trigger = f"reconciliation_failed:{type(error).__name__}: {format_text(error)[:300]}"
+        trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
         return Reconciliation(triggers=[trigger], escalate=True)
 
 
@@ -182,6 +183,7 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
     if isinstance(supervisor, Runnable):
         return ModelSupervisor(supervisor).asupervise
     raise ConfigurationError(
-        f"supervisor is {format_text(supervisor)[:80]}; give a chat model, or an object with reconcile() and "
+        f"supervisor is {shorten(format_text(supervisor), 80)}; "
+        "give a chat model, or an object with reconcile() and "
         "supervise(), or None for the monitor's model"
     )
