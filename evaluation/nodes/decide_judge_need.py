@@ -7,10 +7,12 @@ from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ASKED,
+    ONLY_INFORMS,
     has_any_demand,
     has_critical_finding,
     has_ended_in_error,
     metric_outcomes,
+    only_informs,
 )
 
 
@@ -49,4 +51,7 @@ def _find_open_question(state: EvaluationState) -> str | None:
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
+    # A baseline may decide: it is compared after the judge.
+    if only_informs(state, outcomes) and not state["baseline_metrics"]:
+        return ONLY_INFORMS
     return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)
