@@ -45,8 +45,8 @@ class StoredRun:
 
     Attributes:
         summary: The run in one line.
-        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; the
-            other fields change when all of them have ended.
+        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; for
+            an answer under way, ``synthesis`` has its attempts. Other fields change when these have ended.
     """
 
     summary: RunSummary
@@ -54,11 +54,12 @@ class StoredRun:
 
     @property
     def time_line(self) -> list[StepRecord]:
-        """The executions in the order in which they began, each with its verdict and usage."""
+        """The executions in the order in which they began, the answer's last, with verdicts and usage."""
         # Sequential steps are in order already, whatever the clock did. Times are ISO 8601 in UTC.
         if self.state["declared"]["needs"] is None:
-            return list(self.state["results"])
-        return sorted(self.state["results"], key=lambda record: record["started_at"])
+            return [*self.state["results"], *self.state["synthesis"]]
+        steps = sorted(self.state["results"], key=lambda record: record["started_at"])
+        return [*steps, *self.state["synthesis"]]
 
 
 class History:
