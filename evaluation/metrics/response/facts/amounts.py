@@ -10,6 +10,7 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
+from evaluation.metrics.response.facts.measures import MEASURE_PATTERN, MEASURES
 from evaluation.metrics.response.numbers import read_amounts
 
 UNITS: Final = {
@@ -27,6 +28,7 @@ UNITS: Final = {
 }
 _UNIT: Final = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))
 _UNIT_AFTER: Final = re.compile(rf"[ -]?({_UNIT})(?![^\W\d_])", re.IGNORECASE)
+_MEASURE_AFTER: Final = re.compile(rf"[ -]?({MEASURE_PATTERN})(?![^\W\d_])", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(rf"(?<![^\W\d_])({_UNIT}) ?[-\u2212]?\Z", re.IGNORECASE)
 _REACH: Final = 8  # characters of the longest unit before a number, with its blank and sign
 _POWERS: Final = {
@@ -83,7 +85,7 @@ class Amount:
     values: frozenset[Decimal]
     """Its readings: 1.786 is 1786 or 1.786."""
     unit: str | None
-    """A currency (ISO 4217), "%", or None."""
+    """A currency (ISO 4217), "%", a measure such as "kg", or None."""
     shown: str
     certain: bool
     """False for words that may be no number, such as one and second."""
@@ -131,8 +133,10 @@ def _build_amount(text: str, start: int, end: int, number: list[Decimal], *, is_
     before = _UNIT_BEFORE.search(text[max(0, start - _REACH) : start])
     # A per cent sign may be part of the number already.
     unit_match = _UNIT_AFTER.match(text, end - (text[end - 1] in "%％٪")) or before
-    unit = None if unit_match is None else UNITS[unit_match[1].lower()]
+    measure = None if unit_match else _MEASURE_AFTER.match(text, end)
+    unit = UNITS[unit_match[1].lower()] if unit_match else measure and MEASURES[measure[1].lower()]
     shares = [value / 100 for value in number] if unit == "%" else []
     is_second = text[start : end + 2] == _SECOND
     certain = not is_word or (max(number) >= _LEAST and not is_second)
-    return Amount(frozenset([*number, *shares]), unit, text[start:end].strip(), certain)
+    shown = text[start : measure.end() if measure else end].strip()
+    return Amount(frozenset([*number, *shares]), unit, shown, certain)
