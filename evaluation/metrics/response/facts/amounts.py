@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import zip_longest
@@ -101,6 +102,18 @@ def find_amounts(text: str) -> tuple[list[Amount], str]:
         rest.append(plain[done:start])
         done = end
     return amounts, " ".join([*rest, plain[done:]])
+
+
+def read_worded_numbers(text: str) -> Iterator[Decimal]:
+    """Yield the numbers that a text writes in words or with a scale word: five, 5 million, 2,5 Mio.
+
+    Not zero, one and second, which are pronouns, articles and times, too.
+    """
+    plain, digits = _spell_in_digits(_MAGNITUDE.sub(_write_power, text))
+    for (start, end), numbers in read_amounts(plain):
+        is_word = not any(digits[start:end])
+        if (is_word and plain[start : end + 2] != _SECOND) or "e" in plain[start:end]:
+            yield from (value for number in numbers for value in number if not is_word or value >= _LEAST)
 
 
 def _write_power(match: re.Match[str]) -> str:
