@@ -79,7 +79,9 @@ LONG = Story(
     ),
 )
 """Fifty steps."""
-STORIES = {story.task: story for story in (SHORT, LONG)}
+ANSWER = Story("answer", _in_a_row("plain", "plain"), [])
+"""Two steps, so that most writes are of the answer."""
+STORIES = {story.task: story for story in (SHORT, LONG, ANSWER)}
 
 
 def execution(step: str, attempt: int) -> str:
