@@ -10,6 +10,7 @@ from langgraph.graph import START, StateGraph
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
+from orchestrator.persistence import open_store
 from orchestrator.runs.locks import lock_thread
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -396,3 +397,14 @@ def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
     assert index.delete_unchanged(before) is False
     assert opened.history.show("thread").state == state
     assert (index.delete_unchanged(*index.list_latest()), index.list_latest()) == (True, [])
+
+
+def test_a_step_takes_at_most_15_kilobytes_of_a_file(tmp_path):
+    sizes = []
+    for count in (10, 30):
+        file = tmp_path / f"{count}.sqlite"
+        with open_store(file) as store:
+            build(store, plan=[f"step {number}" for number in range(count)]).run("x", "thread")
+        sizes.append(file.stat().st_size)
+
+    assert (sizes[1] - sizes[0]) / 20 <= 15_000
