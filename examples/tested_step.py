@@ -1,4 +1,4 @@
-"""A coding step whose check runs its tests: the executor reads the output of the failing test and tries again.
+"""A coding step whose check runs its tests: a retry reads the output of the test that failed.
 
 The model is scripted, so the output is always the same. ``python examples/tested_step.py local`` uses the
 embedded model instead; what it writes is run on this computer, with your rights.

@@ -10,9 +10,9 @@ from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
 from .judging.options import EvaluationOptions as EvaluationOptions
-from .result import Result as Result
 from .retry.policy import RetryPolicy as RetryPolicy
 from .retry.stalls import StallRules as StallRules
+from .runs.result import Result as Result
 from .runtime.budget import Budget as Budget
 from .runtime.budget import ModelPrice as ModelPrice
 from .runtime.events import Event as Event
@@ -34,13 +34,13 @@ from .state.graph_state import Failure as Failure
 from .state.graph_state import JudgeCalls as JudgeCalls
 from .state.graph_state import OrchestratorState as OrchestratorState
 from .state.graph_state import Retries as Retries
+from .state.records import DerivedContract as DerivedContract
 from .state.records import HumanAnswer as HumanAnswer
 from .state.records import Question as Question
 from .state.records import StepRecord as StepRecord
 from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord
 from .state.usage import Usage as Usage
-from .state.records import DerivedContract as DerivedContract
 from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.limits import SupervisionPolicy as SupervisionPolicy
 from .supervision.protocols import Supervisor as Supervisor

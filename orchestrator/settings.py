@@ -146,11 +146,12 @@ def check_thread_id(thread_id: object) -> None:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
     if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
-        raise ConfigurationError(f"thread_id is {thread_id!r:.80}; give a text that is not blank")
+        raise ConfigurationError(f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank")
     # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
     if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
         raise ConfigurationError(
-            f"thread_id is {thread_id!r:.80}, which no database can hold; give one without NUL and surrogates"
+            f"thread_id is {format_repr(thread_id, 80)}, which no database can hold; "
+            "give one without NUL and surrogates"
         )
 
 
@@ -180,7 +181,9 @@ def check_hooks(hooks: object) -> None:
         ConfigurationError: They are not a sequence, or an item is not callable.
     """
     if not isinstance(hooks, Sequence) or not all(callable(hook) for hook in hooks):
-        raise ConfigurationError(f"hooks is {hooks!r:.80}; give a sequence of callables, such as (print,)")
+        raise ConfigurationError(
+            f"hooks is {format_repr(hooks, 80)}; give a sequence of callables, such as (print,)"
+        )
 
 
 def read_judge(judge: object) -> AnyJudge | None:

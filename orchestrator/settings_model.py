@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 
 Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
@@ -45,5 +46,5 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     name = str(problem["loc"][0])
     if name not in model.model_fields:
         return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"
-    value = f"{values[name]!r:.80}" if name in values else "missing"
+    value = shorten(repr(values[name]), 80) if name in values else "missing"
     return f"{name} is {value}; give {model.model_fields[name].description}"

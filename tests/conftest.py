@@ -30,7 +30,7 @@ _DATABASES = itertools.count()
 _REAL_MODEL_FIXTURES = {"endpoint", "embedded_llm", "ollama_url", "ollama_llm"}
 
 # A busy machine breaks a deadline, and the database of examples would make two runs differ.
-settings.register_profile("default", deadline=None, database=None, derandomize=True)
+settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=40)
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("default")
 
@@ -40,6 +40,11 @@ def pytest_configure() -> None:
     # A shell starts its background jobs with SIGINT ignored, and children inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one test more than there are cores: many tests wait for a process or a server."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -107,7 +112,7 @@ def postgres_server() -> Iterator[Callable[[], str]]:
         def create_database() -> str:
             name = f"runs{next(_DATABASES)}"
             with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
+                connection.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
             return server.get_uri(name)
 
         yield create_database

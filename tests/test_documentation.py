@@ -9,6 +9,7 @@ import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
 
 from tests.draw_graphs import draw_graphs, read_drawings
+from tests.draw_trace import draw_trace, read_trace
 from tests.fakes.scripted_source import scripted_endpoint, with_scripted_model
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,10 @@ def test_a_snippet_runs_and_prints_what_it_says(example: CodeExample, eval_examp
 
 def test_the_drawings_of_the_graphs_are_what_the_code_draws():
     assert read_drawings() == draw_graphs(), "python -m tests.draw_graphs writes them"
+
+
+def test_the_trace_is_what_a_tracer_records():
+    assert read_trace() == draw_trace(), "python -m tests.draw_trace writes it"
 
 
 @pytest.mark.parametrize(("page", "target"), LINKS)

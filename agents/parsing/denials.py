@@ -19,7 +19,7 @@ _MET: Final = frozenset({
 _OPPOSITES: Final = frozenset({"not", "never", "un", "in", "non", "partially"})
 _VERDICTS: Final = frozenset({
     "verdict", "decision", "judgment", "judgement", "conclusion", "status", "outcome", "result", "rating",
-    "grade", "overall", "assessment",
+    "grade", "overall", "assessment", "pass_fail", "label",
 })  # fmt: skip
 _ACTIONS: Final = frozenset({"recommendation", "recommended_action"})
 _NO: Final = frozenset({"no", "n", "false"})
@@ -54,7 +54,7 @@ def find_denial(value: object, ignored: Collection[str] = ()) -> str | None:
         return None
     searched = {name: part for name, part in value.items() if name not in ignored}
     return next(
-        (f"{name!r} is {part!r:.60}" for name, part in _iter_fields(searched) if _denies(name, part)), None
+        (f"{name!r} is {part!r}" for name, part in iter_fields(searched) if _denies(name, part)), None
     )
 
 
@@ -63,7 +63,8 @@ def normalize_name(name: object) -> str:
     return _PREFIX.sub("", re.sub(r"[\W_]+", "_", str(name).casefold()).strip("_"))
 
 
-def _iter_fields(value: object) -> Iterator[tuple[str, object]]:
+def iter_fields(value: object) -> Iterator[tuple[str, object]]:
+    """Yields the name and the value of each field of a decoded reply, also of nested objects."""
     # Not recursive: a reply may be nested deeper than Python's stack.
     pending = [value]
     while pending:

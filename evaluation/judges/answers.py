@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
 
+from agents.parsing.denials import iter_fields, normalize_name
 from agents.parsing.loose_json import find_containers, repair_json
 from agents.parsing.objects import is_one_object, remove_marked_thoughts, unwrap_fence
 from agents.parsing.surrogates import replace_surrogates
@@ -21,6 +23,10 @@ MAX_ANSWER: Final = 100_000
 _MAX_LEVELS: Final = 20
 _MAX_BITS: Final = 1023
 """Maximum size of a whole number: larger ones do not fit into a float."""
+NO_VERDICTS: Final = ("criteria", "concerns", "usage", "panel")
+"""The fields that state no verdict: numbers, doubts, cost, and the votes of a panel."""
+_OTHER_SCORES: Final = frozenset({"score", "overall", "rating", "grade"})
+_FIRST_NUMBER: Final = re.compile(r"\s*(-?\d{1,9}(?:\.\d{1,9})?)")
 NO_OBJECT: Final = "the answer contains no JSON object that can be read"
 NOT_ALONE: Final = "the answer is not one JSON object alone: it has other text or other objects"
 
@@ -79,6 +85,33 @@ def copy_json_object(value: object) -> JsonObject:
     """Copies an object of JSON values. Returns an empty object for anything else."""
     read = read_object(value)
     return read.value if isinstance(read, ObjectRead) and not read.repaired else {}
+
+
+def read_number(value: object) -> float | None:
+    """Reads a number; returns None for anything else, a boolean included."""
+    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+
+
+def iter_other_scores(answer: JsonObject, score: float) -> Iterator[tuple[str, float, float]]:
+    """Yields each other overall score: its name, its value, and the score that it may not contradict."""
+    for name, value in answer.items():
+        if name == "score" or normalize_name(name) not in _OTHER_SCORES:
+            continue
+        if isinstance(value, bool):
+            # A boolean is no score, so it cannot confirm one.
+            yield name, math.nan, score
+        elif number := _FIRST_NUMBER.match(str(value)):
+            yield name, float(number[1]), score
+
+
+def iter_restated_scores(answer: JsonObject, scores: JsonObject) -> Iterator[tuple[str, float, float]]:
+    """Yields each score of a criterion outside of ``criteria``, with the score that it may not contradict."""
+    least = {normalize_name(name): number for name in scores if (number := read_number(scores[name]))}
+    others = {name: value for name, value in answer.items() if name not in {*NO_VERDICTS, "score"}}
+    for name, value in iter_fields(others):
+        number, criterion = read_number(value), normalize_name(name)
+        if number is not None and criterion in least:
+            yield name, number, least[criterion]
 
 
 class _DuplicateKeyError(Exception):

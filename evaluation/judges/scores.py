@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
-from agents.parsing.denials import find_denial, normalize_name
+from agents.parsing.denials import find_denial
 from evaluation.inputs.rubric import Rubric, Scale
-from evaluation.judges.answers import ObjectRead, read_object
+from evaluation.judges.answers import (
+    NO_VERDICTS,
+    ObjectRead,
+    iter_other_scores,
+    iter_restated_scores,
+    read_number,
+    read_object,
+)
 from evaluation.judges.failures import JudgeFailure
 from evaluation.patterns.json_schema import find_schema_problem
+from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, format_numbers
 
 PASS_SHARE: Final = 0.75
@@ -24,10 +30,7 @@ FIELDS: Final = frozenset({
     "unseen",
 })  # fmt: skip
 """The fields that every answer may have. All others are details."""
-_UNSEARCHED: Final = ("criteria", "concerns", "usage", "panel")
-"""The fields that state no verdict: numbers, doubts, cost, and the votes of a panel."""
-_OTHER_SCORES: Final = frozenset({"score", "overall", "rating", "grade"})
-_FIRST_NUMBER: Final = re.compile(r"\s*(-?\d{1,9}(?:\.\d{1,9})?)")
+_LONGEST_DENIAL: Final = 80
 _ROUNDING_SHARE: Final = 0.125
 """Share of the scale by which rounding may move a score: half a point on a scale from 1 to 5."""
 
@@ -104,10 +107,10 @@ def _build_score(read: ObjectRead, rubric: Rubric) -> JudgeScore:
     repaired = read.repaired or answer.get("repaired") not in (None, False)
     unseen = answer.get("unseen")
     return JudgeScore(
-        score=_read_number(answer["score"]) or 0.0,
+        score=read_number(answer["score"]) or 0.0,
         rationale=str(answer["rationale"]),
         criteria={
-            name: _read_number(scores[name]) or 0.0 for name in _criterion_names(rubric) if name in scores
+            name: read_number(scores[name]) or 0.0 for name in _criterion_names(rubric) if name in scores
         },
         concerns=tuple(_read_strings(answer.get("concerns"))),
         recommended_action=action if isinstance(action, str) else None,
@@ -133,35 +136,25 @@ def _find_contradiction(answer: JsonObject, rubric: Rubric) -> str | None:
     An answer contradicts itself if a field denies the success (``"verdict": "fail"``), if another overall
     score is lower, or if the criteria do not explain the score. Rounding explains an eighth of the scale.
     """
-    score, scale = _read_number(answer.get("score")) or 0.0, rubric.scale
+    score, scale = read_number(answer.get("score")) or 0.0, rubric.scale
     rounding = _ROUNDING_SHARE * (scale.max - scale.min)
-    denial = find_denial(answer, ignored=_UNSEARCHED)
+    denial = find_denial(answer, ignored=NO_VERDICTS)
     if denial is not None:
-        return f"the answer scores {score:g} and contradicts itself: {denial}"
-    other = next((name for name, value in _iter_other_scores(answer) if not value + rounding >= score), None)
+        return f"the answer scores {score:g} and contradicts itself: {shorten(denial, _LONGEST_DENIAL)}"
+    restated = _as_mapping(answer.get("criteria")) or dict.fromkeys(_criterion_names(rubric)[:1], score)
+    others = (*iter_other_scores(answer, score), *iter_restated_scores(answer, restated))
+    other = next((name for name, value, least in others if not value + rounding >= least), None)
     if other is not None:
         return f"the answer scores {score:g} and contradicts itself in {other!r}"
     return _find_unexplained(_as_mapping(answer.get("criteria")), score, rounding, rubric)
-
-
-def _iter_other_scores(answer: JsonObject) -> Iterator[tuple[str, float]]:
-    named = {name: value for name, value in answer.items() if name != "score"}
-    for name, value in named.items():
-        if normalize_name(name) not in _OTHER_SCORES:
-            continue
-        if isinstance(value, bool):
-            # A boolean is no score, so it cannot confirm one.
-            yield name, math.nan
-        elif number := _FIRST_NUMBER.match(str(value)):
-            yield name, float(number[1])
 
 
 def _find_unexplained(scores: JsonObject, score: float, rounding: float, rubric: Rubric) -> str | None:
     """Compares an overall score with the weighted mean of its criteria."""
     if not scores:
         return None
-    numbers = [number for value in scores.values() if (number := _read_number(value)) is not None]
-    known = [_read_number(scores[name]) or 0.0 for name in _criterion_names(rubric)]
+    numbers = [number for value in scores.values() if (number := read_number(value)) is not None]
+    known = [read_number(scores[name]) or 0.0 for name in _criterion_names(rubric)]
     mean = fmean(known, [criterion.weight for criterion in rubric.criteria])
     # A criterion that the rubric does not have has no weight, so it cannot explain anything.
     is_mean = score - mean <= rounding and len(numbers) == len(known)
@@ -196,7 +189,7 @@ def _check_criteria(criteria: object, rubric: Rubric) -> JudgeFailure | None:
 def _check_score(name: str, value: object, scale: Scale) -> JudgeFailure | None:
     if value is None:
         return JudgeFailure("missing_score", f"the answer has no '{name}'")
-    number = _read_number(value)
+    number = read_number(value)
     if number is None:
         return JudgeFailure("malformed", f"'{name}' is a {type(value).__name__}, not a number")
     if not scale.min <= number <= scale.max:
@@ -231,10 +224,6 @@ def _check_schema(answer: JsonObject, rubric: Rubric) -> JudgeFailure | None:
 
 def _criterion_names(rubric: Rubric) -> list[str]:
     return [criterion.name for criterion in rubric.criteria]
-
-
-def _read_number(value: object) -> float | None:
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
 
 
 def _read_strings(value: object) -> list[str]:

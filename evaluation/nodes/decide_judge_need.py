@@ -8,10 +8,12 @@ from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (
     NOTHING_ASKED,
+    ONLY_INFORMS,
     has_any_demand,
     has_critical_finding,
     has_ended_in_error,
     metric_outcomes,
+    only_informs,
 )
 
 
@@ -60,6 +62,8 @@ def _find_open_question(state: EvaluationState) -> str | None:
         return None
     if not has_any_demand(state):
         return NOTHING_ASKED
-    return next(
-        (outcome["reason"] for outcome in metric_outcomes(state) if outcome["kind"] == "inconclusive"), None
-    )
+    outcomes = [*metric_outcomes(state)]
+    # A baseline may decide: it is compared after the judge.
+    if only_informs(state, outcomes) and not state["baseline_metrics"]:
+        return ONLY_INFORMS
+    return next((outcome["reason"] for outcome in outcomes if outcome["kind"] == "inconclusive"), None)

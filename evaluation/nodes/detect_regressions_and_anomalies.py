@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import read_measurements
@@ -16,11 +16,14 @@ from evaluation.results.status import (
     BASELINE_INFORMS,
     NOTHING_ANSWERED,
     NOTHING_ASKED,
+    ONLY_INFORMS,
     has_any_demand,
     has_ended_in_error,
+    is_decided,
     judge_outcomes,
     metric_groups,
     metric_outcomes,
+    only_informs,
 )
 from evaluation.values import JsonObject
 
@@ -73,11 +76,13 @@ def _find_unanswered(
     """Report a run without any answered question, which must not pass."""
     if has_ended_in_error(state):
         return
-    audit = state["contract"].get("audit")
-    audited = isinstance(audit, Mapping) and bool(audit.get("rules"))
-    answered = any(outcome["passed"] is not None for outcome in outcomes)
     if not has_any_demand(state) and state["judge_result"] is None:
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)
-    elif not (audited or answered or signals.get("decisive")):
-        reason = BASELINE_INFORMS if signals.get("compared") else NOTHING_ANSWERED
-        yield build_outcome("inconclusive", "contract", None, "warning", reason)
+    elif not (is_decided(state, outcomes) or signals.get("decisive")):
+        yield build_outcome("inconclusive", "contract", None, "warning", _explain(state, outcomes, signals))
+
+
+def _explain(state: EvaluationState, outcomes: Sequence[MetricOutcome], signals: JsonObject) -> str:
+    if only_informs(state, outcomes):
+        return ONLY_INFORMS
+    return BASELINE_INFORMS if signals.get("compared") else NOTHING_ANSWERED

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from evaluation.errors import ContractError
 from evaluation.patterns.regex import MAX_STEPS
-from evaluation.patterns.schema_cost import JsonSchema, SchemaCost, measure_schema
+from evaluation.patterns.schema_cost import JsonSchema, SchemaCost, UnknownTargetError, measure_schema
 from evaluation.patterns.schema_keywords import find_misspelt_keyword, has_keyword
 from evaluation.sensitive.quoting import quote_text, redact, shorten
 
@@ -114,6 +114,10 @@ def _compile_text(text: str) -> _Schema:
         cost = measure_schema(schema)
     except RecursionError:
         raise ContractError("the JSON Schema is nested too deep; use fewer levels of references") from None
+    except UnknownTargetError:
+        raise ContractError(
+            "the JSON Schema has a $ref whose target cannot be found; write it like #/$defs/name"
+        ) from None
     if cost.steps > MAX_SCHEMA_STEPS:
         raise ContractError(
             f"the JSON Schema takes {cost.steps:.3g} steps to check one value, because its parts refer to "

@@ -6,16 +6,22 @@ validator remembers the result of a definition that refers to itself, so such a 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-import jsonschema_rs
+from jsonschema_specifications import REGISTRY as DRAFTS
+from referencing import Resource, Specification
+from referencing.exceptions import NoSuchResource, Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from evaluation.patterns.regex import count_instructions
 
 JsonSchema: TypeAlias = dict[str, Any] | bool
-_ROOT: Final = "json-schema:///"
+_NAMED: Final = re.compile(r'"(\$?id|\$anchor|\$dynamicAnchor)": "')
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _ONE_APPLIES: Final = frozenset({"properties", "prefixItems"})
 """Keywords of which at most one schema applies to one part of a value."""
@@ -29,6 +35,28 @@ _SINGLE: Final = frozenset(
 )
 
 
+class UnknownTargetError(Exception):
+    """The target of a reference cannot be found."""
+
+
+class _Resolver(Protocol):
+    """Finds the target of a reference."""
+
+    def lookup(self, ref: str) -> _Target: ...
+
+    def in_subresource(self, subresource: Resource[JsonSchema]) -> _Resolver: ...
+
+
+class _Target(Protocol):
+    """A part of a schema, with the resolver for the references in it."""
+
+    @property
+    def contents(self) -> JsonSchema: ...
+
+    @property
+    def resolver(self) -> _Resolver: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaCost:
     """The work of checking one part of a value."""
@@ -40,40 +68,60 @@ class SchemaCost:
 
 
 def measure_schema(schema: JsonSchema) -> SchemaCost:
-    """Measure a JSON Schema that the validator accepts; takes time proportional to its size."""
-    # The validator has refused every address outside of the schema, except those of published drafts.
-    registry = jsonschema_rs.Registry([(_ROOT, schema)], retriever=lambda _: {})
-    counter = _StepCounter()
-    return SchemaCost(counter.count(schema, registry.resolver(_ROOT)), counter.is_recursive)
+    """Measure a JSON Schema that the validator accepts; takes time proportional to its size.
+
+    Raises:
+        UnknownTargetError: The target of a reference is found neither in the schema nor in a published draft.
+    """
+    draft = DRAFT202012.detect(schema)
+    resource = draft.create_resource(schema)
+    address = resource.id() or ""
+    registry = DRAFTS.with_resource(address, resource)
+    if _NAMED.search(json.dumps(schema)):
+        # Each lookup of a name would search the whole schema again. The search cannot read lists beside
+        # schemas in `dependencies`; without a reference to a name that does not matter.
+        with suppress(AttributeError):
+            registry = registry.crawl()
+    counter = _StepCounter(draft)
+    try:
+        return SchemaCost(counter.count(schema, registry.resolver(address)), counter.is_recursive)
+    except (Unresolvable, NoSuchResource, AttributeError, TypeError) as error:
+        # The last two: `referencing` does not check the types of keywords that belong to another draft.
+        raise UnknownTargetError from error
 
 
 @dataclass(slots=True)
 class _StepCounter:
     """Counts the steps of schemas, and each target of a reference once."""
 
+    draft: Specification[JsonSchema]
     is_recursive: bool = False
-    steps: dict[tuple[str, str], int | None] = field(default_factory=dict)
-    """By base address and reference; None while the target is being counted."""
+    steps: dict[int, int | None] = field(default_factory=dict)
+    """By identity of the target in the schema; None while the target is being counted."""
 
-    def count(self, schema: object, resolver: jsonschema_rs.Resolver) -> int:
-        if not isinstance(schema, Mapping):
+    def count(self, schema: JsonSchema, resolver: _Resolver) -> int:
+        if not isinstance(schema, dict):
             return 1
-        if isinstance(schema.get("$id"), str):
-            resolver = resolver.lookup(schema["$id"]).resolver
         return 1 + sum(self._count_keyword(keyword, value, resolver) for keyword, value in schema.items())
 
-    def _count_keyword(self, keyword: str, value: object, resolver: jsonschema_rs.Resolver) -> int:
+    def _count_keyword(self, keyword: str, value: object, resolver: _Resolver) -> int:
         if keyword in _REFERENCES:
             return self._count_target(str(value), resolver)
         join = max if keyword in _ONE_APPLIES else sum
-        parts = [self.count(part, resolver) for part in find_schemas(keyword, value)]
+        parts = [self._count_part(part, resolver) for part in find_schemas(keyword, value)]
         return (join(parts) if parts else 0) + sum(map(count_instructions, _find_patterns(keyword, value)))
 
-    def _count_target(self, reference: str, resolver: jsonschema_rs.Resolver) -> int:
-        key = (resolver.base_uri, reference)
+    def _count_part(self, part: object, resolver: _Resolver) -> int:
+        if not isinstance(part, dict):
+            return 1
+        # A part with an address of its own changes the base of the references in it.
+        return self.count(part, resolver.in_subresource(self.draft.create_resource(part)))
+
+    def _count_target(self, reference: str, resolver: _Resolver) -> int:
+        target = resolver.lookup(reference)
+        key = id(target.contents)
         if key not in self.steps:
             self.steps[key] = None
-            target = resolver.lookup(reference)
             self.steps[key] = self.count(target.contents, target.resolver)
         steps = self.steps[key]
         self.is_recursive |= steps is None

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from evaluation.results.findings import FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState, EvaluationStatus
-from evaluation.values import JsonObject, Severity
+from evaluation.values import JsonObject, Severity, as_list, as_object
 
 
 def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
@@ -36,6 +36,10 @@ def _outcomes_of(group: JsonObject) -> Iterable[MetricOutcome]:
 
 NOTHING_ASKED: Final = "the contract contains no check"
 NOTHING_ANSWERED: Final = "no check of the contract could be answered"
+ONLY_INFORMS: Final = (
+    "every check of the contract has the severity info, and what only informs lets no run pass; "
+    "give one of them the severity warning or critical"
+)
 BASELINE_INFORMS: Final = (
     "the comparison with the baseline only informs, and the contract contains no other check; "
     "give a tolerance of severity warning or critical in 'drift', or a baseline of several runs"
@@ -64,6 +68,22 @@ def has_any_demand(state: EvaluationState) -> bool:
         or any(contract.get(name) not in (None, [], {}) for name in _DEMANDS)
         or any(isinstance(rule, Mapping) and _has_rules(rule) for rule in rules)
     )
+
+
+def is_decided(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
+    """Return whether a check that more than informs is answered, or such an audit rule is given."""
+    answered = (outcome["severity"] for outcome in outcomes if outcome["passed"] is not None)
+    return any(severity != "info" for severity in (*_rule_severities(state), *answered))
+
+
+def only_informs(state: EvaluationState, outcomes: Iterable[MetricOutcome]) -> bool:
+    """Return whether there are checks or audit rules, and all of them only inform."""
+    return {*_rule_severities(state), *(outcome["severity"] for outcome in outcomes)} == {"info"}
+
+
+def _rule_severities(state: EvaluationState) -> Iterator[object]:
+    audit = as_object(state["contract"].get("audit"))
+    return (as_object(rule).get("severity", "critical") for rule in as_list(audit.get("rules")))
 
 
 def _has_rules(rules: JsonObject) -> bool:

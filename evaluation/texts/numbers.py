@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Context, Decimal
+from itertools import chain
 from typing import Final
 
 _MAX_LENGTH: Final = 330
@@ -24,6 +25,7 @@ _BEFORE: Final = re.compile(
 """Matches the characters before the digits. After a Latin letter the digits belong to a word (GPT4), unless
 the letters are a currency code."""
 _REACH: Final = 5  # characters before the digits that _BEFORE may need
+_FRACTION: Final = re.compile(r"(?:(?<![\d.,])(\d{1,15})[ \u2009\u202f\u00a0]?)?([¼-¾⅐-⅞])")
 _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
 _POINTS: Final = frozenset(".,٫，．")
 _FULL_STOPS: Final = frozenset(".．")
@@ -36,16 +38,23 @@ _EXACT: Final = Context(prec=3 * _MAX_LENGTH, traps=[])
 def states_number(text: str, number: float, tolerance: float = 0.0) -> bool:
     """Return whether ``text`` contains ``number``, within ``tolerance`` (absolute).
 
-    Every common reading of a number counts: 1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are
-    1786.5; 25 % is 25 and 0.25. A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
+    Every common reading of a number in digits counts: 1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5
+    are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5. A digit in a word (GPT4) is no number, and a hyphen after a
+    word is no minus.
     """
+    readings = chain.from_iterable(read_numbers(_FRACTION.sub(_write_decimal, text)))
+    return any(is_near(Decimal(reading), number, tolerance) for reading in readings)
+
+
+def is_near(value: Decimal, number: float, tolerance: float) -> bool:
+    """Return whether a value is ``number``, within ``tolerance`` (absolute)."""
     # In decimal, because in binary 1.01 would not be 1 within 0.01.
     expected, accepted = Decimal(repr(number)), Decimal(repr(tolerance))
-    return any(
-        _EXACT.abs(_EXACT.subtract(Decimal(reading), expected)) <= accepted
-        for readings in read_numbers(text)
-        for reading in readings
-    )
+    return _EXACT.abs(_EXACT.subtract(value, expected)) <= accepted
+
+
+def _write_decimal(match: re.Match[str]) -> str:
+    return f"{int(match[1] or 0) + unicodedata.numeric(match[2]):.12g}"
 
 
 def read_numbers(text: str) -> Iterator[list[str]]:

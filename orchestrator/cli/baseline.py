@@ -10,6 +10,7 @@ from typing import Final
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import Store
+from orchestrator.state.plain_values import format_repr
 
 STORED: Final = "stored"
 
@@ -38,11 +39,12 @@ def _read_file(path: str) -> Mapping[str, object]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            f"--baseline {path!r:.200} cannot be read ({error}); give 'stored', or a JSON file with a report"
+            f"--baseline {format_repr(path, 200)} cannot be read ({error}); "
+            "give 'stored', or a JSON file with a report"
         ) from error
     if not isinstance(content, dict):
         raise ConfigurationError(
-            f"--baseline {path!r:.200} holds a JSON {type(content).__name__}; "
+            f"--baseline {format_repr(path, 200)} holds a JSON {type(content).__name__}; "
             "give a report, or metrics by name"
         )
     return content

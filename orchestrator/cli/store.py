@@ -13,6 +13,7 @@ from orchestrator.cli.view.question import format_resume_command
 from orchestrator.errors import StoreError
 from orchestrator.persistence import Store
 from orchestrator.runs.summary import ENDED
+from orchestrator.state.plain_values import format_repr
 
 _READER: TypeAdapter[RunOptions] = TypeAdapter(with_config(ConfigDict(extra="forbid"))(RunOptions))
 
@@ -56,7 +57,7 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
     stored = store.history.command(thread_id)
     if stored is None:
         raise StoreError(
-            f"thread {thread_id!r:.80} was not started by `orchestrator run`; "
+            f"thread {format_repr(thread_id, 80)} was not started by `orchestrator run`; "
             "resume it in the program that started it"
         )
     try:
@@ -64,8 +65,8 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
     except ValidationError as error:
         names = ", ".join(str(detail["loc"][0]) for detail in error.errors() if detail["loc"])
         raise StoreError(
-            f"thread {thread_id!r:.80} was started with options that this version does not accept ({names}); "
-            "resume it with the version that started it"
+            f"thread {format_repr(thread_id, 80)} was started with options that this version does not "
+            f"accept ({names}); resume it with the version that started it"
         ) from error
     # A later resume continues with these options too.
     store.keep(changed_options(options))
@@ -82,6 +83,6 @@ def refuse_unfinished_run(store: Store, thread_id: str) -> None:
     # Starting would overwrite the checkpoints that a resume needs.
     if run is not None and run.status not in ENDED:
         raise StoreError(
-            f"thread {thread_id!r:.80} has an unfinished run ({run.status}); resume it with "
+            f"thread {format_repr(thread_id, 80)} has an unfinished run ({run.status}); resume it with "
             f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
         )

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
 )
 
 from orchestrator.errors import StoreError
+from orchestrator.state.plain_values import format_repr
 
 V = TypeVar("V", int, float, str)
 _PLAIN_METHODS: Final = (
@@ -57,8 +58,8 @@ def check_order(config: RunnableConfig, checkpoint: Checkpoint) -> None:
     previous_id = thread.get("checkpoint_id")
     if previous_id is not None and checkpoint["id"] <= previous_id:
         raise StoreError(
-            f"thread {thread['thread_id']!r:.80} was stored at a later time than the clock of this machine "
-            "shows; correct the clock, or wait until that time has passed, and resume"
+            f"thread {format_repr(thread['thread_id'], 80)} was stored at a later time than the clock "
+            "of this machine shows; correct the clock, or wait until that time has passed, and resume"
         )
 
 

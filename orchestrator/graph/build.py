@@ -46,6 +46,7 @@ from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planne
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_monitor, bind_synthesis
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
@@ -110,7 +111,8 @@ def compile_graph(
 def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
     if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
         raise ConfigurationError(
-            f"checkpointer is {checkpointer!r:.80}; give a LangGraph saver such as InMemorySaver(), or None"
+            f"checkpointer is {format_repr(checkpointer, 80)}; "
+            "give a LangGraph saver such as InMemorySaver(), or None"
         )
     return None if checkpointer is None else with_async_methods(checkpointer)
 

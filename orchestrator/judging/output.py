@@ -14,6 +14,7 @@ from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.inputs.rules import ContentRule
 from evaluation.metrics.registry import find_unclear_thresholds
+from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.state.plain_values import format_repr
@@ -118,7 +119,7 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
         problems = [": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in errors]
-        return "; ".join(problems)[:_MAX_PROBLEM]
+        return shorten("; ".join(problems), _MAX_PROBLEM)
     return None
 
 

@@ -16,6 +16,7 @@ from orchestrator.nodes.base import (
     stop_if_over_budget,
     with_totals,
 )
+from orchestrator.planning.outline import describe_task
 from orchestrator.retry.correction import add_refusal, build_instruction, find_commit_kind
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -38,7 +39,9 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         run, index = get_context(runtime, settings), current_index(state)
         run.start_step(index)
         called = await call_agent(
-            partial(commit, *_build_request(state, settings), index, find_commit_kind(state)),
+            partial(
+                commit, *_build_request(state, settings), describe_task(state), index, find_commit_kind(state)
+            ),
             run=run,
             spent_before=state["usage"],
             step_index=index,

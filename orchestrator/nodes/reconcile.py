@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, emit_verdicts, get_context, next_state
 from orchestrator.retry.outcome import ask_person, read_outcome
@@ -63,4 +64,4 @@ def _list_unread(supervision: SupervisionRecord) -> list[str]:
 def _add_findings(triggers: list[str], findings: list[str]) -> list[str]:
     # A caller's own supervisor may ignore the findings; a failed check must escalate nevertheless.
     has_findings = any(trigger.startswith("evaluation:") for trigger in triggers)
-    return [] if has_findings else [f"evaluation:{finding[:300]}" for finding in findings]
+    return [] if has_findings else [f"evaluation:{shorten(finding, 300)}" for finding in findings]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from langgraph.runtime import Runtime
 
 from agents.contracts import Unreadable
 from orchestrator.nodes.base import Node, call_supervision, get_context
+from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.call import Raised
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -37,7 +40,7 @@ def post_node(assess: Assess | None, settings: Settings) -> Node:
 
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
         return await call_supervision(
-            lambda: assess(record["step"], commitment, record["result"], tools, record["step_index"]),
+            partial(assess, record["step"], commitment, record["result"], tools, describe_task(state)),
             record,
             state,
             run,

@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, call_supervision, get_context, next_state
+from orchestrator.planning.outline import describe_task
 from orchestrator.retry.outcome import ask_person, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -22,7 +23,7 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         record = latest_record(state)
-        request = _build_request(record)
+        request = _build_request(record, describe_task(state))
         return await call_supervision(
             lambda: supervise(request),
             record,
@@ -35,10 +36,11 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
     return node
 
 
-def _build_request(record: StepRecord) -> SuperviseRequest:
+def _build_request(record: StepRecord, task: str) -> SuperviseRequest:
     supervision = record["supervision"] or blank_supervision("llm")
     return SuperviseRequest(
         objective=record["step"],
+        task=task,
         output=record["result"],
         commitment=supervision["commitment"],
         assessment=supervision["assessment"],

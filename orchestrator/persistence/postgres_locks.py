@@ -15,7 +15,7 @@ from psycopg_pool import ConnectionPool
 
 from orchestrator.errors import StoreLostError
 from orchestrator.runs.locks import lock_number
-from orchestrator.state.plain_values import format_one_line
+from orchestrator.state.plain_values import format_one_line, format_repr
 
 _DEAD_SESSION_S: Final = 2.0
 """How long PostgreSQL may take to notice that the process of a session is dead."""
@@ -82,7 +82,7 @@ class SessionLocks:
             if thread_id in self._taken_over:
                 raise StoreLostError(
                     f"the connection to {self._name} was lost, and another process took over thread "
-                    f"{thread_id!r:.80}; look there for how it goes on"
+                    f"{format_repr(thread_id, 80)}; look there for how it goes on"
                 )
 
     def check_connection(self, connection: Connection[DictRow]) -> None:

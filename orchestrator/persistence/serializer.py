@@ -12,6 +12,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
+from orchestrator.state.plain_values import format_repr
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
 _KEY_BYTES: Final = (16, 24, 32)
@@ -52,7 +53,7 @@ class StrictSerializer(SerializerProtocol):
             raise StoreError(f"the store is encrypted; give its key in {KEY_VARIABLE}")
         if kind not in _KINDS:
             raise BrokenRunError(
-                f"the store holds a value of a kind that is not read ({kind!r:.40}); "
+                f"the store holds a value of a kind that is not read ({format_repr(kind, 40)}); "
                 "restore it, or delete the run"
             )
         try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.summary import STATUSES
+from orchestrator.state.plain_values import format_repr, format_text
 
 
 def check_filters(status: object, since: object, limit: object) -> None:
@@ -15,9 +17,13 @@ def check_filters(status: object, since: object, limit: object) -> None:
         ConfigurationError: A filter is not accepted.
     """
     if status is not None and status not in STATUSES:
-        raise ConfigurationError(f"status is {status!r:.40}; give one of {', '.join(STATUSES)}, or None")
+        raise ConfigurationError(
+            f"status is {format_repr(status, 40)}; give one of {', '.join(STATUSES)}, or None"
+        )
     if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
-        raise ConfigurationError(f"since is {since!s:.40}; give a time with its zone, or None")
+        raise ConfigurationError(
+            f"since is {shorten(format_text(since), 40)}; give a time with its zone, or None"
+        )
     _check_count("limit", limit)
 
 
@@ -31,9 +37,13 @@ def check_retention(keep_last: object, older_than: object) -> None:
         raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
     _check_count("keep_last", keep_last)
     if older_than is not None and (not isinstance(older_than, timedelta) or older_than < timedelta(0)):
-        raise ConfigurationError(f"older_than is {older_than!s:.40}; give a timedelta of at least 0, or None")
+        raise ConfigurationError(
+            f"older_than is {shorten(format_text(older_than), 40)}; give a timedelta of at least 0, or None"
+        )
 
 
 def _check_count(name: str, value: object) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise ConfigurationError(f"{name} is {value!r:.40}; give a whole number of at least 0, or None")
+        raise ConfigurationError(
+            f"{name} is {format_repr(value, 40)}; give a whole number of at least 0, or None"
+        )

@@ -15,6 +15,7 @@ from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
@@ -29,7 +30,7 @@ def check_step(step: object) -> None:
         ConfigurationError: It is not a whole number from 0.
     """
     if isinstance(step, bool) or not isinstance(step, int) or step < 0:
-        raise ConfigurationError(f"step is {step!r:.40}; give the index of a step, from 0")
+        raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
 
 
 async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConfig, max_retries: int) -> None:
@@ -48,7 +49,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
     saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
     if await saver.aget_tuple(new) is not None:
         name = new["configurable"]["thread_id"]
-        raise ResumeError(f"thread {name!r:.80} is in use; give another name for the new run")
+        raise ResumeError(f"thread {format_repr(name, 80)} is in use; give another name for the new run")
     with convert_read_errors(thread_id):
         state = await _state_before(graph, saver, thread_id, step)
     forked: OrchestratorState = {**state, "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
@@ -73,7 +74,7 @@ async def _state_before(
             state = await _read_state(graph, checkpoints[index])
             if not _has_record(state, step):
                 return state
-    raise ResumeError(f"thread {thread_id!r:.80} {_describe_missing(step, checkpoints)}")
+    raise ResumeError(f"thread {format_repr(thread_id, 80)} {_describe_missing(step, checkpoints)}")
 
 
 def _describe_missing(step: int, indexes: Collection[int]) -> str:

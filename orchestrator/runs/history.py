@@ -31,6 +31,7 @@ from orchestrator.runs.summary import (
 )
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
 from orchestrator.state.stored_form import convert_read_errors
 
@@ -44,8 +45,8 @@ class StoredRun:
 
     Attributes:
         summary: The run in one line.
-        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; the
-            other fields change when all of them have ended.
+        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; for
+            an answer under way, ``synthesis`` has its attempts. Other fields change when these have ended.
     """
 
     summary: RunSummary
@@ -53,11 +54,12 @@ class StoredRun:
 
     @property
     def time_line(self) -> list[StepRecord]:
-        """The executions in the order in which they began, each with its verdict and usage."""
+        """The executions in the order in which they began, the answer's last, with verdicts and usage."""
         # Sequential steps are in order already, whatever the clock did. Times are ISO 8601 in UTC.
         if self.state["declared"]["needs"] is None:
-            return list(self.state["results"])
-        return sorted(self.state["results"], key=lambda record: record["started_at"])
+            return [*self.state["results"], *self.state["synthesis"]]
+        steps = sorted(self.state["results"], key=lambda record: record["started_at"])
+        return [*steps, *self.state["synthesis"]]
 
 
 class History:
@@ -173,7 +175,7 @@ class History:
         with lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
             if not is_locked:
                 raise StoreError(
-                    f"thread {thread_id!r:.80} is being run, by this process or another; "
+                    f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
                     "stop it or wait for its end"
                 )
             self._saver.delete_thread(thread_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +12,27 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
 from orchestrator.runs.locks import ThreadLocks
-from orchestrator.runs.versions import next_version
+from orchestrator.state.plain_values import format_repr
 
 _COMMAND: Final = "orchestrator_command"
+_SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 LATEST_CHECKPOINTS_SQL: Final = """
     SELECT thread_id, max(checkpoint_id) AS checkpoint_id FROM checkpoints WHERE checkpoint_ns = ''
     GROUP BY thread_id ORDER BY 2 DESC
 """
+
+
+def next_version(current: str | int | None) -> str:
+    """Returns the version after ``current``: a counter of eight digits and a random suffix.
+
+    LangGraph compares versions as text. Its own savers write 32 digits and a suffix, a quarter of all bytes
+    that a run stores. The first 24 of those digits are zeros, so a thread that another saver began continues
+    here with greater versions.
+    """
+    counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
+    # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
+    suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
+    return f"{counter + 1:08}.{suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +96,6 @@ def read_command(metadata: Mapping[str, object]) -> Mapping[str, object] | None:
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
     """Says that a store has no such thread, and how to find its threads."""
     return (
-        f"thread {thread_id!r:.80} is not in {store}; `orchestrator runs` or history.runs() lists the threads"
+        f"thread {format_repr(thread_id, 80)} is not in {store}; "
+        "`orchestrator runs` or history.runs() lists the threads"
     )

@@ -20,6 +20,7 @@ from orchestrator.runs.summary import pending_input
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput, blank_state
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
 
@@ -228,6 +229,7 @@ def _choose_thread(thread_id: str | None, config: RunnableConfig) -> str:
     check_thread_id(configured)
     if thread_id and configured and thread_id != configured:
         raise ConfigurationError(
-            f"thread_id is {thread_id!r:.80} and the config names {configured!r:.80}; give one of them"
+            f"thread_id is {format_repr(thread_id, 80)} and the config names "
+            f"{format_repr(configured, 80)}; give one of them"
         )
     return thread_id or configured or str(uuid.uuid4())

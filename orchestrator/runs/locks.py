@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import format_repr
 
 
 class ThreadLocks(Protocol):
@@ -62,8 +63,8 @@ async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIter
     try:
         if not await asyncio.to_thread(lock.acquire, wait=wait):
             raise ConfigurationError(
-                f"thread {thread_id!r:.80} is being run elsewhere, by another process or orchestrator; "
-                "wait for its end, or give another"
+                f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
+                "orchestrator; wait for its end, or give another"
             )
         yield
     finally:

@@ -23,6 +23,7 @@ from orchestrator.runs.summary import (
     unreadable_summary,
     version_problem,
 )
+from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
 from orchestrator.state.records import Question, StepRecord
 from orchestrator.state.reducers import merge_record_lists, merge_records
@@ -31,15 +32,17 @@ from orchestrator.state.stored_form import validate_state
 _RESULTS: Final = "results"
 
 
-def _list_branches(saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple) -> Iterator[CheckpointTuple]:
-    """Yields the latest checkpoint of each parallel step under way."""
+def _list_nested(
+    saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple, node: str
+) -> Iterator[CheckpointTuple]:
+    """Yields the latest checkpoint of each graph under way in a node of parallel steps or of the answer."""
     place, seen = checkpoint.config["configurable"], set[str]()
     for branch in saver.list(RunnableConfig(configurable={"thread_id": place["thread_id"]})):
         namespace = branch.config["configurable"]["checkpoint_ns"]
         parent_id = branch.metadata.get("parents", {}).get("")
         name, _, task = namespace.partition(":")
         # "|" separates the namespaces of nested graphs: an agent in the branch may have checkpoints, too.
-        is_branch = name == BRANCH and "|" not in task
+        is_branch = name == node and "|" not in task
         if is_branch and parent_id == place["checkpoint_id"] and namespace not in seen:
             seen.add(namespace)
             yield branch
@@ -70,14 +73,24 @@ class Reader:
         return self.summarize(thread_id, checkpoint)
 
     def read_state(self, thread_id: str, checkpoint: CheckpointTuple) -> OrchestratorState:
-        """Reads the whole state, with the results of parallel steps so far."""
+        """Reads the whole state, with the results of parallel steps and the attempts of the answer so far."""
         state = state_from_values(thread_id, self._read_values(checkpoint), 0)
-        if state["status"] != "executing" or state["declared"]["needs"] is None:
+        if state["status"] != "executing":
             return state
-        # All before the first is read: a saver that is listing may hold its lock.
-        branches = list(_list_branches(self.saver, checkpoint))
-        records = [record for branch in branches for record in _read_records(self.saver, branch)]
+        if is_answer_due(state):
+            records = self._read_nested(checkpoint, SYNTHESIS)
+            return validate_state(
+                thread_id, {**state, "synthesis": merge_records(state["synthesis"], records)}
+            )
+        if state["declared"]["needs"] is None:
+            return state
+        records = self._read_nested(checkpoint, BRANCH)
         return validate_state(thread_id, {**state, "results": merge_records(state["results"], records)})
+
+    def _read_nested(self, checkpoint: CheckpointTuple, node: str) -> list[StepRecord]:
+        # All before the first is read: a saver that is listing may hold its lock.
+        nested = list(_list_nested(self.saver, checkpoint, node))
+        return [record for each in nested for record in _read_records(self.saver, each)]
 
     def summarize(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary:
         """Summarises a readable run."""

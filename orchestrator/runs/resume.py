@@ -63,7 +63,7 @@ def decide_resumption(
         if not waiting:
             if answer is not None:
                 raise ResumeError(
-                    f"thread {thread_id!r:.80} has no question that waits for an answer; "
+                    f"thread {format_repr(thread_id, 80)} has no question that waits for an answer; "
                     "resume it without one"
                 )
             return Resumption(state, None, branches)
@@ -96,33 +96,36 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
         raise ResumeError(describe_unknown_thread(thread_id))
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
     if not isinstance(values, Mapping) or not needed <= set(values):
-        raise ResumeError(f"thread {thread_id!r:.80} holds no run of this program; give the thread of a run")
+        raise ResumeError(
+            f"thread {format_repr(thread_id, 80)} holds no run of this program; give the thread of a run"
+        )
     if problem := schema_problem(thread_id, cast("Mapping[str, object]", snapshot.metadata or {})):
         raise ResumeError(problem)
     # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
     if not snapshot.tasks and values["status"] in ("planning", "executing"):
         raise ResumeError(
-            f"thread {thread_id!r:.80} waits at a node that this orchestrator does not have; resume it with "
-            "the supervision, the retry_policy and the synthesis that it was begun with"
+            f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
+            "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
         )
     if not snapshot.tasks:
         raise ResumeError(
-            f"thread {thread_id!r:.80} has ended as {values['status']!r}; "
+            f"thread {format_repr(thread_id, 80)} has ended as {values['status']!r}; "
             "start a new run, on this thread or on another"
         )
     state = state_from_values(thread_id, values, max_retries)
-    _check_next_step(thread_id, state, [task.name for task in snapshot.tasks])
+    _check_next_step(thread_id, state, snapshot.tasks)
     return state
 
 
-def _check_next_step(thread_id: str, state: OrchestratorState, tasks: Collection[str]) -> None:
+def _check_next_step(thread_id: str, state: OrchestratorState, tasks: Collection[PregelTask]) -> None:
     """Checks that a run without an open step is at its final answer.
 
     Raises:
         BrokenRunError: It would continue with a step that the plan does not have.
     """
     is_after_plan = state["status"] == "executing" and is_answer_due(state)
-    if is_after_plan and SYNTHESIS not in tasks:
+    # A task with a result has ended, and the state has its update: only its checkpoint is missing.
+    if is_after_plan and not any(task.name == SYNTHESIS or task.result is not None for task in tasks):
         raise broken_run(
             thread_id, f"current_step_index: no step {state['current_step_index'] + 1} in the plan"
         )

@@ -30,6 +30,7 @@ from orchestrator.runtime.events import (
 )
 from orchestrator.runtime.streaming import iterate_blocking
 from orchestrator.state.graph_state import OrchestratorState, RunInput
+from orchestrator.state.plain_values import format_repr
 
 Modes: TypeAlias = tuple[StreamMode, ...]
 
@@ -107,7 +108,8 @@ class Runner:
         # setdefault is atomic, so two threads cannot both start a run.
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ConfigurationError(
-                f"thread {run.thread_id!r:.80} is already running; wait for its end, or give another"
+                f"thread {format_repr(run.thread_id, 80)} is already running; "
+                "wait for its end, or give another"
             )
         try:
             async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):

@@ -13,6 +13,7 @@ from langgraph.errors import GraphInterrupt
 from agents.calls.redaction import mask_keys
 from agents.errors import AgentError
 from agents.models.transport_retry import TransportRetry, is_transient
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
@@ -74,7 +75,7 @@ class Raised:
     @property
     def message(self) -> str:
         """Describes the error in one sentence, without API keys."""
-        text = " ".join(mask_keys(format_text(self.error)).split())[:500]
+        text = shorten(" ".join(mask_keys(format_text(self.error)).split()), 500)
         if self.kind or isinstance(self.error, AgentError | OrchestratorError):
             return text
         return f"{type(self.error).__name__}: {text}"

@@ -72,17 +72,37 @@ def bind_synthesis(executor: object) -> AgentMethod[object]:
     return write_answer
 
 
+def bind_commitment(executor: object) -> AgentMethod[object]:
+    """Returns an awaitable ``commit_step`` that also takes ``task``, which may go into its context."""
+    method = bind_method(executor, "commit_step")
+    takes_task = accepts_argument(executor, "commit_step", "task", "step", context="")
+
+    async def commit(step: str, context: str, task: str) -> object:
+        if takes_task and task:
+            return await method(step, context=context, task=task)
+        return await method(step, context=add_header(context, task))
+
+    return commit
+
+
+def bind_assessment(executor: object) -> AgentMethod[object]:
+    """Returns an awaitable ``assess_step`` that also takes ``task``, dropped if the executor does not."""
+    return _bind_optional_task(executor, "assess_step", "step", "commitment", "output")
+
+
 def bind_monitor(monitor: object) -> AgentMethod[object]:
     """Returns an awaitable ``evaluate`` that also takes ``task``, and drops it if the monitor does not."""
-    method = bind_method(monitor, "evaluate")
-    takes_task = accepts_argument(monitor, "evaluate", "task", "objective", "result")
+    return _bind_optional_task(monitor, "evaluate", "objective", "result")
 
-    async def evaluate(objective: str, result: str, task: str = "") -> object:
-        return await (
-            method(objective, result, task=task) if takes_task and task else method(objective, result)
-        )
 
-    return evaluate
+def _bind_optional_task(agent: object, name: str, *names: str) -> AgentMethod[object]:
+    method = bind_method(agent, name)
+    takes_task = accepts_argument(agent, name, "task", *names)
+
+    async def call(*args: object, task: str = "") -> object:
+        return await (method(*args, task=task) if takes_task and task else method(*args))
+
+    return call
 
 
 def accepts_argument(agent: object, name: str, added: str, *args: str, **kwargs: str) -> bool:

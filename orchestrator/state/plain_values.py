@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.state.records import Json
 
 MAX_DEPTH: Final = 200
@@ -31,13 +32,13 @@ def format_text(value: object) -> str:
 
 
 def format_repr(value: object, limit: int) -> str:
-    """Returns the first ``limit`` characters of ``repr(value)``; as safe as ``format_text``."""
-    return _format_value(repr, value)[:limit]
+    """Formats a value with ``repr``, as ``shorten`` shortens it; as safe as ``format_text``."""
+    return shorten(_format_value(repr, value), limit)
 
 
 def format_one_line(error: Exception) -> str:
     """Formats an error as one line of bounded length; messages of databases have several lines."""
-    return " ".join(format_text(error).split())[:_MAX_LINE] or type(error).__name__
+    return shorten(" ".join(format_text(error).split()), _MAX_LINE) or type(error).__name__
 
 
 def plain_json(value: object) -> Json:

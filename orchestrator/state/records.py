@@ -197,10 +197,12 @@ class Question(TypedDict):
 class SuperviseRequest(TypedDict):
     """Everything that a supervisor sees of a step that is not clean.
 
-    ``output`` is complete; ``findings`` are the findings of the evaluation, in words.
+    ``output`` is complete; ``findings`` are the findings of the evaluation, in words. ``task`` holds the task
+    and the outline of the plan; it is empty if the step is the whole task.
     """
 
     objective: str
+    task: NotRequired[str]
     output: str
     commitment: Commitment | None
     assessment: SelfAssessment | None

@@ -10,9 +10,10 @@ from typing import Annotated, Final, cast
 
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import BrokenRunError, OrchestratorError
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_one_line
+from orchestrator.state.plain_values import format_one_line, format_repr
 
 SCHEMA_VERSION: Final = 1
 """The version of the stored form. Raise it with a change that this program could not read before."""
@@ -28,12 +29,12 @@ def schema_problem(thread_id: str, metadata: Mapping[str, object]) -> str | None
         return None
     if isinstance(version, int) and version > SCHEMA_VERSION:
         return (
-            f"thread {thread_id!r:.80} was stored by a newer version of this program "
+            f"thread {format_repr(thread_id, 80)} was stored by a newer version of this program "
             f"(form {version}, this one reads {SCHEMA_VERSION}); update it"
         )
     return (
-        f"thread {thread_id!r:.80} was stored in a form that this version does not read "
-        f"({version!r:.40}, it reads {SCHEMA_VERSION}); use the version that began the run"
+        f"thread {format_repr(thread_id, 80)} was stored in a form that this version does not read "
+        f"({format_repr(version, 40)}, it reads {SCHEMA_VERSION}); use the version that began the run"
     )
 
 
@@ -92,7 +93,7 @@ def convert_read_errors(thread_id: str) -> Iterator[None]:
 def broken_run(thread_id: str, problem: str) -> BrokenRunError:
     """Builds the error of a run that cannot be read."""
     return BrokenRunError(
-        f"thread {thread_id!r:.80} holds a state that is broken ({problem:.200}); "
+        f"thread {format_repr(thread_id, 80)} holds a state that is broken ({shorten(problem, 200)}); "
         "restore it, or delete the run"
     )
 

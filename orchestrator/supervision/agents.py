@@ -51,14 +51,20 @@ class CommitAgent(_PhaseAgent):
     def __init__(self, llm: Model) -> None:
         super().__init__(llm, prompts.COMMIT_INSTRUCTIONS, "CommitAgent")
 
-    async def acommit(self, step: str, context: str) -> CommitmentReply | Unreadable:
+    async def acommit(self, step: str, context: str, task: str = "") -> CommitmentReply | Unreadable:
         """Asks for a commitment to a step, before the executor starts.
+
+        Args:
+            step: Text of the step.
+            context: Results of earlier steps.
+            task: The task and the outline of the plan; empty if the step is the whole task.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The model's server refuses the request.
         """
-        return await arun_conversation(self._ask_for(CommitmentReply, prompts.commit_request(step, context)))
+        request = prompts.commit_request(step, context, task)
+        return await arun_conversation(self._ask_for(CommitmentReply, request))
 
 
 class AssessAgent(_PhaseAgent):
@@ -68,7 +74,7 @@ class AssessAgent(_PhaseAgent):
         super().__init__(llm, prompts.ASSESS_INSTRUCTIONS, "AssessAgent")
 
     async def aassess(
-        self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str]
+        self, step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
     ) -> AssessmentReply | Unreadable:
         """Asks for an assessment of an execution.
 
@@ -77,13 +83,14 @@ class AssessAgent(_PhaseAgent):
             commitment: The commitment that was made before the execution.
             output: The executor's output.
             tools_used: Names of the tools that were called, from the record of the execution.
+            task: The task and the outline of the plan; empty if the step is the whole task.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The model's server refuses the request.
         """
-        request = prompts.assess_request(step, commitment, output, tools_used)
-        return await arun_conversation(self._ask_for(AssessmentReply, request, [output]))
+        request = prompts.assess_request(step, commitment, output, tools_used, task)
+        return await arun_conversation(self._ask_for(AssessmentReply, request, [output, task]))
 
 
 class ModelSupervisor(_PhaseAgent):

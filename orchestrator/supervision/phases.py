@@ -12,8 +12,10 @@ from langchain_core.runnables import Runnable
 
 from agents.calls.conversation import Model
 from agents.contracts import Unreadable
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
+from orchestrator.runtime.task_argument import bind_assessment, bind_commitment
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     CommitKind,
@@ -41,10 +43,10 @@ from orchestrator.supervision.reply_models import (
 )
 from orchestrator.supervision.reply_parsing import parse_mapping
 
-Commit = Callable[[str, str, int, CommitKind], Awaitable[Commitment]]
-"""Takes the step with its corrections, the context, the step's index and the kind of the commitment."""
-Assess = Callable[[str, Commitment, str, Sequence[str], int], Awaitable[SelfAssessment]]
-"""Takes the step, the commitment, the output, the tools that were called and the step's index."""
+Commit = Callable[[str, str, str, int, CommitKind], Awaitable[Commitment]]
+"""Takes the step with its corrections, the context, the task, the step's index and the commitment's kind."""
+Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[SelfAssessment]]
+"""Takes the step, the commitment, the output, the tools that were called and the task."""
 Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
 
@@ -108,34 +110,36 @@ def _find_model(agent: object) -> Model | None:
 
 def _choose_commit(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Commit | None:
     if hasattr(executor, "commit_step"):
-        method = bind_method(executor, "commit_step")
+        method = bind_commitment(executor)
 
-        async def ask(step: str, context: str) -> CommitmentReply | Unreadable:
-            return parse_mapping(CommitmentReply, await method(step, context=context))
+        async def ask(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
+            return parse_mapping(CommitmentReply, await method(step, context, task))
 
     elif model is not None:
         ask = CommitAgent(model).acommit
     else:
         return None
 
-    async def commit(step: str, context: str, step_index: int, kind: CommitKind) -> Commitment:
-        return build_commitment(await ask(step, context), step_index, step, clock(), kind)
+    async def commit(step: str, context: str, task: str, step_index: int, kind: CommitKind) -> Commitment:
+        return build_commitment(await ask(step, context, task), step_index, step, clock(), kind)
 
     return commit
 
 
 def _choose_assess(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Assess | None:
     if hasattr(executor, "assess_step"):
-        method = bind_method(executor, "assess_step")
+        method = bind_assessment(executor)
 
         async def ask(
             step: str,
             commitment: Commitment,
             output: str,
             tools_used: Sequence[str],  # noqa: ARG001 - as in aassess
+            task: str,
         ) -> AssessmentReply | Unreadable:
             # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
-            return parse_mapping(AssessmentReply, await method(step, copy.deepcopy(commitment), output))
+            reply = await method(step, copy.deepcopy(commitment), output, task=task)
+            return parse_mapping(AssessmentReply, reply)
 
     elif model is not None:
         ask = AssessAgent(model).aassess
@@ -143,10 +147,10 @@ def _choose_assess(executor: object, model: Model | None, clock: Callable[[], da
         return None
 
     async def assess(
-        step: str, commitment: Commitment, output: str, tools_used: Sequence[str], step_index: int
+        step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str
     ) -> SelfAssessment:
-        reply = await ask(step, commitment, output, tools_used)
-        return build_assessment(reply, step_index, output, tools_used, clock())
+        reply = await ask(step, commitment, output, tools_used, task)
+        return build_assessment(reply, commitment["step_index"], output, tools_used, clock())
 
     return assess
 
@@ -165,7 +169,7 @@ def _call_reconcile(
         value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
         return build_reconciliation(parse_mapping(ReconciliationReply, value))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
-        trigger = f"reconciliation_failed:{type(error).__name__}: {format_text(error)[:300]}"
+        trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
         return Reconciliation(triggers=[trigger], escalate=True)
 
 
@@ -182,6 +186,7 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
     if isinstance(supervisor, Runnable):
         return ModelSupervisor(supervisor).asupervise
     raise ConfigurationError(
-        f"supervisor is {format_text(supervisor)[:80]}; give a chat model, or an object with reconcile() and "
+        f"supervisor is {shorten(format_text(supervisor), 80)}; "
+        "give a chat model, or an object with reconcile() and "
         "supervise(), or None for the monitor's model"
     )

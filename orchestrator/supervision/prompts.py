@@ -43,9 +43,9 @@ _VERDICT_EXAMPLE: Final = {"verdict": "reorient", "text": "Do it again and fix w
 _NONE_STATED: Final = "none stated"
 
 
-def commit_request(step: str, context: str) -> str:
+def commit_request(step: str, context: str, task: str = "") -> str:
     """Asks for a commitment to a step."""
-    parts = [("results so far", context), ("step", step)] if context else [("step", step)]
+    parts = [*_list_task(task), *([("results so far", context)] if context else []), ("step", step)]
     # A long step in the example would multiply the length of the prompt.
     shown = step if len(step) <= _SHORT_STEP else "Do what the step says"
     example = {
@@ -65,9 +65,12 @@ def commit_request(step: str, context: str) -> str:
     )
 
 
-def assess_request(step: str, commitment: Commitment, output: str, tools_used: Sequence[str]) -> str:
+def assess_request(
+    step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
+) -> str:
     """Asks whether an output meets its commitment."""
     parts = [
+        *_list_task(task),
         ("step", step),
         ("what you said you would do", format_commitment(commitment)),
         ("tools you used", ", ".join(tools_used) or "none"),
@@ -102,6 +105,7 @@ def _list_parts(request: SuperviseRequest) -> list[tuple[str, str]]:
     # The findings have a part of their own, in full.
     triggers = [text for text in request["triggers"] if not (findings and text.startswith("evaluation:"))]
     return [
+        *_list_task(request.get("task", "")),
         ("objective", request["objective"]),
         ("what the agent said it would do", format_commitment(commitment) if commitment else _NONE_STATED),
         ("output", request["output"]),
@@ -129,6 +133,10 @@ def format_assessment(assessment: SelfAssessment) -> str:
     """Formats a self-assessment as lines, without its lists, which the triggers repeat."""
     met = "yes" if assessment["met_commitment"] else "no"
     return f"as planned: {met}\ntools used: {', '.join(assessment['tools_used']) or 'none'}"
+
+
+def _list_task(task: str) -> list[tuple[str, str]]:
+    return [("the whole task", task)] if task else []
 
 
 def _fence_parts(parts: Sequence[tuple[str, str]]) -> str:

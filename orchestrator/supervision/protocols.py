@@ -6,7 +6,8 @@ continue.
 
 An executor may have ``commit_step(step, context="")``, which returns ``{"interpretation": str}``, optionally
 with further keys of ``Commitment``, and ``assess_step(step, commitment, output)``, which returns
-``{"met_commitment": bool}``, optionally with further keys of ``SelfAssessment``.
+``{"met_commitment": bool}``, optionally with further keys of ``SelfAssessment``. Both may take
+``task=""``: the task and the outline of the plan, empty if the step is the whole task.
 """
 
 from __future__ import annotations

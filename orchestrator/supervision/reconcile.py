@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.state.records import Commitment, Reconciliation, SelfAssessment
 
 TRIGGER_TEXT_LIMIT: Final = 300
@@ -59,4 +60,4 @@ def _list_flags(commitment: Commitment, assessment: SelfAssessment, max_assumpti
 
 
 def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:
-    return [f"{kind}:{text[:TRIGGER_TEXT_LIMIT]}" for text in texts]
+    return [f"{kind}:{shorten(text, TRIGGER_TEXT_LIMIT)}" for text in texts]

@@ -12,6 +12,7 @@ from typing import Final
 
 from agents.contracts import Unreadable
 from agents.parsing.surrogates import replace_surrogates
+from evaluation.sensitive.quoting import shorten
 from orchestrator.state.records import (
     CommitKind,
     Commitment,
@@ -19,7 +20,7 @@ from orchestrator.state.records import (
     SelfAssessment,
     SupervisorVerdict,
 )
-from orchestrator.supervision.reply_fields import format_value, shorten_text
+from orchestrator.supervision.reply_fields import format_value
 from orchestrator.supervision.reply_models import (
     AssessmentReply,
     CommitmentReply,
@@ -94,7 +95,7 @@ def build_assessment(
     fields = _doubt_assessment(reply) if isinstance(reply, Unreadable) else reply
     return SelfAssessment(
         step_index=step_index,
-        actual_output=shorten_text(output, OUTPUT_LIMIT),
+        actual_output=shorten(output, OUTPUT_LIMIT),
         met_commitment=fields.met,
         deviations=fields.deviations,
         concerns=fields.concerns,
@@ -144,4 +145,4 @@ def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
 
 
 def _excerpt(raw: str) -> str:
-    return shorten_text(replace_surrogates(raw), RAW_LIMIT)
+    return shorten(replace_surrogates(raw), RAW_LIMIT)

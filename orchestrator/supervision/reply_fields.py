@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator
 
 from agents.parsing.surrogates import replace_surrogates
+from evaluation.sensitive.quoting import shorten
 
 TEXT_LIMIT: Final = 1_000
 """Maximum number of characters of one text."""
@@ -32,11 +33,6 @@ def is_doubtful(text: str) -> bool:
     return _DOUBT.search(text) is not None
 
 
-def shorten_text(text: str, limit: int) -> str:
-    """Cuts a text to ``limit`` characters. A text that was cut ends with an ellipsis."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
 def encode_value(value: object) -> str:
     """Encodes a decoded value as JSON. Returns an empty text for null, false and empty containers."""
     is_empty = value is None or value is False or value in ([], {})
@@ -49,7 +45,7 @@ def format_value(value: object) -> str:
     Returns an empty text for null, false, and words such as "none" or "n/a".
     """
     text = replace_surrogates(value if isinstance(value, str) else encode_value(value)).strip()
-    return "" if _EMPTY_TEXT.fullmatch(text) else shorten_text(text, TEXT_LIMIT)
+    return "" if _EMPTY_TEXT.fullmatch(text) else shorten(text, TEXT_LIMIT)
 
 
 def _read_entries(value: object) -> list[str] | None:

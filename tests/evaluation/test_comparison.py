@@ -225,7 +225,7 @@ def test_without_scipy_the_error_names_what_to_install(monkeypatch):
 SIDES = st.lists(st.none() | st.floats(-1e6, 1e6) | st.booleans(), max_size=5)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(SIDES, SIDES)
 def test_no_value_is_dropped_in_silence(before, after):
     found = latency(runs("latency_ms", before), runs("latency_ms", after), metrics=["latency_ms"])

@@ -55,7 +55,8 @@ def test_a_report_without_checks_has_none():
     ("severity", "status"), [("critical", "failed"), ("warning", "warning"), ("info", "passed")]
 )
 def test_the_severity_of_a_failed_check_decides(severity, status):
-    report = evaluate_text("one two", {"check": "word_count", "max": 1, "severity": severity})
+    failed = {"check": "word_count", "max": 1, "severity": severity}
+    report = evaluate_text("one two", failed, {"check": "excludes", "texts": ["bad"]})
 
     assert report.status == status
     assert list_reasons(report) == ["Use at most 1 word; the text has 2 words."]

@@ -4,7 +4,7 @@ import json
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from evaluation import evaluate
 from evaluation.json_schemas import FOLDER, schemas
@@ -25,13 +25,11 @@ def test_nothing_else_is_published():
     assert {path.name for path in FOLDER.iterdir()} == set(schemas())
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_every_report_fulfils_its_schema(case):
     assert REPORT.is_valid(json.loads(evaluate(case).model_dump_json()))
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_what_the_schema_of_a_case_refuses_is_invalid(case):
     if not CASE.is_valid(case):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import count, islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import var_child_runnable_config
 
@@ -67,7 +67,6 @@ def engine_config(config):
         var_child_runnable_config.reset(token)
 
 
-@settings(max_examples=150, deadline=None)
 @given(cases)
 def test_the_graph_and_the_direct_path_give_the_same_report(case):
     in_graph, direct = NodeCounter(), NodeCounter()
@@ -80,14 +79,12 @@ def test_the_graph_and_the_direct_path_give_the_same_report(case):
     assert report.model_dump() == state["evaluation_report"]
 
 
-@settings(max_examples=200, deadline=None)
 @given(json_values)
 def test_no_json_raises_and_none_passes(value):
     assert evaluate(value).status == "invalid"
     assert evaluate({"agent_run": value}).status in {"invalid", "needs_review"}
 
 
-@settings(max_examples=100, deadline=None)
 @given(cases)
 def test_the_same_case_gives_the_same_report_and_stays_as_it_is(case):
     before = json.dumps(case)
@@ -96,7 +93,6 @@ def test_the_same_case_gives_the_same_report_and_stays_as_it_is(case):
     assert json.dumps(case) == before
 
 
-@settings(max_examples=50, deadline=None)
 @given(cases)
 def test_a_report_survives_json(case):
     report = evaluate(case)

@@ -98,6 +98,7 @@ class MortalSaver(ThreadedSaver[str]):
 def kept(snapshot: StateSnapshot) -> Iterator[StepRecord]:
     """The executions that a thread holds, also those of steps that run side by side."""
     yield from snapshot.values.get("results", ())
+    yield from snapshot.values.get("synthesis", ())
     for end in snapshot.values.get("branches", ()):
         yield from end["results"]
     for task in snapshot.tasks:

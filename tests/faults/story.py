@@ -35,10 +35,14 @@ class Story:
 
 _SIDE = 101
 """The first row of the second part."""
+_ANSWER = 1001
+"""The row of the answer, which is refused once."""
 
 
 def row_of(step: str) -> int:
     """A step is begun only when all rows before its own are done."""
+    if step in STORIES:
+        return _ANSWER
     # A commitment after a correction sees the correction below the step.
     return int(step.splitlines()[0].rsplit(maxsplit=1)[-1])
 
@@ -75,7 +79,9 @@ LONG = Story(
     ),
 )
 """Fifty steps."""
-STORIES = {story.task: story for story in (SHORT, LONG)}
+ANSWER = Story("answer", _in_a_row("plain", "plain"), [])
+"""Two steps, so that most writes are of the answer."""
+STORIES = {story.task: story for story in (SHORT, LONG, ANSWER)}
 
 
 def execution(step: str, attempt: int) -> str:
@@ -128,6 +134,10 @@ class Executor:
     async def correct_step(self, step: str, previous: str, feedback: str, context: str = "") -> str:
         return self._done(step, attempt_of(previous) + 1, context)
 
+    async def synthesize(self, task: str, results: str) -> str:
+        attempt = len(re.findall(rf"\b{task}, attempt", results)) + 1
+        return self._done(task, attempt, results)
+
     async def assess_step(self, step: str, commitment: object, output: str) -> Mapping[str, object]:
         self.log.called("assess", step, attempt_of(output))
         return {"met_commitment": not (attempt_of(output) == 1 and ("corrected" in step or "asked" in step))}
@@ -147,7 +157,8 @@ class Monitor:
     def evaluate(self, objective: str, result: str) -> Mapping[str, object]:
         attempt = attempt_of(result)
         self.log.called("evaluate", objective, attempt)
-        refused = "hopeless" in objective or ("refused" in objective and attempt == 1)
+        refused_once = "refused" in objective or objective in STORIES
+        refused = "hopeless" in objective or (refused_once and attempt == 1)
         return {"success": not refused, "feedback": f"not attempt {attempt}" if refused else "good"}
 
 

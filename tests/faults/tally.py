@@ -65,8 +65,8 @@ def tallied(fault: str, tried: int, story: str, place: Place) -> Tally:
     whole = undisturbed(story)
     found, wanted = _records(state), _records(whole)
     lost = sum(found.get(key) != record for key, record in wanted.items())
-    double = len(state["results"]) - len(found)
-    same = _lasting({**state, "results": []}) == _lasting({**whole, "results": []})
+    double = len(state["results"]) + len(state["synthesis"]) - len(found)
+    same = _rest(state) == _rest(whole)
     return Tally(
         fault,
         tried,
@@ -128,7 +128,12 @@ def told_of(tally: Tally) -> str:
 
 
 def _records(state: OrchestratorState) -> dict[tuple[int, int], object]:
-    return {(one["step_index"], one["attempt"]): _lasting(one) for one in state["results"]}
+    executions = [*state["results"], *state["synthesis"]]
+    return {(one["step_index"], one["attempt"]): _lasting(one) for one in executions}
+
+
+def _rest(state: OrchestratorState) -> object:
+    return _lasting({**state, "results": [], "synthesis": []})
 
 
 def _lasting(value: object) -> object:

@@ -41,12 +41,27 @@ def test_a_run_of_fifty_steps_killed_around_its_writes_loses_nothing_and_does_no
     assert (tally.tried > 1000 / every, tally.harm) == (True, (0, 0, 0))
 
 
+@every_nth_write(sample=9)
+def test_a_run_killed_around_the_writes_of_its_answer_loses_nothing(places, every):
+    tally = killed_at_writes("SIGKILL", places, "answer", every)
+
+    assert (tally.tried > 20 / every, tally.harm) == (True, (0, 0, 0))
+
+
+@every_nth_write(sample=9)
+def test_a_run_in_postgres_killed_around_the_writes_of_its_answer_loses_nothing(postgres, every):
+    tally = killed_at_writes("SIGKILL", postgres.place, "answer", every)
+
+    assert (tally.tried > 20 / every, tally.harm) == (True, (0, 0, 0))
+
+
 def test_runs_in_postgres_killed_at_random_moments_lose_nothing_and_do_nothing_twice(postgres):
     tally = killed_by_chance("SIGKILL", postgres.place, "long", 0, 15)
 
     assert tally.harm == (0, 0, 0)
 
 
+@pytest.mark.timeout(900)
 @every_nth_write(sample=30)
 def test_a_run_in_postgres_killed_around_its_writes_loses_nothing_and_does_nothing_twice(postgres, every):
     tally = killed_at_writes("SIGKILL", postgres.place, "short", every)

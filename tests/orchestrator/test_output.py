@@ -237,11 +237,12 @@ def test_a_person_can_be_asked_about_the_answer(tmp_path):
             SynthesizingExecutor(), monitor, retry_policy=policy, checkpointer=store.saver
         )
         asked = orchestrator.run("the task", "t")
-        listed = store.history.find("t")
+        listed, [attempt] = store.history.find("t"), store.history.show("t").time_line[2:]
         state = orchestrator.resume("t", {"answer": "approve"})
 
     assert (asked["question"]["step"], asked["question"]["output"]) == ("the task", "the task answered")
     assert (listed.status, listed.question) == ("waiting", asked["question"])
+    assert (attempt["step"], attempt["result"]) == ("the task", "the task answered")
     assert (state["status"], state["output"]) == ("success", "the task answered")
 
 

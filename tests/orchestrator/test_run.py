@@ -318,15 +318,16 @@ def test_plain_and_coroutine_agents_give_the_same_run(planner, executor, monitor
     ]
 
 
-def test_a_thousand_steps_with_retries_stay_within_the_recursion_limit():
+@pytest.mark.parametrize("number", [180, pytest.param(900, marks=pytest.mark.soak)])
+def test_hundreds_of_steps_with_retries_stay_within_the_recursion_limit(number):
     agents = (
-        AsyncFakePlanner(steps(1000)),
+        AsyncFakePlanner(steps(number)),
         AsyncFakeExecutor(),
-        AsyncFakeMonitor(*[*[accept()] * 9, refuse()] * 112),
+        AsyncFakeMonitor(*[*[accept()] * 9, refuse()] * (number // 9)),
     )
     state = LangGraphOrchestrator(*agents).run("x")
 
-    assert (state["status"], len(state["results"])) == ("success", 1111)
+    assert (state["status"], len(state["results"])) == ("success", number + (number - 1) // 9)
 
 
 def test_the_recursion_limit_grows_with_the_plan_and_the_retries():

@@ -11,6 +11,7 @@ from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 TASK = "Choose a database for a hospital"
 PLAN = ["List candidates", "Compare them", "Decide"]
@@ -155,6 +156,90 @@ def test_an_argument_of_the_name_task_that_is_the_step_is_left_alone():
 
     assert [call.step for call in executor.calls] == PLAN
     assert "hospital" in executor.calls[0].context
+
+
+class TaskSpeakingExecutor(SpeakingExecutor):
+    """An executor whose methods of supervision take the task."""
+
+    def __init__(self):
+        super().__init__()
+        self.tasks = []
+
+    def commit_step(self, step, context="", task=""):
+        self.tasks.append(("commit", task))
+        return super().commit_step(step, context)
+
+    def assess_step(self, step, commitment, output, task=""):
+        self.tasks.append(("assess", task))
+        return super().assess_step(step, commitment, output)
+
+
+def test_the_phases_of_supervision_are_given_the_task():
+    executor, supervisor = (
+        TaskSpeakingExecutor(),
+        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
+    )
+    run(executor, supervision="llm", supervisor=supervisor)
+
+    assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]
+    assert supervisor.requests[1]["task"] == OUTLINE
+
+
+def test_parallel_steps_commit_with_the_outline_of_the_whole_plan():
+    executor = TaskSpeakingExecutor()
+    plan = [{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}]
+    run(executor, plan=plan, supervision="llm", supervisor=FakeSupervisor())
+
+    outline = f"{TASK}\nPlan of 3 steps:\n1. a\n2. b <- current step\n3. c"
+    assert {("commit", outline), ("assess", outline)} <= set(executor.tasks)
+
+
+def test_another_executor_that_commits_finds_the_task_before_its_context():
+    class Committing(SpeakingExecutor):
+        contexts = ()
+
+        def commit_step(self, step, context=""):
+            self.contexts = (*self.contexts, context)
+            return super().commit_step(step, context)
+
+    executor = Committing()
+    run(executor, supervision="llm", supervisor=FakeSupervisor())
+
+    header, _, rest = executor.contexts[1].rpartition("\n\n")
+    assert OUTLINE in header
+    assert rest == "Step 1: List candidates\nResult: List candidates done"
+
+
+def test_a_step_that_is_the_whole_task_is_supervised_without_a_header():
+    executor, supervisor = (
+        TaskSpeakingExecutor(),
+        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
+    )
+    run(executor, plan=[TASK], supervision="llm", supervisor=supervisor)
+
+    assert executor.tasks == [("commit", ""), ("assess", "")]
+    assert supervisor.requests[0]["task"] == ""
+
+
+def test_the_model_of_each_phase_reads_the_fenced_task():
+    def reply(messages):
+        text = messages[-1].text
+        if "What will you do?" in text:
+            return '{"interpretation": "list them", "confidence": "high"}'
+        if "Is your output what you said" in text:
+            return '{"met": false, "deviations": ["left one out"]}'
+        return (
+            '{"verdict": "continue", "text": "fine"}' if "How does the step go on?" in text else "PostgreSQL"
+        )
+
+    model = ScriptedChatModel(reply)
+    run(ExecutionAgent(model), supervision="llm", supervisor=model)
+
+    prompts = prompts_of(model)
+    for question in ("What will you do?", "Is your output what you said", "How does the step go on?"):
+        asked = next(prompt for prompt in prompts if question in prompt)
+        assert asked.splitlines()[0].endswith(" the whole task")
+        assert "1. List candidates <- current step" in asked
 
 
 def test_our_agents_put_the_fenced_task_into_their_prompts():

@@ -21,7 +21,8 @@ MAX_FINDINGS: Final = 100
 _INPUT_ROLES: Final = ("user", "system", "developer")
 _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
-_CALL_FIELDS: Final = ("name", "args", "result", "error")
+_SEARCHED_FIRST: Final = ("input", "user_input", "final_output", "tool_calls", "messages")
+"""The agent's input, which is not searched, and the fields with places of their own."""
 
 
 _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
@@ -61,7 +62,7 @@ class _Exposure:
 def exposure_findings(
     run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
 ) -> list[AuditFinding]:
-    """List sensitive data in outputs, tool payloads and messages: one finding for each kind and place.
+    """List sensitive data in every text of a run: one finding for each kind and place.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
     system, are not searched. ``MAX_FINDINGS`` of each category are listed, and one more finding counts the
@@ -86,11 +87,14 @@ def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
     yield "agent_run.final_output", run.get("final_output")
     for index, call in enumerate(as_list(run.get("tool_calls"))):
         fields = call if isinstance(call, Mapping) else {"name": call}
-        for name in _CALL_FIELDS:
-            yield f"agent_run.tool_calls[{index}].{name}", fields.get(name)
+        for name, value in fields.items():
+            yield f"agent_run.tool_calls[{index}].{name}", value
     for index, message in enumerate(as_list(run.get("messages"))):
         if not (isinstance(message, Mapping) and message.get("role") in _INPUT_ROLES):
             yield f"agent_run.messages[{index}]", message
+    for name, value in run.items():
+        if name not in _SEARCHED_FIRST:
+            yield f"agent_run.{name}", value
 
 
 def _find_exposures(values: Mapping[str, object], search: Search) -> list[_Exposure]:

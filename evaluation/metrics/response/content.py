@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from evaluation.inputs.messages import assistant_parts, assistant_texts
 from evaluation.inputs.rules import ContentRule
+from evaluation.metrics.response.facts.amounts import read_worded_numbers
 from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.patterns.regex import matches_pattern
 from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, unscored_error
@@ -16,7 +17,7 @@ from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.disguises import contains_text, read_disguised, spell_strokes
 from evaluation.texts.json_texts import read_json_in_prose, read_json_values
 from evaluation.texts.normal import normalize_lines, normalize_text, states_text, unify_signs
-from evaluation.texts.numbers import states_number
+from evaluation.texts.numbers import is_near, states_number
 from evaluation.values import JsonObject, Severity
 
 Place = Literal["final_output", "assistant_messages"]
@@ -121,13 +122,19 @@ def _is_found(rule: ContentRule, text: str) -> bool | None:
         return _any_found({matches_pattern(rule.pattern, each) for each in readings})
     if rule.number is not None:
         return any(
-            states_number(each, rule.number, rule.tolerance) for each in spell_strokes(unify_signs(text))
+            _states_number(each, rule.number, rule.tolerance) for each in spell_strokes(unify_signs(text))
         )
     schema = rule.json_schema is not None and rule.json_schema
     values = read_json_values(text)
     further = read_json_in_prose(text)
     answers = [matches_schema(schema, value) for value in [*values, *(further or ())]]
     return _any_found([*answers, None] if further is None else answers)
+
+
+def _states_number(text: str, number: float, tolerance: float) -> bool:
+    return states_number(text, number, tolerance) or any(
+        is_near(value, number, tolerance) for value in read_worded_numbers(text)
+    )
 
 
 def content_checks(

@@ -67,7 +67,7 @@ def _draw_parts(run: StoredRun) -> Iterator[RenderableType]:
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
     if run.time_line:
         yield Text("Executions:", style="bold")
-        yield from map(_draw_execution, run.time_line)
+        yield from (_draw_execution(record, len(state["plan"])) for record in run.time_line)
     if summary.question is not None:
         yield draw_question(summary.question)
     elif summary.status in ("success", "failed"):
@@ -79,13 +79,14 @@ def _format_times(run: RunSummary) -> str:
     return f"{started}, stored {_format_time(run.updated)}"
 
 
-def _draw_execution(record: StepRecord) -> Text:
+def _draw_execution(record: StepRecord, steps: int) -> Text:
     verdict, style = VERDICTS[record["status"]]
     time = _format_time(datetime.fromisoformat(record["started_at"]))
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     reason = last_word(record)
+    name = f"step {record['step_index'] + 1}" if record["step_index"] < steps else "final answer"
     return Text.assemble(
-        f"  {time} step {record['step_index'] + 1}, attempt {record['attempt']}: ",
+        f"  {time} {name}, attempt {record['attempt']}: ",
         (verdict, style),
         f" ({format_usage(usage)})",
         f": {one_line(reason, _TEXT_CHARACTERS)}" if reason else "",

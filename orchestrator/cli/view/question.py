@@ -10,6 +10,7 @@ from typing import Final
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
 from orchestrator.state.records import Question
@@ -57,9 +58,9 @@ def _draw_parts(question: Question) -> Iterator[RenderableType]:
 
 
 def _shorten_output(output: str) -> Text:
-    shown = Text(clean(output[:_OUTPUT_CHARACTERS]).strip("\n"))
-    hidden = len(output) - _OUTPUT_CHARACTERS
-    return shown if hidden <= 0 else shown.append(f"…\n({hidden} more characters; --json prints them)")
+    text = clean(output).strip("\n")
+    shown, hidden = Text(shorten(text, _OUTPUT_CHARACTERS)), len(text) - _OUTPUT_CHARACTERS
+    return shown if hidden <= 0 else shown.append(f"\n({hidden} more characters; --json prints them)")
 
 
 @dataclass(frozen=True, slots=True)

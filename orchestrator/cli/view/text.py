@@ -7,6 +7,8 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from evaluation.sensitive.quoting import shorten
+
 if TYPE_CHECKING:
     from orchestrator.state.usage import Usage
 
@@ -30,8 +32,7 @@ def clean(text: str) -> str:
 
 def one_line(text: str, limit: int = 500) -> str:
     """Clean a text and shorten it to one line of at most ``limit`` characters."""
-    line = " ".join(clean(text).split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shorten(" ".join(clean(text).split()), limit)
 
 
 def format_usage(usage: Usage, seconds: float | None = None) -> str:

@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.checks import CHECKS, CheckContext, read_checks
@@ -39,7 +39,6 @@ COUNTED = {
 """Outputs with a number of things, by the kind of check that needs no other argument."""
 
 
-@settings(deadline=None)
 @given(st.sampled_from(sorted(COUNTED)), NUMBERS)
 def test_a_number_is_met_or_missed_by_one(kind, number):
     output = COUNTED[kind](number)
@@ -118,7 +117,6 @@ def test_tables_are_met_or_missed_by_one(columns, rows):
     assert passes(data, check="csv", rows=rows + 1) is False
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from([case[0] for case in CASES]), ANYTHING)
 def test_every_check_decides_every_text_the_same_way_twice(data, text):
     (check,) = read_checks([data])
@@ -129,7 +127,6 @@ def test_every_check_decides_every_text_the_same_way_twice(data, text):
     assert first.sentence.endswith(".")
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANYTHING)
 def test_an_empty_or_missing_number_never_passes_a_minimum(text):
     blank = "".join(character for character in text if character.isspace())

@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -87,7 +87,6 @@ leads = st.builds(
 tails = st.sampled_from(["", " and more", " x" * 200, "/more"])
 
 
-@settings(max_examples=300)
 @given(st.sampled_from(PLACES), st.sampled_from(sorted(FORMS)), st.integers(0, 10**6), leads, tails)
 def test_a_secret_known_by_its_form_is_shown_nowhere(place, form, seed, lead, tail):
     secret = FORMS[form](seed)
@@ -97,7 +96,6 @@ def test_a_secret_known_by_its_form_is_shown_nowhere(place, form, seed, lead, ta
     assert shown_pieces(secret, json.dumps(report, ensure_ascii=False)) == []
 
 
-@settings(max_examples=300)
 @given(st.sampled_from(PLACES), st.integers(0, 10**6), leads, tails)
 def test_a_secret_known_by_another_part_of_the_case_is_shown_nowhere(place, seed, lead, tail):
     secret = body(24, SIGNS, seed)

@@ -114,7 +114,7 @@ def test_with_many_pairs_the_interval_is_nearly_that_of_the_standard_error():
     )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.tuples(*[st.integers(0, 6)] * 4))
 def test_the_interval_holds_the_estimate_and_keeps_to_the_scale(table):
     pairs = [pair for pair, n in zip(product("yn", "yn"), table, strict=True) for _ in range(n)]

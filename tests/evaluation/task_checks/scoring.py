@@ -67,7 +67,7 @@ def add(first: Score, second: Score) -> Score:
     )
 
 
-def _split(check: Check) -> list[tuple[tuple, tuple]]:
+def _split(check: Check) -> list[tuple[tuple, tuple]]:  # noqa: PLR0911
     name = check.check
     if name == "contains" and check.at_least is None and check.sentence is None:
         return [(("contains", ()), ("texts", frozenset(map(_fold, check.texts))))]
@@ -80,7 +80,7 @@ def _split(check: Check) -> list[tuple[tuple, tuple]]:
     if name == "language":
         return [((name, ()), ("value", check.code))]
     plain = check.model_dump(exclude=_IGNORED)
-    if name in {"highlight_count"}:
+    if name == "highlight_count":
         plain.pop("style")
     arguments = tuple(
         sorted((key, _freeze(value)) for key, value in plain.items() if value is not None and key != "check")

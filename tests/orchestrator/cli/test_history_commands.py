@@ -9,8 +9,8 @@ import pytest
 
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_1.sqlite"
@@ -96,6 +96,28 @@ def test_a_run_is_shown_with_its_plan_its_executions_and_its_result(on):
         True,
     ]
     assert said.endswith("\nResult\ntwo done\n")
+
+
+def test_the_attempts_of_the_answer_are_shown(cli, tmp_path):
+    db = tmp_path / "runs.sqlite"
+    executor, monitor = (
+        SynthesizingExecutor(written=("short", "long")),
+        FakeMonitor(accept(), accept(), refuse("no"), accept()),
+    )
+    with open_store(db) as store:
+        LangGraphOrchestrator(FakePlanner(["one", "two"]), executor, monitor, checkpointer=store.saver).run(
+            "x", "t"
+        )
+    said = cli("show", "--db", str(db), "t").stdout
+
+    lines = [line.split(" ", 4)[-1] for line in said.split("Executions:\n")[1].splitlines()[:4]]
+    assert [line.split(" (")[0] for line in lines] == [
+        "step 1, attempt 1: accepted",
+        "step 2, attempt 1: accepted",
+        "final answer, attempt 1: refused",
+        "final answer, attempt 2: accepted",
+    ]
+    assert lines[2].endswith(": no")
 
 
 def test_a_run_that_waits_is_shown_with_its_question_and_the_command_that_answers_it(on, db):

@@ -137,3 +137,37 @@ def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db):
     assert (resumed.exit_code, resumed.stdout.startswith(steps)) == (0, True)
     assert resumed.stdout.endswith("\n\nResult\ntwo\n")
     assert server.asked == ["plan", "step", "verdict", "step", *["step", "verdict"] * 2]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+@pytest.mark.usefixtures("interruptible_children")
+def test_the_command_that_ctrl_c_prints_resumes_the_run_as_it_stands(process, chat, environment, tmp_path):
+    asked, over = threading.Event(), threading.Event()
+
+    def answer_late():
+        asked.set()
+        over.wait(FINISH_S)
+        return "late"
+
+    server = chat(plans=[plan("first step", "second step")], steps=["one", answer_late, "two"])
+    # The command has to quote them for the shell.
+    where = ("--db", str(tmp_path / "my runs.sqlite"), "--thread", "anna's $HOME; run")
+    running = process(*RUN, *where, env=server.environment)
+    assert asked.wait(FINISH_S)
+    running.send_signal(signal.SIGINT)
+    _, stderr = running.communicate(timeout=FINISH_S)
+    over.set()
+    hint, command = stderr.decode().splitlines()[-2:]
+    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    resumed = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={**environment, **server.environment, "PATH": path},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=FINISH_S,
+    )
+
+    assert (running.returncode, hint) == (130, "interrupted; continue with")
+    assert (resumed.returncode, resumed.stdout.splitlines()[-2:]) == (0, ["Result", "two"])
+    assert server.asked.count("plan") == 1

@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import AgentRun, evaluate
@@ -106,7 +106,6 @@ def test_every_execution_is_a_run_that_the_evaluation_takes(execution, context):
     assert AgentRun.model_validate_json(json.dumps(run)).metadata.timestamp == execution["started_at"]
 
 
-@settings(deadline=None)
 @given(records, st.text())
 def test_no_execution_makes_a_case_invalid(execution, context):
     assert evaluate({"agent_run": build_agent_run(execution, context), "keywords": ["x"]}).status != "invalid"

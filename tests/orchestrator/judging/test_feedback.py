@@ -6,7 +6,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
@@ -307,7 +307,6 @@ def test_a_judges_lines_cannot_pass_for_another_complaint():
 
 
 @given(st.text(), st.lists(st.text(min_size=1).filter(str.strip), max_size=30), st.integers(0, 100))
-@settings(deadline=None)
 def test_any_feedback_is_bounded_and_has_one_line_a_complaint(output, wanted, words):
     rules = [{"text": text} for text in wanted]
     told = report({"final_output": output}, required_content=rules, output_length={"min_words": words})
@@ -414,7 +413,6 @@ def test_no_report_has_no_score():
 
 
 @given(st.lists(st.booleans(), max_size=8))
-@settings(deadline=None)
 def test_the_score_of_checks_is_the_share_that_passed(answers):
     rules = [{"text": "fox" if answer else "cat"} for answer in answers]
     share = sum(answers) / len(answers) if answers else None

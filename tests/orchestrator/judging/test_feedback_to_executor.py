@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import LangGraphOrchestrator, RetryPolicy
@@ -73,7 +73,6 @@ def test_feedback_given_through_the_context_is_not_kept_in_the_state():
     assert state["context"] == "Step 1: one\nResult: final"
 
 
-@settings(deadline=None, max_examples=40)
 @given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
 def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     executor = FakeExecutor(draft, "final")

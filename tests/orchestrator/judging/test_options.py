@@ -7,10 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationCase, EvaluationContract, EvaluationReport, Price, evaluate
+from evaluation.sensitive.spans import Span
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
@@ -72,6 +75,44 @@ def test_the_clock_decides_on_retention():
 
     assert report_of(run(contract=contract))["status"] == "passed"
     assert report_of(run(contract=contract, evaluation=late))["status"] == "failed"
+
+
+class Names:
+    """A recogniser that takes "Ada" at the start of a text for a name."""
+
+    def find(self, text: str) -> list[Span]:
+        return [Span(0, 3, "name", "personal")] if text.startswith("Ada") else []
+
+
+def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
+    contract = EvaluationContract(required_content=[{"text": "said"}])
+    options = EvaluationOptions(recognizers=(Names(),))
+    plain, searched = (
+        report_of(run(FakeExecutor("Ada said so"), contract=contract, evaluation=evaluation))
+        for evaluation in (None, options)
+    )
+
+    assert "personal_data.name" not in str(plain)
+    assert "personal_data.name" in str(searched)
+
+
+@pytest.mark.parametrize("matches", [True, False])
+def test_a_function_compares_the_arguments_of_a_call(matches: bool):
+    @tool
+    def read(path: str) -> str:
+        """Read a file."""
+        return path
+
+    call = {"name": "read", "args": {"path": "b.txt"}, "id": "1"}
+    llm = ScriptedChatModel([AIMessage("", tool_calls=[call]), "done"])
+    contract = EvaluationContract(
+        expected_trajectory=[{"name": "read", "args": {"path": "a.txt"}}],
+        trajectory={"arguments": {"match": "custom", "function": "compare"}},
+    )
+    options = EvaluationOptions(argument_functions={"compare": lambda expected, observed: matches})
+    state = run(ExecutionAgent(llm, tools=[read]), contract=contract, evaluation=options)
+
+    assert report_of(state)["status"] == ("passed" if matches else "failed")
 
 
 def build_report() -> EvaluationReport:

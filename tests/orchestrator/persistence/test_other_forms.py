@@ -8,7 +8,7 @@ from contextlib import closing
 
 import ormsgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError
@@ -109,7 +109,6 @@ def error_of(read, history):
     return ""
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_stored_value_is_read_or_refused(files, tmp_path_factory, data):
     name = data.draw(st.sampled_from(sorted(files)))

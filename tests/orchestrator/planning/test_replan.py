@@ -408,7 +408,7 @@ def test_the_three_counters_are_apart():
     assert [record["transport_retries"] for record in state["results"]] == [1, 0, 0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 2),
     st.integers(0, 2),

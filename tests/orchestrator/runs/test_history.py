@@ -10,6 +10,7 @@ from langgraph.graph import START, StateGraph
 
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
+from orchestrator.persistence import open_store
 from orchestrator.runs.locks import lock_thread
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -83,22 +84,23 @@ def test_runs_come_with_the_latest_first(several):
     assert threads(several.history.runs()) == ["good", "asking", "bad"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "found"),
-    [
-        ({"status": "success"}, ["good"]),
-        ({"status": "failed"}, ["bad"]),
-        ({"status": "waiting"}, ["asking"]),
-        ({"status": "executing"}, []),
-        ({"task": "bread"}, ["asking", "good"]),
-        ({"task": "nothing"}, []),
-        ({"limit": 2}, ["asking", "bad"]),
-        ({"limit": 0}, []),
-        ({"status": "success", "limit": 1}, ["good"]),
-    ],
-)
-def test_runs_are_filtered(several, filters, found):
-    assert threads(several.history.runs(**filters)) == found
+FILTERS = [
+    ({"status": "success"}, ["good"]),
+    ({"status": "failed"}, ["bad"]),
+    ({"status": "waiting"}, ["asking"]),
+    ({"status": "executing"}, []),
+    ({"task": "bread"}, ["asking", "good"]),
+    ({"task": "nothing"}, []),
+    ({"limit": 2}, ["asking", "bad"]),
+    ({"limit": 0}, []),
+    ({"status": "success", "limit": 1}, ["good"]),
+]
+
+
+def test_runs_are_filtered(several, subtests):
+    for filters, names in FILTERS:
+        with subtests.test(filters=filters):
+            assert threads(several.history.runs(**filters)) == names
 
 
 def test_runs_since_a_time_are_those_stored_later(several):
@@ -260,13 +262,11 @@ def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
     assert opened.history.runs() == []
 
 
-@pytest.mark.parametrize(
-    ("thread", "status"), [("good", "success"), ("bad", "failed"), ("asking", "waiting"), ("none", None)]
-)
-def test_a_run_is_found_by_its_name(several, thread, status):
-    found = several.history.find(thread)
+def test_a_run_is_found_by_its_name(several):
+    statuses = {name: several.history.find(name).status for name in ("good", "bad", "asking")}
 
-    assert (found and (found.thread_id, found.status)) == (status and (thread, status))
+    assert statuses == {"good": "success", "bad": "failed", "asking": "waiting"}
+    assert several.history.find("none") is None
 
 
 def test_what_another_program_stored_is_not_found(opened):
@@ -326,21 +326,20 @@ async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
     assert opened.history.prune(keep_last=0) == ["a"]
 
 
-@pytest.mark.parametrize(
-    "retention",
-    [
-        {},
-        {"keep_last": -1},
-        {"keep_last": False},
-        {"keep_last": 0.5},
-        {"older_than": timedelta(seconds=-1)},
-        {"older_than": 30},
-    ],
-    ids=str,
-)
-def test_a_retention_that_is_none_is_refused(several, retention):
-    with pytest.raises(ConfigurationError):
-        several.history.prune(**retention)
+RETENTIONS_REFUSED = [
+    {},
+    {"keep_last": -1},
+    {"keep_last": False},
+    {"keep_last": 0.5},
+    {"older_than": timedelta(seconds=-1)},
+    {"older_than": 30},
+]
+
+
+def test_a_retention_that_is_none_is_refused(several, subtests):
+    for retention in RETENTIONS_REFUSED:
+        with subtests.test(retention=str(retention)), pytest.raises(ConfigurationError):
+            several.history.prune(**retention)
 
     assert len(several.history.runs()) == 3
 
@@ -396,3 +395,14 @@ def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
     assert index.delete_unchanged(before) is False
     assert opened.history.show("thread").state == state
     assert (index.delete_unchanged(*index.list_latest()), index.list_latest()) == (True, [])
+
+
+def test_a_step_takes_at_most_15_kilobytes_of_a_file(tmp_path):
+    sizes = []
+    for count in (10, 30):
+        file = tmp_path / f"{count}.sqlite"
+        with open_store(file) as store:
+            build(store, plan=[f"step {number}" for number in range(count)]).run("x", "thread")
+        sizes.append(file.stat().st_size)
+
+    assert (sizes[1] - sizes[0]) / 20 <= 15_000

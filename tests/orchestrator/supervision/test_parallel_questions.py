@@ -111,7 +111,7 @@ def test_a_denial_withdraws_the_questions_of_the_steps_beside():
 decisions = st.sampled_from([APPROVE, CORRECT, DENY])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(decisions, min_size=1, max_size=8), st.sampled_from([["one", "two", "end"], PARALLEL_PLAN]))
 def test_no_step_is_executed_after_a_denial(given_answers, plan):
     executor = SpeakingExecutor()

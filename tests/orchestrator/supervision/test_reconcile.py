@@ -62,7 +62,7 @@ def test_what_is_certain_comes_before_what_the_executor_says():
 
 def test_a_long_text_is_cut():
     reconciled = reconcile(a_commitment(), an_assessment(concerns=["x" * 1000]))
-    assert reconciled["triggers"] == ["concern:" + "x" * TRIGGER_TEXT_LIMIT]
+    assert reconciled["triggers"] == ["concern:" + "x" * (TRIGGER_TEXT_LIMIT - 1) + "…"]
 
 
 def test_of_too_many_triggers_the_rest_is_counted():

@@ -144,7 +144,7 @@ def test_a_commitment_after_a_refusal_is_made_with_the_reason():
     executor = ContextExecutor("bad", "done")
     run_llm(FakeSupervisor(), executor, contract=DONE)
 
-    assert executor.contexts[0] == ""
+    assert "bad" not in executor.contexts[0]
     assert "bad" in executor.contexts[1]
     assert "The output lacks the text" in executor.contexts[1]
 
@@ -243,7 +243,7 @@ monitored = st.sampled_from([accept(), refuse(), "hmm"])
 said = st.sampled_from([met(), missed(), "hmm"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(verdicts, min_size=1), st.lists(monitored, min_size=1), st.lists(said, min_size=1))
 def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged, assessed):
     executor = SpeakingExecutor(said=assessed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import zip_longest
@@ -10,6 +11,7 @@ from typing import Final
 
 from text_to_num import alpha2digit
 
+from evaluation.metrics.response.facts.measures import MEASURE_PATTERN, MEASURES
 from evaluation.texts.numbers import read_amounts
 
 UNITS: Final = {
@@ -27,6 +29,7 @@ UNITS: Final = {
 }
 _UNIT: Final = "|".join(re.escape(name) for name in sorted(UNITS, key=len, reverse=True))
 _UNIT_AFTER: Final = re.compile(rf"[ -]?({_UNIT})(?![^\W\d_])", re.IGNORECASE)
+_MEASURE_AFTER: Final = re.compile(rf"[ -]?({MEASURE_PATTERN})(?![^\W\d_])", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(rf"(?<![^\W\d_])({_UNIT}) ?[-\u2212]?\Z", re.IGNORECASE)
 _REACH: Final = 8  # characters of the longest unit before a number, with its blank and sign
 _POWERS: Final = {
@@ -83,7 +86,7 @@ class Amount:
     values: frozenset[Decimal]
     """Its readings: 1.786 is 1786 or 1.786."""
     unit: str | None
-    """A currency (ISO 4217), "%", or None."""
+    """A currency (ISO 4217), "%", a measure such as "kg", or None."""
     shown: str
     certain: bool
     """False for words that may be no number, such as one and second."""
@@ -99,6 +102,18 @@ def find_amounts(text: str) -> tuple[list[Amount], str]:
         rest.append(plain[done:start])
         done = end
     return amounts, " ".join([*rest, plain[done:]])
+
+
+def read_worded_numbers(text: str) -> Iterator[Decimal]:
+    """Yield the numbers that a text writes in words or with a scale word: five, 5 million, 2,5 Mio.
+
+    Not zero, one and second, which are pronouns, articles and times, too.
+    """
+    plain, digits = _spell_in_digits(_MAGNITUDE.sub(_write_power, text))
+    for (start, end), numbers in read_amounts(plain):
+        is_word = not any(digits[start:end])
+        if (is_word and plain[start : end + 2] != _SECOND) or "e" in plain[start:end]:
+            yield from (value for number in numbers for value in number if not is_word or value >= _LEAST)
 
 
 def _write_power(match: re.Match[str]) -> str:
@@ -131,8 +146,10 @@ def _build_amount(text: str, start: int, end: int, number: list[Decimal], *, is_
     before = _UNIT_BEFORE.search(text[max(0, start - _REACH) : start])
     # A per cent sign may be part of the number already.
     unit_match = _UNIT_AFTER.match(text, end - (text[end - 1] in "%％٪")) or before
-    unit = None if unit_match is None else UNITS[unit_match[1].lower()]
+    measure = None if unit_match else _MEASURE_AFTER.match(text, end)
+    unit = UNITS[unit_match[1].lower()] if unit_match else measure and MEASURES[measure[1].lower()]
     shares = [value / 100 for value in number] if unit == "%" else []
     is_second = text[start : end + 2] == _SECOND
     certain = not is_word or (max(number) >= _LEAST and not is_second)
-    return Amount(frozenset([*number, *shares]), unit, text[start:end].strip(), certain)
+    shown = text[start : measure.end() if measure else end].strip()
+    return Amount(frozenset([*number, *shares]), unit, shown, certain)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from evaluation.metrics.response.facts.measures import agree_units
 from evaluation.metrics.response.facts.reading import KINDS, Fact, Facts, Kind, Value, read_facts
 from evaluation.texts.disguises import read_disguised, spell_strokes
 
@@ -34,7 +35,8 @@ def find_lost_facts(output: str, reference: str) -> list[str]:
     lost = [f"the {fact.kind} {fact.shown}" for fact in _compare_facts(observed, expected)]
     opposites = _find_opposites(set(observed.words), set(expected.words))
     negations = _compare_negations(observed.negations, expected.negations)
-    return [*dict.fromkeys(lost), *negations, *opposites]
+    moved = _find_moved_negations(observed, expected)
+    return [*dict.fromkeys(lost), *negations, *moved, *opposites]
 
 
 # A reference is often compared with many outputs: with each retry, each trial, each version of an agent.
@@ -112,8 +114,9 @@ def _list_keys(reading: Hashable) -> tuple[Hashable, ...]:
 
 
 def _agree(first: Value, second: Value) -> bool:
-    same_unit = first.unit == second.unit or first.unit is None or second.unit is None
-    return same_unit and any(_read_alike(a, b) for a in first.readings for b in second.readings)
+    return agree_units(first.unit, second.unit) and any(
+        _read_alike(a, b) for a in first.readings for b in second.readings
+    )
 
 
 def _read_alike(first: Hashable, second: Hashable) -> bool:
@@ -127,6 +130,15 @@ def _compare_negations(observed: Sequence[str], expected: Sequence[str]) -> Iter
     if len(observed) != len(expected):
         seen, wanted = (" ".join(dict.fromkeys(map(str.lower, words))) for words in (observed, expected))
         yield f"the negations (in the reference {wanted or 'none'}, in the output {seen or 'none'})"
+
+
+def _find_moved_negations(observed: Facts, expected: Facts) -> Iterator[str]:
+    """Name the negation that stands at another word, if both texts have both words."""
+    here, there = set(observed.negated), set(expected.negated)
+    added = sorted((here - there).intersection(expected.words))
+    removed = sorted((there - here).intersection(observed.words))
+    if added and removed:
+        yield f"the negation of the word {removed[0]} (in the output, the word {added[0]} is negated)"
 
 
 def _find_opposites(observed: set[str], expected: set[str]) -> Iterator[str]:

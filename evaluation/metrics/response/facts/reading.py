@@ -41,6 +41,15 @@ _NEGATION: Final = re.compile(
     r"|nicht|nichts|nie|niemals|niemand\w{0,2}|kein\w{0,2}|keinesfalls|ohne|weder|nirgend\w*)\b",
     re.IGNORECASE,
 )
+_CLAUSE_END: Final = re.compile(r"[.,;:!?()\n]")
+_LONGEST_CLAUSE: Final = 80
+_SHORTEST: Final = 4
+"""Letters of a word of some meaning."""
+_AUXILIARY: Final = frozenset({
+    "been", "being", "have", "that", "this", "with", "will", "your", "yours", "their", "them", "they", "from",
+    "able", "need", "needs", "want", "wants", "only", "just", "wird", "wurde", "werden", "haben", "sein",
+    "eine", "einen", "einem", "einer", "mehr", "sehr", "auch",
+})  # fmt: skip
 _TAKEN: Final = " ; "
 """Stands in the text for a fact that was read."""
 
@@ -71,6 +80,8 @@ class Facts:
 
     facts: list[Fact]
     negations: list[str]
+    negated: list[str]
+    """The first word of some meaning after each negation, in the same clause."""
     words: list[str]
 
 
@@ -86,7 +97,15 @@ def read_facts(text: str) -> Facts:
         facts += taken
     amounts, rest = find_amounts(rest)
     facts += [Fact("number", each.shown, Value(each.values, each.unit), each.certain) for each in amounts]
-    return Facts(facts, _NEGATION.findall(rest), split_words(rest))
+    return Facts(facts, _NEGATION.findall(rest), list(_find_negated(rest)), split_words(rest))
+
+
+def _find_negated(text: str) -> Iterator[str]:
+    for match in _NEGATION.finditer(text):
+        clause = _CLAUSE_END.split(text[match.end() : match.end() + _LONGEST_CLAUSE], maxsplit=1)[0]
+        yield from [
+            word for word in split_words(clause) if len(word) >= _SHORTEST and word not in _AUXILIARY
+        ][:1]
 
 
 def _take_facts(text: str, find: Callable[[str], _Found]) -> tuple[list[Fact], str]:

@@ -37,22 +37,34 @@ def assign_actions(
     Raises:
         UndecidedError: if the search reaches ``max_search_steps``.
     """
-    assignment = _Assignment(masks, actual_count, max_search_steps)
+    assignment = Assignment(masks, actual_count, max_search_steps)
     for step in order:
         assignment.serve_step(step)
     return assignment.action_of_step
 
 
-class _Assignment:
-    def __init__(self, masks: Sequence[int], actual_count: int, max_search_steps: int) -> None:
-        self._masks = masks
+class Assignment:
+    """The actions that steps hold so far; see ``assign_actions``."""
+
+    def __init__(
+        self, masks: Sequence[int], actual_count: int, max_search_steps: int = MAX_SEARCH_STEPS
+    ) -> None:
+        self._masks = [*masks]
         self._free = (1 << actual_count) - 1
         self._dead_ends = 0
         self._step_of_action = [-1] * actual_count
         self._remaining = max_search_steps
         self.action_of_step = [-1] * len(masks)
 
+    def add_step(self, mask: int) -> bool:
+        """Add a step and serve it; returns False if it gets no action. Then no further step can be added."""
+        self._masks.append(mask)
+        self.action_of_step.append(-1)
+        self.serve_step(len(self._masks) - 1)
+        return self.action_of_step[-1] >= 0
+
     def serve_step(self, start: int) -> None:
+        """Give a step an action, if there is a way to."""
         visited = self._dead_ends
         reached_from: dict[int, int] = {}
         queue = [start]

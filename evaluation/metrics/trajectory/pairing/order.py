@@ -5,15 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate, groupby
+from operator import or_
 from typing import Final
 
-from evaluation.metrics.trajectory.pairing.assignment import assign_actions
+from evaluation.metrics.trajectory.pairing.assignment import Assignment
 from evaluation.metrics.trajectory.pairing.common_subsequence import find_out_of_order
 from evaluation.metrics.trajectory.undecided import UndecidedError
 
 MAX_WORK: Final = 1_000_000
-"""Limit for the steps that all assignments of one search pair: some seconds."""
+"""Limit for the steps that all assignments of one search serve: some seconds."""
 
 
 def number_groups(labels: Iterable[Hashable]) -> list[int]:
@@ -80,47 +82,68 @@ class Order:
 
 
 class _EarliestActions:
-    """Serves one group of steps after the other, each with the earliest groups of actions."""
+    """Serves one group of steps after the other, each with the earliest groups of actions.
+
+    Steps that were served before keep some action: a further step only moves them, which is far cheaper than
+    serving all of them again.
+    """
 
     def __init__(self, masks: Sequence[int], group_of_action: Sequence[int]) -> None:
         self._masks = masks
         self._group_of_action = group_of_action
         self._before = groups_before(group_of_action)
-        self._start = 0
-        self._movable: list[int] = []
         self._work = 0
+        self._start_at(0)
+
+    def _start_at(self, group: int) -> None:
+        self._start = group
+        self._movable: list[int] = []
+        self._reachable = 0
+        self._assignment = self._assign(())
 
     def serve_group(self, steps: Sequence[int]) -> bool:
         """Serve the steps; returns False if there is no way to."""
         free = ~self._before[self._start]
         masks = [self._masks[step] & free for step in steps]
-        end = self._find_end(masks)
+        end = self._serve_early(masks) if all(masks) else None
         if end is None:
             return False
-        self._movable += [mask & self._before[end + 1] for mask in masks]
+        served = self._limit(masks, end)
+        self._movable += served
+        self._reachable = reduce(or_, served, self._reachable)
         if self._is_used_up(end):
-            self._start, self._movable = end + 1, []
+            self._start_at(end + 1)
         else:
             self._start = end
         return True
 
-    def _find_end(self, masks: Sequence[int]) -> int | None:
-        """Return the first group of actions up to which all masks can be served."""
-        if not all(masks):
-            return None
+    def _serve_early(self, masks: Sequence[int]) -> int | None:
+        """Serve all masks with the actions up to some group; returns the first one that is enough."""
         low = max(self._group_of_action[(mask & -mask).bit_length() - 1] for mask in masks)
-        ends = range(low, len(self._before) - 1)
-        if self._can_serve(masks, low):
+        if self._add_all(self._assignment, self._limit(masks, low)):
             return low
+        ends = range(low + 1, len(self._before) - 1)
         place = bisect_left(ends, True, key=lambda end: self._can_serve(masks, end))
-        return ends[place] if place < len(ends) else None
+        return ends[place] if place < len(ends) and self._can_serve(masks, ends[place]) else None
 
     def _can_serve(self, masks: Sequence[int], end: int) -> bool:
-        every = [*self._movable, *(mask & self._before[end + 1] for mask in masks)]
-        self._work += len(every)
+        # Anew, because a step that got no action leaves traces in an assignment.
+        self._assignment = self._assign(self._movable)
+        return self._add_all(self._assignment, self._limit(masks, end))
+
+    def _assign(self, masks: Sequence[int]) -> Assignment:
+        assignment = Assignment((), len(self._group_of_action))
+        self._add_all(assignment, masks)
+        return assignment
+
+    def _limit(self, masks: Sequence[int], end: int) -> list[int]:
+        return [mask & self._before[end + 1] for mask in masks]
+
+    def _add_all(self, assignment: Assignment, masks: Sequence[int]) -> bool:
+        self._work += len(masks)
         if self._work > MAX_WORK:
             raise UndecidedError("the groups of actions without order take too many steps of search")
-        return min(assign_actions(every, range(len(every)), len(self._group_of_action)), default=0) >= 0
+        return all(map(assignment.add_step, masks))
 
     def _is_used_up(self, end: int) -> bool:
         """Return whether no later step can have an action of the group ``end``.
@@ -128,11 +151,8 @@ class _EarliestActions:
         A single action is used, or the group of steps would have ended before.
         """
         last = self._before[end + 1] & ~self._before[end]
-        reachable = 0
-        for mask in self._movable:
-            reachable |= mask
         return last.bit_count() == 1 or (
-            last & ~reachable == 0 and reachable.bit_count() == len(self._movable)
+            last & ~self._reachable == 0 and self._reachable.bit_count() == len(self._movable)
         )
 
 

@@ -306,6 +306,7 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
         ("personal_data.email", "agent_run.tool_calls[1].result", "info", "(1)"),
         ("personal_data.email", "agent_run.tool_calls[1].error", "info", "(1)"),
         ("personal_data.phone", "agent_run.messages[0]", "info", "(1)"),
+        ("personal_data.email", "agent_run.plan", "info", "(1)"),
     ]
 
 

@@ -46,7 +46,7 @@ def test_why_the_answer_before_was_not_taken_is_said():
 def test_of_a_long_output_the_beginning_is_shown():
     *_, last, more = shown(10_000, output="a" * 5000)
 
-    assert (last, more) == (f"│ {'a' * 4000}…", "│ (1000 more characters; --json prints them)")
+    assert (last, more) == (f"│ {'a' * 3999}…", "│ (1000 more characters; --json prints them)")
 
 
 @pytest.mark.parametrize("part", ["step", "text", "output", "problem"])

@@ -15,6 +15,18 @@ NUMMERN = (
     "siebzehn achtzehn neunzehn zwanzig"
 )
 SAME = [
+    ("Take 500mg.", "Take 500 mg."),
+    ("It weighs five kilograms.", "It weighs 5 kg."),
+    ("It weighs 5 lbs.", "It weighs 5 pounds."),
+    ("It takes 3 business days.", "It takes 3 days."),
+    ("It takes 24 h.", "It takes 24 hours."),
+    ("A $30 day pass", "A day pass for $30"),
+    ("5 of them are ready.", "5 items are ready."),
+    ("5 in the box", "5 in the bag"),
+    ("Es dauert 3 Tage.", "Es dauert drei Tage."),
+    ("A refund is not possible.", "It is not possible to refund it."),
+    ("It was cancelled and not refunded.", "It was cancelled, but it was not refunded."),
+    ("We cannot change the order.", "The order cannot be changed."),
     ("It costs 1000 euros.", "It costs 1,000 euros."),
     ("It costs one thousand euros.", "It costs 1000 euros."),
     ("Es kostet 1.000 Euro.", "Es kostet 1000 Euro."),
@@ -46,6 +58,29 @@ SAME = [
     ("A, B and C: 1, 2 and 3", "1, 2 and 3: A, B and C"),
 ]
 CHANGED = [
+    ("Take 500 g.", "Take 500 mg.", "number 500 mg"),
+    ("It is 5 miles away.", "It is 5 km away.", "number 5 km"),
+    ("It is five miles away.", "It is five kilometres away.", "number 5 kilometres"),
+    ("It takes 3 weeks.", "It takes 3 days.", "number 3 days"),
+    ("Es dauert 3 Wochen.", "Es dauert 3 Tage.", "number 3 Tage"),
+    ("Set it to 20 °F.", "Set it to 20 °C.", "number 20 °C"),
+    ("It weighs 5 kg.", "It weighs 5 lbs.", "number 5 lbs"),
+    ("It ran at 90 mph.", "It ran at 90 km/h.", "number 90 km/h"),
+    (
+        "It was not cancelled, but it was refunded.",
+        "It was cancelled, but it was not refunded.",
+        "the word cancelled",
+    ),
+    (
+        "Sie ist nicht storniert, sondern bezahlt.",
+        "Sie ist storniert, sondern nicht bezahlt.",
+        "word bezahlt",
+    ),
+    (
+        "The refund isn't approved and the exchange is pending.",
+        "The refund is approved and the exchange isn't pending.",
+        "pending",
+    ),
     ("Order 12346 is here.", "Order 12345 is here.", "number 12345"),
     ("Your order is here.", "Order 12345 is here.", "number 12345"),
     ("It costs 1,500 euros.", "It costs 1.5 euros.", "number 1.5"),

@@ -125,6 +125,15 @@ def test_a_large_group_in_a_long_trajectory_is_decided():
     assert matches_exact(masks, [False] * size, Order([0] * size, range(size)))
 
 
+def test_thousands_of_calls_of_one_message_are_decided():
+    size = 4000
+    masks = [1 << index for index in reversed(range(size))]
+    one_message = Order(range(size), [0] * size)
+
+    assert one_message.find_out_of_order(masks, range(size), [0] * size) == []
+    assert matches_exact(masks, [False] * size, one_message)
+
+
 def test_a_long_trajectory_with_an_optional_step_and_a_group_is_decided():
     size = 5000
     masks = [1 << index for index in range(size)]

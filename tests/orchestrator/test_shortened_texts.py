@@ -1,0 +1,111 @@
+"""A text is redacted before it is shortened, because half of a credential is no longer recognised."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+import orchestrator
+from agents.errors import PlanError
+from orchestrator import OrchestratorError, RetryPolicy
+from orchestrator.cli.view.question import draw_question
+from orchestrator.cli.view.text import one_line
+from orchestrator.judging.output import find_type_problem
+from orchestrator.nodes.reconcile import _add_findings
+from orchestrator.planning.plan import read_steps
+from orchestrator.runs.fork import check_step
+from orchestrator.runtime.call import Raised, Spent
+from orchestrator.settings import check_hooks
+from orchestrator.state.plain_values import format_one_line, format_repr
+from orchestrator.state.stored_form import broken_run
+from orchestrator.state.usage import NO_USAGE
+from orchestrator.supervision.reconcile import reconcile
+from orchestrator.supervision.reply_fields import format_value
+from tests.fakes.supervised import a_commitment, an_assessment
+from tests.orchestrator.cli.builders import drawn, question
+
+KEY = "sk-proj-Zx9Cv8Bn7Mq6We5Rt4Yu3Io2Pa1Sd0FgHj8Kl7"
+SHOWN = "Zx9C"
+"""Letters near the beginning of the key, which a cut within the key would leave."""
+SOURCES = sorted(Path(orchestrator.__file__).parent.rglob("*.py"))
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def message_of(action: Callable[[], object]) -> str:
+    try:
+        action()
+    except (OrchestratorError, PlanError) as error:
+        return str(error)
+    raise AssertionError("no error")
+
+
+def plan_with(step: object) -> Callable[[], object]:
+    return lambda: read_steps([step], 5)
+
+
+CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
+    "a value in an error": (80, lambda text: format_repr(text, 80)),
+    "an error on one line": (200, lambda text: format_one_line(ValueError(text))),
+    "the id of a step": (80, lambda text: message_of(plan_with({"step": "x", "needs": [text]}))),
+    "a field of a planned contract": (
+        300,
+        lambda text: message_of(plan_with({"step": "x", "contract": {text: 1}})),
+    ),
+    "the index of a step": (40, lambda text: message_of(lambda: check_step(text))),
+    "hooks": (80, lambda text: message_of(lambda: check_hooks(text))),
+    "a setting": (80, lambda text: message_of(lambda: RetryPolicy(max_replans=text))),
+    "an error of an agent": (
+        500,
+        lambda text: Raised(ValueError(text), Spent(NO_USAGE, []), None, False).message,
+    ),
+    "a trigger": (300, lambda text: str(reconcile(a_commitment(), an_assessment(concerns=[text])))),
+    "a finding of the evaluation": (300, lambda text: str(_add_findings([], [text]))),
+    "a part of a supervision reply": (1000, format_value),
+    "the type of an output": (300, lambda text: str(find_type_problem(Strict, f'{{"{text}": 1}}'))),
+    "a broken state": (200, lambda text: str(broken_run("thread", text))),
+    "a line of the terminal": (500, one_line),
+    "the output in a question": (4000, lambda text: drawn(draw_question(question(output=text)), 10_000)),
+    "the text of a question": (2000, lambda text: drawn(draw_question(question(text=text)), 10_000)),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_no_part_of_a_key_is_left_where_a_text_is_cut(name: str) -> None:
+    limit, show = CUTS[name]
+    # The message may put some words before the text, so the key is planted at several places.
+    for start in range(limit - 120, limit, 3):
+        text = "a " * 2000
+        planted = f"{text[: max(start, 0)]} {KEY} {text}"
+        assert SHOWN not in show(planted), start
+
+
+def list_cuts(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            spec = "".join(
+                str(getattr(part, "value", "")) for part in getattr(node.format_spec, "values", [])
+            )
+            if spec.startswith(".") and spec[1:].isdigit():
+                yield node
+        if isinstance(node, ast.Slice) and re.fullmatch("_?[A-Z_]+|[4-9][0-9]|[0-9]{3,}", _upper(node)):
+            yield node
+
+
+def _upper(node: ast.Slice) -> str:
+    return ast.unparse(node.upper) if node.upper else ""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_no_module_cuts_a_text_by_itself(path: Path) -> None:
+    cuts = [ast.unparse(node) for node in list_cuts(ast.parse(path.read_text(encoding="utf-8")))]
+    allowed = {":_NONCE_BYTES", ":TRIGGER_LIMIT"}  # bytes of a cipher, and a number of triggers
+
+    assert not {*cuts} - allowed
