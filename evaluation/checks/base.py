@@ -86,6 +86,10 @@ class BaseCheck(CheckModel):
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
         return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
 
+    def holds(self, output: str) -> bool | None:
+        """Check one text alone; unlike ``evaluate``, an empty text may fulfil the check."""
+        return self._observe(CheckContext(output)).passed
+
     @abstractmethod
     def _observe(self, context: CheckContext) -> Observation: ...
 

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.checks import segmentation
+from evaluation.texts.normal import remove_unseen
 
 Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
@@ -41,8 +42,13 @@ class CheckContext:
 
     @cached_property
     def text(self) -> str:
-        """The output without surrounding white space, in which every character can be encoded."""
-        return replace_surrogates(self.output).replace("\r\n", "\n").strip()
+        """The output as a reader sees it, without surrounding white space and invisible characters."""
+        return remove_unseen(self.raw.replace("\r\n", "\n")).strip()
+
+    @cached_property
+    def raw(self) -> str:
+        """The output with all its characters, in which every one can be encoded."""
+        return replace_surrogates(self.output)
 
     @cached_property
     def folded(self) -> str:

@@ -96,7 +96,7 @@ def load_check(name: str) -> CustomCheck | str:
         return _describe_unknown(name, [point.name for point in entry_points(group=ENTRY_POINTS)])
     try:
         loaded = matches[0].load()
-    except Exception as error:  # noqa: BLE001 - importing a package runs its code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - importing a package runs its code
         return f"its package cannot be imported: {type(error).__name__}: {describe_error(error)}"
     is_check = isinstance(loaded, CustomCheck)
     return loaded if is_check else "its entry point is no check; decorate the function with @check"

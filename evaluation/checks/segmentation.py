@@ -10,6 +10,7 @@ from typing import Final
 import regex
 
 from evaluation.checks.language import guess_language
+from evaluation.texts.disguises import STROKE, STROKES
 
 _NO_SPACES: Final = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _UNKNOWN: Final = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -94,17 +95,30 @@ def count_syllables(line: str) -> int | None:
 
 
 @lru_cache(1024)
-def compile_phrase(text: str, *, whole_words: bool) -> regex.Pattern[str]:
+def compile_phrase(
+    text: str, *, whole_words: bool, within_numbers: bool = True, strokes: bool = False
+) -> regex.Pattern[str]:
     """Compile a search for ``text`` in which any white space matches any other.
 
-    With ``whole_words``, it starts and ends at word boundaries, except in scripts without spaces.
+    Args:
+        text: The phrase.
+        whole_words: Whether it starts and ends at word boundaries, except in scripts without spaces.
+        within_numbers: Whether a number is also found within another one: 12 in 12.5 or 1,200.
+        strokes: Whether look-alikes of the letters I and l and the digit 1 match each of these.
     """
-    body = r"\s+".join(map(regex.escape, text.split()))
-    if not whole_words:
-        return regex.compile(body)
-    before = rf"(?<!{WORD_CHARACTER})" if _needs_boundary(text.strip()[0]) else ""
-    after = rf"(?!{WORD_CHARACTER})" if _needs_boundary(text.strip()[-1]) else ""
+    escape = _escape_strokes if strokes else regex.escape
+    body = r"\s+".join(map(escape, text.split()))
+    first, last = text.strip()[0], text.strip()[-1]
+    before = rf"(?<!{WORD_CHARACTER})" if whole_words and _needs_boundary(first) else ""
+    after = rf"(?!{WORD_CHARACTER})" if whole_words and _needs_boundary(last) else ""
+    if not within_numbers:
+        before += r"(?<!\d)(?<!\d[.,])" if first.isdigit() else ""
+        after += r"(?![.,]?\d)" if last.isdigit() else ""
     return regex.compile(f"{before}{body}{after}")
+
+
+def _escape_strokes(word: str) -> str:
+    return "".join(f"[{regex.escape(c)}{STROKE}]" if c in STROKES else regex.escape(c) for c in word)
 
 
 def _needs_boundary(character: str) -> bool:

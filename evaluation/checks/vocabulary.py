@@ -8,7 +8,7 @@ from typing import Annotated, Final, TypeAlias, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluation.checks.base import BaseCheck
-from evaluation.checks.kinds import counts, data_formats, markup, notations, placement, style, wording
+from evaluation.checks.kinds import counts, data_formats, markup, notations, placement, style, tools, wording
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 
@@ -22,7 +22,7 @@ Check: TypeAlias = Annotated[
     | counts.LetterCount
     | counts.Occurrences
     | counts.LineSyllables
-    | counts.ToolCalls
+    | tools.ToolCalls
     | wording.Contains
     | wording.Excludes
     | wording.OneOf
@@ -60,7 +60,8 @@ Check: TypeAlias = Annotated[
     | notations.UrlCount
     | notations.EmailCount
     | notations.DateCount
-    | notations.Pattern,
+    | notations.Pattern
+    | notations.StatesNumber,
     Field(discriminator="check"),
 ]
 """One check of the vocabulary."""

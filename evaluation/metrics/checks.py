@@ -61,7 +61,7 @@ async def _evaluate_named(
         outcome = describe_problem(named.name, check)
         return _build_record(named.name, outcome, named.severity or "critical", "function")
     return _build_record(
-        check.name, await call(check, context), named.severity or check.severity, check.source
+        named.name, await call(check, context), named.severity or check.severity, check.source
     )
 
 

@@ -18,9 +18,9 @@ _BLANKS: Final = re.compile("[\u115f\u1160\u2800\u3164\uffa0]")
 """Matches letters and symbols that look like a blank."""
 _WORD: Final = re.compile(r"\w+")
 _ACCENTED: Final = frozenset(map(chr, range(0xC0, 0x180))) - {"\u0131"}
-_STROKE: Final = "\ue000"
+STROKE: Final = "\ue000"
 """Stands for a look-alike of the letters I and l and the digit 1, which look alike themselves."""
-_STROKES: Final = "1Iil|"
+STROKES: Final = "1Iil|"
 _BARE_STROKES: Final = frozenset("1Il|")
 _DOTLESS: Final = frozenset("\u0131\u0269\u026a\u04cf")
 """Small letters without a dot that Unicode puts beside the letter i."""
@@ -58,7 +58,7 @@ def _read_word(match: re.Match[str]) -> str:
         return "".join(_find_lookalike(char) or _find_small_capital(char) or char for char in word)
     latin = "".join(_find_lookalike(char) or char for char in word)
     # A word with letters like no Latin one, such as an ordinary Russian word, does not look Latin.
-    return latin if latin.replace(_STROKE, "l").isascii() else word
+    return latin if latin.replace(STROKE, "l").isascii() else word
 
 
 def _find_small_capital(char: str) -> str | None:
@@ -78,22 +78,12 @@ def _find_lookalike(char: str) -> str | None:
     groups = is_confusable(char, greedy=True) or []
     alike = [each["c"] for group in groups for each in group["homoglyphs"]]
     plain: str | None = next((each for each in alike if len(each) == 1 and each.isascii()), None)
-    return _STROKE if plain in _BARE_STROKES or (plain == "i" and char in _DOTLESS) else plain
-
-
-def contains_text(reading: str, text: str) -> bool:
-    """Return whether a reading contains a text; both normalised by the caller."""
-    if _STROKE not in reading:
-        return text in reading
-    pattern = "".join(
-        f"[{re.escape(char)}{_STROKE}]" if char in _STROKES else re.escape(char) for char in text
-    )
-    return re.search(pattern, reading) is not None
+    return STROKE if plain in _BARE_STROKES or (plain == "i" and char in _DOTLESS) else plain
 
 
 def spell_strokes(reading: str) -> Iterator[str]:
     """Yield a reading with each letter that its strokes may stand for."""
-    if _STROKE not in reading:
+    if STROKE not in reading:
         yield reading
     else:
-        yield from (reading.replace(_STROKE, char) for char in _STROKES)
+        yield from (reading.replace(STROKE, char) for char in STROKES)

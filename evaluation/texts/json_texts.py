@@ -29,19 +29,19 @@ def read_json_values(text: str) -> list[object]:
     A value that has a key twice is listed as both kinds of reader see it: with the first and with the last.
     """
     blocks = (value for block in _FENCED.finditer(text) for value in _parse_block(block))
-    return _parse_json(text) or list(blocks)
+    return parse_json(text) or list(blocks)
 
 
 def read_json_in_prose(text: str) -> list[object] | None:
     """Read the JSON objects in the prose of a text that is not JSON itself; None if they may be too many."""
     values: list[object] = []
-    end = len(text) if _parse_json(text) else 0
+    end = len(text) if parse_json(text) else 0
     for count, start in enumerate(_OBJECT.finditer(text, end)):
         if count == MAX_OBJECTS:
             return None
         if start.start() >= end:
             end = _find_end(text, start.start())
-            values += _parse_json(text[start.start() : end])
+            values += parse_json(text[start.start() : end])
     return values
 
 
@@ -58,13 +58,14 @@ _DECODER: Final = json.JSONDecoder()
 
 def _parse_block(block: re.Match[str]) -> Iterator[object]:
     if block["inline"]:
-        yield from _parse_json(block["inline"]) or _parse_json(block["inline"].partition(" ")[2])
+        yield from parse_json(block["inline"]) or parse_json(block["inline"].partition(" ")[2])
     else:
         # The first line may name the language of the block.
-        yield from _parse_json(f"{block['first']}\n{block['body']}") or _parse_json(block["body"])
+        yield from parse_json(f"{block['first']}\n{block['body']}") or parse_json(block["body"])
 
 
-def _parse_json(text: str) -> list[object]:
+def parse_json(text: str) -> list[object]:
+    """Read a text as one JSON value; returns none, or both readings of one that has a key twice."""
     bare = text.strip().lstrip("\ufeff")
     try:
         value = from_json(bare, allow_inf_nan=False)

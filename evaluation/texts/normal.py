@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
+
+import regex
 
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are no white space
@@ -12,18 +15,33 @@ _INVISIBLE: Final = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Matches what no reader sees: Unicode's Default_Ignorable_Code_Point, and control characters."""
+_EMOJI_PARTS: Final = "\u200d\ufe0f\U000e0020-\U000e007f"
+_UNSEEN: Final = regex.compile(
+    rf"(?P<emoji>\p{{Extended_Pictographic}}[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}{_EMOJI_PARTS}]++"
+    rf"|[0-9#*]\ufe0f)|{_INVISIBLE.pattern}|(?P<blank>\u2800)"
+)
+"""Matches invisible characters, and emoji whose parts they join, which stay."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Matches combining marks of no script that composed with no letter, such as strokes through a word."""
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 _MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
 """Matches 30 characters in a row that may be combining marks: the bound of stream-safe text (UAX 15)."""
 _JOINER: Final = "\u034f"
+_CACHED_TEXTS: Final = 32
+"""The texts of one run in their readings, which each of its checks reads again."""
 _ASCII_SIGNS: Final = str.maketrans(
     dict.fromkeys("\u02d7\u2010\u2011\u2012\u2013\u2212\ufe58", "-")
     | dict.fromkeys("\u02b9\u02bb\u02bc\u2018\u2019\u201a\u201b\u2032", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 )
 """The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
+
+
+@lru_cache(_CACHED_TEXTS)
+def normalize_for_search(text: str, *, ignore_case: bool, unify: bool) -> str:
+    """Return ``normalize_text``, with the signs of ASCII if wanted; cached for the checks of one run."""
+    normal = normalize_text(text, ignore_case=ignore_case)
+    return unify_signs(normal) if unify else normal
 
 
 def normalize_text(text: str, *, ignore_case: bool = True) -> str:
@@ -34,6 +52,15 @@ def normalize_text(text: str, *, ignore_case: bool = True) -> str:
 def count_visible(text: str) -> int:
     """Count the characters that a reader sees: a run of white space is one, and none is at the ends."""
     return len(remove_loose_marks(normalize_text(text, ignore_case=False)).strip("\u2800 "))
+
+
+def remove_unseen(text: str) -> str:
+    """Return a text as it is, without what no reader sees; emoji stay whole, and blank letters are blanks."""
+    if text.isascii():
+        return _CONTROL.sub("", text)
+    if not (_INVISIBLE.search(text) or "\u2800" in text):
+        return text
+    return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
 
 
 def unify_signs(text: str) -> str:

@@ -57,13 +57,13 @@ class CountCheck(BaseCheck):
 
     def _observe(self, context: CheckContext) -> Observation:
         if self.each is None:
-            amount = _to_amount(self._count(context))
+            amount = to_amount(self._count(context))
             return Observation(self._fits(amount), f"the text has {self._show(amount)}")
         return self._observe_parts(context, self.each)
 
     def _observe_parts(self, context: CheckContext, unit: Unit) -> Observation:
         parts = context.get_parts(unit)
-        amounts = [_to_amount(self._count(part)) for part in parts]
+        amounts = [to_amount(self._count(part)) for part in parts]
         fits = [self._fits(amount) for amount in amounts]
         worst = next((verdict for verdict in (False, None) if verdict in fits), True)
         if worst is True:
@@ -167,12 +167,22 @@ class CharacterCount(CountCheck):
 
     spaces: bool = True
 
-    def _count(self, context: CheckContext) -> int:
-        return (
-            context.characters
-            if self.spaces
-            else segmentation.count_characters("".join(context.text.split()))
-        )
+    def _count(self, context: CheckContext) -> Amount:
+        """Count the characters, and as the least number without blanks that follow another blank."""
+        words = context.text.split()
+        least = segmentation.count_characters((" " if self.spaces else "").join(words))
+        return Amount(least, max(least, context.characters) if self.spaces else least)
+
+    def _fits(self, amount: Amount | None) -> bool | None:
+        # Blanks make no text longer, and count for a maximum.
+        if amount is None or (self.min is not None and amount.least < self.min):
+            return None if amount is None else False
+        return self._includes(amount.most)
+
+    def _show(self, amount: Amount | None) -> str:
+        if amount is None or self.min is None or amount.least >= self.min or amount.least == amount.most:
+            return super()._show(amount)
+        return f"{amount.least} characters and {amount.most - amount.least} further blanks"
 
 
 class LetterCount(CountCheck):
@@ -209,25 +219,6 @@ class Occurrences(CountCheck):
         return sum(1 for _ in pattern.finditer(context.folded))
 
 
-class ToolCalls(CountCheck):
-    """How often a tool was called."""
-
-    check: Literal["tool_calls"] = "tool_calls"
-    kind: ClassVar[CheckKind] = "tool"
-
-    tool: Text
-
-    def _name_things(self) -> tuple[str, str]:
-        return f"call of the tool {quote_text(self.tool)}", f"calls of the tool {quote_text(self.tool)}"
-
-    def _observe(self, context: CheckContext) -> Observation:
-        amount = _to_amount(self._count(context))
-        return Observation(self._fits(amount), f"the run has {self._show(amount)}")
-
-    def _count(self, context: CheckContext) -> int:
-        return sum(call.name == self.tool for call in context.tool_calls)
-
-
 class LineSyllables(BaseCheck):
     """The number of English syllables of each line: 5, 7, 5 for a haiku."""
 
@@ -251,7 +242,8 @@ class LineSyllables(BaseCheck):
         return f"write {lines} with {', '.join(map(str, self.syllables))} syllables"
 
 
-def _to_amount(count: Amount | int | None) -> Amount | None:
+def to_amount(count: Amount | int | None) -> Amount | None:
+    """Return a known number as an amount."""
     return Amount(count, count) if isinstance(count, int) else count
 
 

@@ -10,13 +10,15 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import regex
 from pydantic import Field
-from pydantic_core import from_json
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
+from evaluation.checks.search import any_true, negate
 from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.sensitive.quoting import quote_text
-from evaluation.validation.pattern_fields import SchemaObject
+from evaluation.texts.disguises import read_disguised
+from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
+from evaluation.validation.pattern_fields import AnySchema
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
@@ -63,23 +65,43 @@ class Json(BaseCheck):
 
 
 class JsonSchema(BaseCheck):
-    """The whole text is JSON that fulfils a JSON Schema."""
+    """The whole text, or with ``alone: false`` each fenced block, is JSON that fulfils a JSON Schema."""
 
     check: Literal["schema"] = "schema"
     kind: ClassVar[CheckKind] = "format"
 
-    json_schema: SchemaObject
+    json_schema: AnySchema
+    alone: bool = True
+    """Whether the text has to be the JSON and nothing else, except for a fence around it."""
+    matches: bool = True
+    """If false, no JSON in the text may fulfil the schema, also in prose and behind disguises."""
 
     def _observe(self, context: CheckContext) -> Observation:
-        value = _read_json(context, fence=True)
-        if isinstance(value, _Unreadable):
-            return Observation(False, value.reason)
-        passed = matches_schema(self.json_schema, value)
-        problem = find_schema_problem(self.json_schema, value)
-        return Observation(passed, problem or "the JSON fulfils the schema")
+        if not self.matches:
+            return self._observe_forbidden(context)
+        values = parse_json(_remove_fence(context.text)) if self.alone else read_json_values(context.raw)
+        if not values:
+            return Observation(False, f"the text is {'not only' if self.alone else 'no'} JSON")
+        # One value that fits does not outweigh another one that says something else.
+        wrong = any_true({negate(matches_schema(self.json_schema, value)) for value in values})
+        problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
+        return Observation(negate(wrong), problem or "the JSON fulfils the schema")
+
+    def _observe_forbidden(self, context: CheckContext) -> Observation:
+        texts = (context.raw, *read_disguised(context.raw))
+        present = any_true({self._has_match(text) for text in texts})
+        return Observation(negate(present), f"the text has {'such' if present else 'no such'} JSON")
+
+    def _has_match(self, text: str) -> bool | None:
+        further = read_json_in_prose(text)
+        values = [*read_json_values(text), *(further or ())]
+        answers = {matches_schema(self.json_schema, value) for value in values}
+        return any_true({*answers, None} if further is None else answers)
 
     def _describe(self) -> str:
-        return "write nothing but JSON that fulfils the JSON Schema"
+        if not self.matches:
+            return "write no JSON that fulfils the JSON Schema"
+        return f"write {'nothing but ' if self.alone else ''}JSON that fulfils the JSON Schema"
 
 
 class Csv(BaseCheck):
@@ -153,16 +175,14 @@ class Table(BaseCheck):
 
 
 def _read_json(context: CheckContext, *, fence: bool) -> object:
-    match = _FENCED.match(context.text) if fence else None
-    body = match.group(1).strip() if match else context.text
-    return _parse_json(regex.sub(r"\Ajson\b\s*", "", body, flags=regex.I) if match else body)
+    values = parse_json(_remove_fence(context.text) if fence else context.text)
+    return values[0] if values else _Unreadable("the text is not only JSON")
 
 
-def _parse_json(text: str) -> object:
-    try:
-        return from_json(text, allow_inf_nan=False)
-    except ValueError:
-        return _Unreadable("the text is not only JSON" if text.strip() else "the text is empty")
+def _remove_fence(text: str) -> str:
+    """Return the contents of the one fenced block that a text is; any other text as it is."""
+    match = _FENCED.match(text)
+    return regex.sub(r"\Ajson\b\s*", "", match.group(1).strip(), flags=regex.I) if match else text
 
 
 def _read_csv(context: CheckContext, delimiter: str) -> list[list[str]]:

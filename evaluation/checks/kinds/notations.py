@@ -13,10 +13,11 @@ from pydantic_core import from_json
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.search import any_true, has_number, has_pattern, shows_number, shows_pattern
 from evaluation.checks.segmentation import CODE_BLOCK
-from evaluation.patterns.regex import matches_pattern
 from evaluation.sensitive.quoting import quote_text
 from evaluation.validation.pattern_fields import PatternText
+from evaluation.values import Quantity
 
 # Chinese and Japanese write a number and its unit together: 2024年5月 has two.
 _JOINED: Final = r"[[\p{L}_]--[\p{Han}\p{Hiragana}\p{Katakana}]]"
@@ -95,7 +96,7 @@ class DateCount(CountCheck):
 
 
 class Pattern(BaseCheck):
-    """A regular expression (RE2) matches somewhere in the text, or nowhere."""
+    """A regular expression (RE2) matches somewhere in the text, or nowhere, also behind no disguise."""
 
     check: Literal["regex"] = "regex"
     kind: ClassVar[CheckKind] = "content"
@@ -104,7 +105,8 @@ class Pattern(BaseCheck):
     matches: bool = True
 
     def _observe(self, context: CheckContext) -> Observation:
-        matched = matches_pattern(self.pattern, context.text)
+        search = has_pattern if self.matches else shows_pattern
+        matched = any_true({search(text, self.pattern) for text in {context.raw, context.text}})
         if matched is None:
             return Observation(None, "the text is too long for the pattern")
         return Observation(
@@ -114,6 +116,29 @@ class Pattern(BaseCheck):
     def _describe(self) -> str:
         pattern = quote_text(self.pattern)
         return f"write a text that {'matches' if self.matches else 'does not match'} the pattern {pattern}"
+
+
+class StatesNumber(BaseCheck):
+    """The text states a number, in any common notation, or does not state it."""
+
+    check: Literal["states_number"] = "states_number"
+    kind: ClassVar[CheckKind] = "content"
+
+    number: float
+    tolerance: Quantity = 0.0
+    """The greatest accepted difference."""
+    present: bool = True
+
+    def _observe(self, context: CheckContext) -> Observation:
+        search = has_number if self.present else shows_number
+        is_stated = search(context.raw, self.number, self.tolerance)
+        return Observation(
+            is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
+        )
+
+    def _describe(self) -> str:
+        margin = f" +/- {self.tolerance:g}" if self.tolerance else ""
+        return f"{'state' if self.present else 'do not state'} the number {self.number!r}{margin}"
 
 
 class Code(BaseCheck):

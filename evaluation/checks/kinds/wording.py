@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
@@ -11,6 +12,7 @@ from pydantic import Field, model_validator
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext, Unit
 from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.search import has_phrase, shows_phrase
 from evaluation.checks.segmentation import compile_phrase, split_words
 from evaluation.sensitive.quoting import quote_text
 
@@ -28,12 +30,10 @@ class _PhraseCheck(BaseCheck):
     ignore_case: bool = True
 
     def _find(self, context: CheckContext) -> list[str]:
-        return [text for text in dict.fromkeys(self.texts) if self._has(context, text)]
+        return [text for text in dict.fromkeys(self.texts) if self._has(context.raw, text)]
 
-    def _has(self, context: CheckContext, text: str) -> bool:
-        if self.ignore_case:
-            return bool(compile_phrase(text.casefold(), whole_words=self.whole_words).search(context.folded))
-        return bool(compile_phrase(text, whole_words=self.whole_words).search(context.text))
+    @abstractmethod
+    def _has(self, output: str, text: str) -> bool: ...
 
 
 class Contains(_PhraseCheck):
@@ -59,7 +59,10 @@ class Contains(_PhraseCheck):
         present = self._find(scope)
         missing = [text for text in dict.fromkeys(self.texts) if text not in present]
         passed = len(present) >= (self.at_least or len(set(self.texts)))
-        return Observation(passed, f"{join_quoted(missing)} is missing" if missing else "nothing is missing")
+        verb = "are" if missing[1:] else "is"
+        return Observation(
+            passed, f"{join_quoted(missing)} {verb} missing" if missing else "nothing is missing"
+        )
 
     def _describe(self) -> str:
         place = f" in sentence {self.sentence}" if self.sentence else ""
@@ -67,9 +70,12 @@ class Contains(_PhraseCheck):
             return f"include {join_quoted(self.texts)}{place}"
         return f"include at least {self.at_least} of {join_quoted(self.texts)}{place}"
 
+    def _has(self, output: str, text: str) -> bool:
+        return has_phrase(output, text, ignore_case=self.ignore_case, whole_words=self.whole_words)
+
 
 class Excludes(_PhraseCheck):
-    """The text has none of these words, phrases or marks."""
+    """The text has none of these words, phrases or marks, nor a disguise of one."""
 
     check: Literal["excludes"] = "excludes"
 
@@ -81,6 +87,9 @@ class Excludes(_PhraseCheck):
 
     def _describe(self) -> str:
         return f"do not use {join_quoted(self.texts, 'or')}"
+
+    def _has(self, output: str, text: str) -> bool:
+        return shows_phrase(output, text, ignore_case=self.ignore_case, whole_words=self.whole_words)
 
 
 class OneOf(BaseCheck):

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, Literal
 
+from evaluation.checks import BaseCheck
+from evaluation.checks.kinds.data_formats import JsonSchema
+from evaluation.checks.kinds.notations import Pattern, StatesNumber
+from evaluation.checks.kinds.wording import Contains, Excludes
+from evaluation.checks.search import any_true, negate
 from evaluation.inputs.messages import assistant_parts, assistant_texts
 from evaluation.inputs.rules import ContentRule
-from evaluation.metrics.response.facts.amounts import read_worded_numbers
-from evaluation.patterns.json_schema import find_schema_problem, matches_schema
-from evaluation.patterns.regex import matches_pattern
+from evaluation.patterns.json_schema import find_schema_problem
 from evaluation.results.findings import MetricOutcome, Unscored, build_outcome, missing_data, unscored_error
 from evaluation.sensitive.quoting import quote_text
-from evaluation.texts.disguises import contains_text, read_disguised, spell_strokes
-from evaluation.texts.json_texts import read_json_in_prose, read_json_values
-from evaluation.texts.normal import normalize_lines, normalize_text, states_text, unify_signs
-from evaluation.texts.numbers import is_near, states_number
+from evaluation.texts.json_texts import read_json_values
 from evaluation.values import JsonObject, Severity
 
 Place = Literal["final_output", "assistant_messages"]
@@ -44,10 +43,9 @@ class AgentTexts:
         messages = assistant_texts(self.messages) if place == "assistant_messages" else ()
         return list(dict.fromkeys([*messages, *([] if self.final is None else [self.final])]))
 
-    def disguised_in(self, place: Place) -> list[str]:
-        """Return further readings of these texts, in which forbidden content may hide."""
-        texts = [*self.texts_in(place), *self._join_parts(place)]
-        return list(dict.fromkeys(chain(texts, *map(read_disguised, texts))))[len(self.texts_in(place)) :]
+    def read_texts_in(self, place: Place) -> list[str]:
+        """Return these texts, and the messages of several parts as a reader may see them joined."""
+        return list(dict.fromkeys([*self.texts_in(place), *self._join_parts(place)]))
 
     def _join_parts(self, place: Place) -> Iterator[str]:
         """Yield the messages of several parts, joined as a reader may see them."""
@@ -59,82 +57,32 @@ class AgentTexts:
 def is_required_in(rule: ContentRule, agent_texts: AgentTexts) -> bool | None:
     """Return whether a text of the agent has what ``rule`` requires; None if a text is too long to decide.
 
-    A text is compared in normal form (NFKC), with white space collapsed. Hyphens and quotation marks match
-    their typographic forms, unless the rule has no letter or digit. A pattern may match the text as it is, or
-    in this form. A JSON Schema applies to the whole text or to all its fenced blocks. A number matches any
-    common reading of a number in the text.
+    The checks of the vocabulary decide, see ``build_check``.
     """
-    return _any_found({_has_required(rule, text) for text in agent_texts.texts_in(rule.where)})
+    check = build_check(rule, required=True)
+    return any_true({check.holds(text) for text in agent_texts.texts_in(rule.where)})
 
 
 def is_forbidden_in(rule: ContentRule, agent_texts: AgentTexts) -> bool | None:
     """Return whether a text of the agent has what ``rule`` forbids; None if a text is too long to decide.
 
-    As ``is_required_in``, but also behind look-alikes, invisible characters and parts of a message, and in
-    any fenced block or object in prose.
+    As ``is_required_in``, but also behind disguises and in the parts of a message.
     """
-    answers = {_is_found(rule, text) for text in agent_texts.texts_in(rule.where)}
-    if True in answers:
-        return True
-    return _any_found({*answers, *(_is_found(rule, text) for text in agent_texts.disguised_in(rule.where))})
+    check = build_check(rule, required=False)
+    return any_true({negate(check.holds(text)) for text in agent_texts.read_texts_in(rule.where)})
 
 
-def _any_found(answers: Collection[bool | None]) -> bool | None:
-    # One text that matches decides, even if another one is too long to search.
-    if True in answers:
-        return True
-    return None if None in answers else False
-
-
-def _has_required(rule: ContentRule, text: str) -> bool | None:
-    if rule.text is not None and (normal := _normalize(rule.text, rule)):
-        return states_text(_normalize(text, rule), normal)
-    if rule.json_schema is not None:
-        values = read_json_values(text)
-        # One block that fits does not outweigh another one that says something else.
-        return bool(values) and _all_match(rule.json_schema, values)
-    return _is_found(rule, text)
-
-
-def _normalize(text: str, rule: ContentRule) -> str:
-    normal = normalize_text(text, ignore_case=rule.ignore_case)
-    # A rule about a sign itself, such as a dash, means no other one.
-    return unify_signs(normal) if any(map(str.isalnum, rule.text or "")) else normal
-
-
-def _list_forms(text: str) -> list[str]:
-    """List a text as it is and, if it differs, in normal form with the signs of ASCII; line breaks stay."""
-    return list(dict.fromkeys([text, unify_signs(normalize_lines(text))]))
-
-
-def _all_match(schema: Mapping[str, object] | bool, values: Sequence[object]) -> bool | None:
-    answers = {matches_schema(schema, value) for value in values}
-    return False if False in answers else None if None in answers else True
-
-
-def _is_found(rule: ContentRule, text: str) -> bool | None:
+def build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
+    """Write a content rule as a check of one text."""
     if rule.text is not None:
-        normal = _normalize(rule.text, rule)
-        # Normalising removes invisible characters, so a rule for one of them has no normal form.
-        return contains_text(_normalize(text, rule), normal) if normal else rule.text in text
+        kind = Contains if required else Excludes
+        return kind(texts=[rule.text], ignore_case=rule.ignore_case, whole_words=False)
     if rule.pattern is not None:
-        readings = dict.fromkeys(each for form in _list_forms(text) for each in spell_strokes(form))
-        return _any_found({matches_pattern(rule.pattern, each) for each in readings})
+        return Pattern(pattern=rule.pattern, matches=required)
     if rule.number is not None:
-        return any(
-            _states_number(each, rule.number, rule.tolerance) for each in spell_strokes(unify_signs(text))
-        )
+        return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
     schema = rule.json_schema is not None and rule.json_schema
-    values = read_json_values(text)
-    further = read_json_in_prose(text)
-    answers = [matches_schema(schema, value) for value in [*values, *(further or ())]]
-    return _any_found([*answers, None] if further is None else answers)
-
-
-def _states_number(text: str, number: float, tolerance: float) -> bool:
-    return states_number(text, number, tolerance) or any(
-        is_near(value, number, tolerance) for value in read_worded_numbers(text)
-    )
+    return JsonSchema(json_schema=schema, alone=False, matches=required)
 
 
 def content_checks(

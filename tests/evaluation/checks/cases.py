@@ -88,6 +88,11 @@ CASES = [
     ({"check": "date_count", "notation": "YYYY-MM-DD", "min": 2}, ["2024-02-29, 2026-11-22 ü 你 نعم 😀"], ["2023-02-29, 2026-11-22", "22.11.2026 1.1.2000"]),
     ({"check": "regex", "pattern": "(?i)^über|你|نعم|😀"}, [G, Z, "نعم", E], ["a"]),
     ({"check": "regex", "pattern": "[0-9]", "matches": False}, [G, Z, A, E], ["1"]),
+    ({"check": "states_number", "number": 1250}, ["It costs 1,250 €.", "Es kostet 1.250,00 € für Äpfel", "价格是1250元", "السعر ١٢٥٠ 😀"], ["12500", "1251", "A1250", G, Z, A, E]),
+    ({"check": "states_number", "number": 3, "tolerance": 0.5}, ["3.5", "ü 2,5 你 نعم 😀"], ["3.6"]),
+    ({"check": "states_number", "number": 7, "present": False}, [G, Z, A, E, "17"], ["7", "7.0"]),
+    ({"check": "schema", "json_schema": {"required": ["ü"]}, "alone": False}, ['Text 你 نعم 😀:\n```json\n{"ü": 1}\n```'], ['Text: {"ü": 1}', "{}", "text"]),
+    ({"check": "schema", "json_schema": {"required": ["ü"]}, "matches": False}, ["{}", G, Z, A, E], ['Text: {"ü": 1}']),
 ]  # fmt: skip
 
 UNKNOWN = [

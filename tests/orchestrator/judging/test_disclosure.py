@@ -184,7 +184,9 @@ def test_the_executor_is_told_the_sentence_of_each_failed_check():
 def test_a_text_that_the_task_states_is_shown(texts):
     check = {"check": "contains", "texts": ["Moin", "Tschüss"], "quote": "a greeting"}
 
-    assert told([check], **texts).endswith('- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" is missing.')
+    assert told([check], **texts).endswith(
+        '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
+    )
 
 
 def test_a_text_that_the_task_does_not_state_is_masked_and_the_rest_is_shown():

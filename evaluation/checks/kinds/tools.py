@@ -1,0 +1,47 @@
+"""Checks of the tools that were called."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from evaluation.checks.base import CheckKind, Observation, Text
+from evaluation.checks.context import CheckContext, ToolUse
+from evaluation.checks.kinds.counts import CountCheck, to_amount
+from evaluation.checks.segmentation import Amount
+from evaluation.importers.tool_answers import describes_error
+from evaluation.sensitive.quoting import quote_text
+
+
+class ToolCalls(CountCheck):
+    """How often a tool was called without an error; a call that failed counts for ``max`` alone."""
+
+    check: Literal["tool_calls"] = "tool_calls"
+    kind: ClassVar[CheckKind] = "tool"
+
+    tool: Text
+
+    def _name_things(self) -> tuple[str, str]:
+        return f"call of the tool {quote_text(self.tool)}", f"calls of the tool {quote_text(self.tool)}"
+
+    def _observe(self, context: CheckContext) -> Observation:
+        calls = [call for call in context.tool_calls if call.name == self.tool]
+        succeeded = [call for call in calls if call.error is None]
+        answered = [call for call in succeeded if not describes_error(call.result)]
+        answers = {self._fits_calls(len(number), len(calls)) for number in (succeeded, answered)}
+        # An answer that describes an error may be what the tool was called for.
+        passed = answers.pop() if len(answers) == 1 else None
+        return Observation(passed, f"the run has {self._describe_calls(calls, answered)}")
+
+    def _fits_calls(self, successful: int, all_calls: int) -> bool | None:
+        most = 0 if self.exactly == 0 else self.max
+        if most is not None and all_calls > most:
+            return False
+        return self._fits(to_amount(successful))
+
+    def _describe_calls(self, calls: list[ToolUse], answered: list[ToolUse]) -> str:
+        failed = len(calls) - len(answered)
+        rest = f", {failed} of them with an error" if failed else ""
+        return f"{self._show(to_amount(len(calls)))}{rest}"
+
+    def _count(self, context: CheckContext) -> Amount | int | None:
+        return sum(call.name == self.tool for call in context.tool_calls)

@@ -1,0 +1,105 @@
+"""Reads the numbers that an English or German text writes in words: five, 5 million, 2,5 Mio."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Final
+
+from text_to_num import alpha2digit
+
+from evaluation.texts.numbers import read_amounts
+
+_POWERS: Final = {
+    "thousand": 3,
+    "tausend": 3,
+    "k": 3,
+    "mio": 6,
+    "bn": 9,
+    "mrd": 9,
+    "milliard": 9,
+    "million": 6,
+    "billion": 9,
+}
+_MAGNITUDE: Final = re.compile(
+    r"(?<=\d)(?:[ -](thousand|tausend|mio|bn|mrd|milliard|million|billion)(?:en|e|s)?|(k|bn))\b\.?",
+    re.IGNORECASE,
+)
+_WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
+_GERMAN: Final = frozenset(
+    {
+        "der",
+        "die",
+        "das",
+        "und",
+        "ist",
+        "sind",
+        "nicht",
+        "ein",
+        "eine",
+        "einen",
+        "mit",
+        "für",
+        "von",
+        "zu",
+        "im",
+    }
+    | {"am", "wird", "auf", "sie", "ich", "wir", "ihr", "ihre", "hat", "es", "den", "dem", "haben", "kostet"}
+)
+_ENGLISH: Final = frozenset(
+    {"the", "and", "is", "are", "not", "a", "an", "with", "for", "of", "to", "in", "on", "at", "will", "your"}
+    | {"you", "it", "i", "we", "has", "have", "be", "was", "costs"}
+)
+_CUT: Final = "\x1f"
+LEAST: Final = 2
+"""Smallest number in words that has to recur: "one" and "ein" are pronouns and articles too."""
+SECOND: Final = "2nd"
+"""A second is a time as well as an ordinal."""
+
+
+def spell_in_digits(text: str) -> tuple[str, bytearray]:
+    """Write the numbers in words as digits; returns the text, and by character whether it was a digit before.
+
+    A scale word after digits becomes an exponent: "5 million" is "5e6".
+    """
+    return _spell_words(_MAGNITUDE.sub(_write_power, text))
+
+
+def read_worded_numbers(text: str) -> Iterator[Decimal]:
+    """Yield the numbers that a text writes in words or with a scale word: five, 5 million, 2,5 Mio.
+
+    Not zero, one and second, which are pronouns, articles and times, too.
+    """
+    plain, digits = spell_in_digits(text)
+    for (start, end), numbers in read_amounts(plain):
+        is_word = not any(digits[start:end])
+        if (is_word and plain[start : end + 2] != SECOND) or "e" in plain[start:end]:
+            yield from (value for number in numbers for value in number if not is_word or value >= LEAST)
+
+
+def _write_power(match: re.Match[str]) -> str:
+    return f"e{_POWERS[(match[1] or match[2]).lower()]}"
+
+
+def _spell_words(text: str) -> tuple[str, bytearray]:
+    """Write the numbers in words as digits; returns the text, and by character whether it was one before."""
+    # Word by word between the digits, because text2num would join both.
+    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text)).split(_CUT)
+    tokens = _WITH_DIGIT.findall(text)
+    plain, was_digit = "", bytearray()
+    for piece, token in zip_longest(pieces, tokens, fillvalue=""):
+        gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""
+        plain += f"{gap}{piece};{token}" if piece.rstrip()[-1:].isdigit() else f"{gap}{piece}{token}"
+        was_digit += bytes(len(plain) - len(was_digit) - len(token)) + b"\1" * len(token)
+    return plain, was_digit
+
+
+def _convert_words(text: str) -> str:
+    words = set(text.lower().split())
+    german, english = len(words & _GERMAN), len(words & _ENGLISH)
+    converted: str = alpha2digit(text, "de" if german > english else "en", threshold=0)
+    if converted == text and german == english:
+        converted = alpha2digit(text, "de", threshold=0)
+    return converted
