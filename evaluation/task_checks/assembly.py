@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 import regex
@@ -27,18 +28,30 @@ _PARTS: Final = frozenset(
     | {"list_item_count", "placeholder_count", "heading_count", "code_block_count"}
 )
 """Checks of parts that a poem of a known form does not have."""
+_TOPICS: Final = {
+    "repeats_request": regex.compile(r"\b(?:repeat|change|before)"),
+    "section_count": regex.compile(r"\b(?:section|part|chapter)"),
+    "part_count": regex.compile(r"\b(?:separat|divid|asterisk|different|versions?|responses?)"),
+    "postscript": regex.compile(r"\b(?:post-?script|p\.? ?s\b)"),
+    "title": regex.compile(r"\btitle"),
+    "ends_with": regex.compile(r"\b(?:follow|after)"),
+    "one_of": regex.compile(r"\b(?:options?|phrases?|choose)"),
+}
+"""Words of sentences that explain a check of this kind."""
+_MOST: Final = 300
+"""Requirements that are read; a task that states more is no task."""
 _GOES_ON: Final = regex.compile(
     r"\b(?:explain|then|afterwards?|followed by|below it|describe|also (?:write|give|list|add|"
     r"explain)|add a|add an|list|translate)\b"
 )
 
 
-def assemble(findings: Sequence[Finding], reading: Reading) -> list[Finding]:
+def assemble(findings: Iterable[Finding], reading: Reading) -> list[Finding]:
     """Return the requirements in the order of the task, each once."""
-    placed = sorted(findings, key=lambda finding: finding.start)
-    settled = [_settle_form(finding, placed, reading) for finding in placed]
-    kept = [finding for finding in settled if not _is_covered(finding, settled)]
-    return list(_drop_repeated(kept))
+    placed = sorted(islice(findings, _MOST), key=lambda finding: finding.start)
+    settled = list(_drop_repeated(_settle_form(finding, placed, reading) for finding in placed))
+    checked = [finding for finding in settled if finding.check]
+    return [finding for finding in settled if not _is_covered(finding, checked, reading)]
 
 
 def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading) -> Finding:
@@ -56,18 +69,32 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
     return finding
 
 
-def _is_covered(finding: Finding, findings: Sequence[Finding]) -> bool:
+def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading) -> bool:
     """Check whether another requirement says the same, and more."""
-    others = [other for other in findings if other is not finding and other.check]
-    check = finding.check
+    check, others = finding.check, findings
     if check is None:
-        return any(other.start < finding.end and finding.start < other.end for other in others)
+        words = reading.text[finding.start : finding.end]
+        return any(_overlap(other, finding) or _is_about(other, words) for other in others)
     name = check["check"]
+    if name == "contains" and check.get("at_least") == 1:
+        return any(
+            (other.check or {}).get("check") == "one_of" and _overlap(other, finding) for other in others
+        )
     if name == "list_item_count" and finding.is_default:
         return any((other.check or {}).get("check") == name and not other.is_default for other in others)
     if name == "paragraph_count" and "each" not in check:
         return any(_separates(other.check, check) for other in others)
     return False
+
+
+def _is_about(other: Finding, words: str) -> bool:
+    """Check whether words only explain another requirement: "say nothing before repeating it"."""
+    topic = _TOPICS.get(str((other.check or {}).get("check")))
+    return topic is not None and topic.search(words) is not None
+
+
+def _overlap(first: Finding, second: Finding) -> bool:
+    return first.start < second.end and second.start < first.end
 
 
 def _separates(other: Fields | None, check: Fields) -> bool:
@@ -77,7 +104,7 @@ def _separates(other: Fields | None, check: Fields) -> bool:
     )
 
 
-def _drop_repeated(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _drop_repeated(findings: Iterable[Finding]) -> Iterator[Finding]:
     seen: list[Fields] = []
     for finding in findings:
         if finding.check is not None:

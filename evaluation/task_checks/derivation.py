@@ -12,13 +12,25 @@ from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.reading import Reading, read_task
-from evaluation.task_checks.rules import counts, forms, frame, keywords, parts, style
+from evaluation.task_checks.rules import (
+    bans,
+    counts,
+    forms,
+    frame,
+    frequencies,
+    keywords,
+    others,
+    parts,
+    style,
+)
 from evaluation.task_checks.sentences import Sentence, split_sentences
 
 Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
 _RULES: Final[tuple[Rule, ...]] = (
     counts.find_counts,
-    counts.find_forbidden,
+    bans.find_forbidden,
+    frequencies.find_frequencies,
+    frequencies.find_numbers,
     keywords.find_keywords,
     keywords.find_letters,
     frame.find_edges,
@@ -31,6 +43,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     style.find_letter_case,
     style.find_sentence_ends,
     parts.find_separated,
+    parts.find_shown_parts,
     parts.find_sections,
     parts.find_highlights,
     parts.find_title,
@@ -40,6 +53,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     forms.find_tables,
     forms.find_lists,
     forms.find_code,
+    others.find_others,
 )
 
 
@@ -58,12 +72,12 @@ class DerivedChecks:
 def derive_checks(task: str) -> DerivedChecks:
     """Derive the checks that a task states, in the order of their words; never raises for a text."""
     reading = read_task(task)
-    findings = [
+    findings = (
         finding
         for sentence in split_sentences(reading)
         for rule in _RULES
         for finding in rule(sentence, reading)
-    ]
+    )
     assembled = assemble(findings, reading)
     checks, warnings = drop_conflicts([check for finding in assembled for check in _build(finding, reading)])
     unchecked = [reading.quote(finding.start, finding.end) for finding in assembled if finding.check is None]

@@ -67,19 +67,39 @@ _WORDS: Final = {
     "diesen": "this", "dieser": "this", "dieses": "this", "werden": "be", "sein": "be", "es": "it",
     "sie": "it", "ob": "whether", "sagt": "says",
 }  # fmt: skip
-_TELLING: Final = regex.compile(
-    r"(?i)\b(?:der|die|das|und|nicht|mit|ein|eine|einen|auf|für|ist|zu|im|schreibe|bitte|wörter|sätze|über|von)\b"
-)
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
-_LEAST: Final = 0.15
-_MOST_WORDS: Final = 2_000
+_ENGLISH: Final = frozenset(
+    [
+        "in",
+        "die",
+        "was",
+        "an",
+        "am",
+        "so",
+        "will",
+        "mal",
+        "emojis",
+        "brief",
+        "text",
+        "maximum",
+        "den",
+        "des",
+        "pro",
+        "unter",
+        "punkt",
+        "also",
+    ]
+)
+"""Words of the table that are English words, too."""
+_LEAST: Final = 0.2
+_MOST_CHARACTERS: Final = 2_000
 
 
 def is_german(text: str) -> bool:
-    """Check whether enough of the words are the most frequent ones of German."""
-    sample = text[:_MOST_WORDS]
-    words = len(_WORD.findall(sample))
-    return len(_TELLING.findall(sample)) > max(1, words * _LEAST)
+    """Check whether enough of the words are German ones of requirements."""
+    words = [word.lower() for word in _WORD.findall(text[:_MOST_CHARACTERS])]
+    known = sum(word in _WORDS and word not in _ENGLISH for word in words)
+    return known > max(1, len(words) * _LEAST)
 
 
 def translate_word(word: str) -> str:

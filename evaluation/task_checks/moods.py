@@ -30,7 +30,7 @@ _MODAL: Final = regex.compile(
     r"shouldn't|will|"
     r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
     r"expected|prohibited|banned)|"
-    r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?)\b(?:n't)?"
+    r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?|needs?|consists?)\b(?:n't)?"
 )
 _STRONG: Final = regex.compile(
     r"should|must|shall|to$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
@@ -41,14 +41,15 @@ _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
     r"(?:your|the|this|these|it|its|they|each|every|all|no|both|there|you|my|our|any|neither|"
     r"nothing|response|answer|"
-    r"output|paragraph|letters?|words?|sentences?|length|lines?|only|everything|none|\ue000|use|"
+    r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
+    r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"
     r"not|such|at|keywords?|one|some|several)\b"
     r"|^\ue000"
 )
 _OUTPUT: Final = regex.compile(
     r"^(?:your|the) (?:entire |whole |final )?(?:response|answer|reply|output|text|result|letter|"
     r"poem|essay|story|message|summary|list|word|letter|phrase|keywords?|words)\b"
-    r"|^(?:it|there|everything|each|every)\b"
+    r"|^(?:it|there|everything|each|every|your [a-z-]+)\b"
 )
 _OTHERS: Final = regex.compile(
     r"\b(?:who|whom|whose|which|teacher|law|user|student|pupil|government|constitution|"
@@ -61,6 +62,12 @@ _WISH: Final = regex.compile(
     r"require)\b|\b(?:i'm|i am|we are|we're) looking for\b"
     r"|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
 )
+_EACH_UNIT: Final = regex.compile(
+    r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
+    r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
+)
+_REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
+_MENTIONS: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^,;:]*$|\b(?:about|whether)\b[^,;:]*$")
 _LABEL: Final = regex.compile(
     r"^(?:max(?:imum)? |min(?:imum)? |word |output |target |desired )?(?:length|format|language|"
     r"tone|style|constraints?|requirements?|rules?|note|output"
@@ -79,7 +86,7 @@ _REPORT: Final = regex.compile(
 _TEXTUAL: Final = regex.compile(
     r"\b(?:writ(?:e|es|ten|ing)|wrote|says?|said|tells?|told|speaks?|spoken|express(?:es)?|"
     r"answers?|asks?|sings?|sung|reads?|respond|"
-    r"publish(?:ed)?|prints?|printed|spells?|copy|invented|made|composed|ends|starts|said|who|whose|whom)\b"
+    r"publish(?:ed)?|prints?|printed|spells?|copy|invented|ends|starts|said|who|whose|whom)\b"
 )
 _BACK: Final = regex.compile(
     r"(?:(?:^|[ ,;(])(?:in|within|using|under|with|without(?: using| any| the use of)?|and|but|"
@@ -96,7 +103,7 @@ _BACK_EXPLAIN: Final = regex.compile(
     r"(?: (?:the|a|an|only|all|entirely|any|just|and))*[ ,]*$"
 )
 _BACK_CROSS: Final = regex.compile(
-    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the use of|mentioning))|[,;(])"
+    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the|mentioning))|[,;(])"
     r"(?: (?:the|a|an|only|all|entirely|any|just|and|but|in|with))*[ ,]*$"
 )
 _WITH: Final = regex.compile(r"\b(?:with|of|and|by)(?: (?:a|an|the))? ?$")
@@ -141,6 +148,13 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
     return not _TOPIC.search(gap) or _leads_back(gap, _BACK, sentence.text[start:])
 
 
+def is_statement(sentence: Sentence, start: int) -> bool:
+    """Check whether a place may be the subject of a statement of what the output must have."""
+    if sentence.is_data or (sentence.is_question and not _REQUEST.match(sentence.text)):
+        return False
+    return not _OTHERS.search(sentence.text[:start]) and not _MENTIONS.search(sentence.text[:start])
+
+
 def _leads_back(gap: str, back: regex.Pattern[str], rest: str) -> bool:
     if not back.search(gap) and not (_WITH.search(gap) and _BOUND.match(rest)):
         return False
@@ -154,7 +168,7 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
         return True
     lead = regex.fullmatch(
         r"(?:(?:please|and|but|also|with|in|using|within|only|all|the|a|an|just|everything|to|of|"
-        r"entirely|completely|under)\b,? ?)*",
+        r"entirely|completely|under|without|using|avoid)\b,? ?)*",
         before,
     )
     if sentence.is_question and _ASKING.match(sentence.text):
@@ -200,7 +214,8 @@ def _find_statements(before: str) -> list[_Governor]:
         for match in _MODAL.finditer(before)
         if _states_property(before, match)
     ]
-    return wishes + modals
+    units = [_Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
+    return wishes + modals + units
 
 
 def _states_property(before: str, modal: regex.Match[str]) -> bool:

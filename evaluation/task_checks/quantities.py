@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -38,15 +37,15 @@ _SPECIAL: Final = {
 _LEAST: Final = (
     r"at least|at the (?:very )?least|(?:no|not) (?:less|fewer) than|a minimum(?: length)? of|"
     r"minimum(?: of)?|min\.?(?: of)?|"
-    r"not (?:less|fewer|below|under)|no shorter than|not be shorter than|upwards of|no fewer|>="
+    r"not (?:less|fewer|below|under)|no shorter than|not be shorter than|upwards of|no fewer|"
+    r"min(?:imum)? ?:|min(?:imum)?(?: length)? ?:|>="
 )
 _MOST: Final = (
-    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) than|not (?:over|above|"
-    r"exceed)|up to|a maximum(?: length)? of|maximum(?: of)?|"
-    r"max\.?(?: of)?|within|(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|"
-    r"limit(?:ed)? to|limit(?:ed)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
-    r"as many as|"
-    r"(?:cap|capped)(?: \w+)? at|exceeding|exceed|<="
+    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) than|not (?:over|above|exceed)|up to|"
+    r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|within|"
+    r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
+    r"max(?:imum)?(?: length)? ?:|limit(?:ed)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
+    r"as many as|(?:cap|capped)(?: \w+)? at|exceeding|exceed|<="
 )
 _MORE: Final = r"more than|over|greater than|above|longer than|in excess of|exceeds?|>"
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) than|under|below|<"
@@ -125,12 +124,11 @@ def read_number(text: str) -> int | None:
         return None
 
 
-def find_quantities(text: str) -> Iterator[Quantity]:
-    """Find the quantities of a sentence in order."""
-    for match in QUANTITY.finditer(text):
-        bounds = _read_bounds(match, text)
-        if bounds is not None:
-            yield Quantity(match.start(), match.end(), bounds)
+@lru_cache(1024)
+def find_quantities(text: str) -> tuple[Quantity, ...]:
+    """Find the quantities of a sentence in order; several rules ask for those of one sentence."""
+    found = ((match, _read_bounds(match, text)) for match in QUANTITY.finditer(text))
+    return tuple(Quantity(match.start(), match.end(), bounds) for match, bounds in found if bounds)
 
 
 def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:

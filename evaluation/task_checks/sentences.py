@@ -41,6 +41,10 @@ _ASKS_FOR: Final = regex.compile(
     rf"in)\b[^:]*\b{_REQUIREMENTS}\s*:?$"
     rf"|\bfollowing {_REQUIREMENTS}\s*:?$"
 )
+_REWORKS: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b[^:]*\b(?:this|following|the) (?:\w+ )?(?:instruction|"
+    r"sentence|phrase|rule|requirement)\s*:?$"
+)
 _POINTS_BELOW: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})")
 _LABEL: Final = regex.compile(
     r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|original|code|data"
@@ -169,7 +173,7 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         return label.end() - 1
     for match in regex.finditer(r":(?=\s|$)", sentence.text):
         head = sentence.text[: match.start()]
-        if _GIVES_TEXT.search(head) and not _ASKS_FOR.search(head):
+        if _REWORKS.match(head) or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head)):
             return match.start()
     return None
 

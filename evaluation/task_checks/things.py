@@ -16,7 +16,8 @@ _FEWEST_CHARACTERS: Final = 40
 """Fewer characters are the people of a story."""
 _CAPITAL: Final = r"(?:all[- ])?(?:capital(?:i[sz]ed)?|upper ?-?case|all[- ]caps|caps|fully capitali[sz]ed)"
 _IN_CAPITALS: Final = (
-    r"(?:(?:that are |which are )?(?:written |spelled |typed )?(?:entirely |all |completely |fully )?"
+    r"(?:(?:that are |which are |must be |should be |have to be |need to be |be )?(?:written |"
+    r"spelled |typed )?(?:entirely |all |completely |fully )?"
     r"(?:in|with|using) (?:all )?(?:entirely )?(?:capitals?|upper ?-?case|caps|all[- ]caps)(?: letters?)?)"
 )
 
@@ -87,6 +88,18 @@ THINGS: Final = (
         can_repeat=True,
     ),
     Thing(
+        "highlights",
+        (
+            r"(?:(?:highlighted|bold(?:ed)?|italici[sz]ed|italic|emphasi[sz]ed) "
+            r"(?:sections?|parts?|words?|phrases?|texts?|passages?|key ?words?|terms?|sentences?|"
+            r"portions?|areas?)"
+            r"|(?:words?|phrases?|terms?|parts?|sentences?|passages?|key ?words?)(?: (?:must|"
+            r"should|have to) be)? "
+            r"(?:in )?(?:bold(?:face)?|italics?|highlighted|italici[sz]ed)(?: type| letters)?)"
+        ),
+        _count("highlight_count"),
+    ),
+    Thing(
         "unique_words", r"(?:unique|different|distinct) words", _count("unique_word_count"), can_repeat=True
     ),
     Thing(
@@ -145,14 +158,6 @@ THINGS: Final = (
             r"item(?= (?:bulleted|numbered)? ?list))"
         ),
         _count("list_item_count"),
-    ),
-    Thing(
-        "highlights",
-        (
-            r"(?:highlighted|bold(?:ed)?|italici[sz]ed|italic|emphasi[sz]ed) (?:sections?|parts?|words?|"
-            r"phrases?|texts?|passages?|key ?words?|terms?|sentences?|portions?|areas?)"
-        ),
-        _count("highlight_count"),
     ),
     Thing("placeholders", r"placeholders?", _count("placeholder_count")),
     Thing("headings", r"(?:sub-?)?(?:headings?|headers?)", _count("heading_count")),
@@ -223,3 +228,8 @@ _NAMES: Final = "|".join(f"(?P<{thing.name}>{thing.pattern})" for thing in THING
 THING: Final = regex.compile(rf"(?:{_NAMES})(?![\w'])")
 AFTER_NUMBER: Final = regex.compile(rf"[ -](?:of (?:the )?)?{_ADJECTIVE}{{0,3}}?(?:{_NAMES})(?![\w'])")
 BY_NAME: Final = {thing.name: thing for thing in THINGS}
+
+
+def get_thing(match: regex.Match[str]) -> Thing:
+    """Return the thing that a match of ``THING`` or ``AFTER_NUMBER`` names."""
+    return next(BY_NAME[name] for name, text in match.groupdict().items() if text and name in BY_NAME)

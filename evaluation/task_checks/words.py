@@ -11,7 +11,10 @@ EXPLAINING: Final = (
     r"paraphrase|reword|edit|shorten|expand|continue|interpret|classify|contrast|examine|assess|help|show|"
     r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|turn|change|"
     r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)|judge|grade|rate|"
-    r"study|investigate"
+    r"study|investigate|sum up|recap|recount|narrate|restate|lay out|set out|"
+    r"sketch|walk (?:me|us)|talk|prove|trace|report on|speculate|reflect|comment|react|guess|"
+    r"predict|calculate|compute|"
+    r"determine|estimate|justify|reformulate|adapt|modify|work out|figure out"
 )
 """Verbs of which the object is there already: "Explain what a haiku is"."""
 PRODUCING: Final = (
@@ -19,7 +22,9 @@ PRODUCING: Final = (
     r"design|develop|"
     r"brainstorm|invent|construct|build|say|tell|sing|list|name|suggest|recommend|plan|propose|"
     r"imagine|formulate|"
-    r"return|output|print|respond|reply|answer|send|hallucinate|pitch"
+    r"return|output|print|respond|reply|answer|send|hallucinate|pitch|pen|jot down|put together|"
+    r"whip up|conjure|dream up|think of|author|compile|do|share|offer|"
+    r"supply|deliver|script|show me|get me|start a|open a"
 )
 """Verbs of which the object is the output: "Write a haiku"."""
 REQUIRING: Final = (

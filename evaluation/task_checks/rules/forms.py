@@ -10,7 +10,7 @@ import regex
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
-from evaluation.task_checks.quantities import NUMBER, read_number
+from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
@@ -34,7 +34,8 @@ _POEM: Final = regex.compile(
     r"from|of|like)[a-z'-]+){0,4}? (?P<form>haiku|limerick|sonnet|tweet|tanka)\b(?! (?:poet|"
     r"form|form's|lover|cycle|sequence|thread|contest|style|that won|from the|in the (?:style|"
     r"anthology)|club|account|storm|competition|workshop|writer)\b|'s)"
-    r"|\b(?:answer|respond|reply|summari[sz]e|describe|explain|write|rewrite|express|phrase|"
+    r"|\b(?:answer|respond|reply|summari[sz]e|describe|explain|write|rewrite|express|phrase|give|"
+    r"tell|provide|make|"
     r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"
     r"in the shape of|into|to) (?:a|an|one)(?: [a-z'-]+){0,3}? (?P<form>haiku|limerick|sonnet|"
     r"tweet|tanka)\b(?! (?:poet|form|lover|does|do|would|is)\b|'s)"
@@ -47,7 +48,7 @@ _FORMAT: Final = regex.compile(
     r"\b(?:in|as|using|into|to|with|only|be|return|output|produce|generate|write|create|give me|"
     r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
     r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
-    r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|"
+    r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|[a-z]+-[a-z]+|"
     rf"nothing but))* {_DATA}(?: (?P<root>object|array|list|format|file|document|string|table|"
     r"data|output|block|response|code block|notation|rows|lines|dictionary|"
     r"markdown))?\b(?! (?:schema|parser|api|library|files?|documents?|web token|editor|"
@@ -61,16 +62,16 @@ _KEYS: Final = regex.compile(
 )
 _COLUMNS: Final = regex.compile(
     r"\b(?:columns?|headers?|header row|heading)(?: (?:called|named|of|are|should be|being|for|"
-    rf"labell?ed))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))+)"
+    rf"labell?ed))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))+|{QUOTED})"
 )
 _ROWS: Final = regex.compile(
-    rf"(?P<number>{NUMBER}) (?:data )?rows\b|\bfor (?:(?:the )?(?:top|first|"
+    rf"(?P<number>{NUMBER}) (?:data |more )?(?:rows|records)\b|\bfor (?:(?:the )?(?:top|first|"
     rf"\w+est) )?(?P<number>{NUMBER}) [a-z]+"
 )
 _TABLE: Final = regex.compile(
     r"\b(?:write|create|make|give me|produce|generate|provide|draw|prepare|include|add|use|"
     r"present|show|put|format|answer|respond|summari[sz]e|display|list|compile|organi[sz]e|"
-    r"compare|output|return|arrange|build|insert|in|with|want|need|contain)\b[^.;?]{0,90}?\b(?:a|"
+    r"compare|output|return|arrange|build|insert|in|with|want|need|contain)\b[^.;?]{0,90}?\b(?P<article>a|"
     r"an|one|in|as|following)(?: (?!of|the|on|around|under|at)[a-z0-9-]+){0,3}? (?P<table>table|"
     r"tabular form|tabular format)\b(?! (?:of contents|tennis|lamp|top|cloth|manners|reservation|"
     r"for (?:two|four|six|dinner|\w+ people)|saw|setting|leg|at|by the window|by|near|made|salt|"
@@ -136,7 +137,7 @@ def find_tables(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     for match in _TABLE.finditer(sentence.text):
         if (
             _FURNITURE.search(match.group())
-            or not is_demanded(sentence, match.start("table"), match.end())
+            or not _is_ordered(sentence, match, "article")
             or _is_negated(sentence, match.start("table"))
         ):
             continue
@@ -160,12 +161,23 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         ):
             continue
         marker = "bullet" if regex.match(r"bullet|unordered", match["kind"]) else "number"
-        yield Finding(
-            sentence.start + match.start(),
-            sentence.start + match.end(),
-            {"check": "list_item_count", "marker": marker, "min": 2},
-            is_default=True,
-        )
+        size = _read_size(sentence.text[match.end() :])
+        fields: Fields = {
+            "check": "list_item_count",
+            "marker": marker,
+            **(size.to_fields() if size else {"min": 2}),
+        }
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        yield Finding(start, end, fields, is_default=size is None)
+
+
+def _read_size(after: str) -> Bounds | None:
+    """Read the number of items: "a bulleted list of three points"."""
+    lead = regex.match(
+        r" (?:of|with|containing|having|that (?:has|contains)|consisting of)(?: the)? ?", after
+    )
+    quantity = next(iter(find_quantities(after)), None)
+    return quantity.bounds if lead and quantity and quantity.start <= lead.end() else None
 
 
 def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -177,6 +189,12 @@ def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             sentence.start + match.end(),
             {"check": "code", "language": "python"},
         )
+
+
+def _is_ordered(sentence: Sentence, match: regex.Match[str], group: str) -> bool:
+    return is_demanded(sentence, match.start(group), match.end()) or is_demanded(
+        sentence, match.end(group) + 1, match.end()
+    )
 
 
 def _is_negated(sentence: Sentence, start: int) -> bool:
@@ -222,5 +240,6 @@ def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
     start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
     marks = reading.get_marks(start, end)
     if marks:
-        return [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
+        names = [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
+        return [name.strip() for name in names[0].split(",")] if len(names) == 1 else names
     return [name for name in regex.split(r",? and |, | & ", reading.quote(start, end)) if name]

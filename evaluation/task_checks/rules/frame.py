@@ -61,6 +61,11 @@ _NEXT_LINE: Final = regex.compile(
     r"\b(?P<side>start|begin|open|end|finish|conclude|close)(?:s|ing|ning|"
     rf"ting)?(?: {_WHOLE})? (?:with|by saying)(?:{_EXACT})?:?$"
 )
+_UNQUOTED: Final = regex.compile(
+    r"\b(?P<side>start|begin|end|finish|conclude|close)(?:s|ing|ning|"
+    rf"ting)?(?: {_WHOLE})? with (?:this|the) exact "
+    rf"(?:phrase|words|sentence|line):? (?P<rest>[^\s{QUOTED}].*)$"
+)
 _EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _NTH: Final = (
@@ -132,7 +137,7 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if is_demanded(sentence, match.start(), match.end()):
             yield from _build_edge(sentence, reading, match, match["side"])
     for match in _SIDE_IS.finditer(sentence.text):
-        if match["words"] not in {"line", "paragraph", "part"} and _is_free(sentence, match):
+        if match["words"] not in {"paragraph", "part"} and _is_free(sentence, match):
             yield from _build_edge(sentence, reading, match, match["side"])
     for match in _END_MUST.finditer(sentence.text):
         if _is_free(sentence, match):
@@ -141,6 +146,7 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 
 def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the words to start or end with that stand in the line below, or without quotation marks."""
+    yield from _find_unquoted(sentence, reading)
     match = _NEXT_LINE.search(sentence.text)
     if match and is_demanded(sentence, match.start(), match.end()):
         start = sentence.start + match.start()
@@ -164,6 +170,19 @@ def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
                 sentence.start + match.end(),
                 {"check": _name(match["side"]), "text": text},
             )
+
+
+def _find_unquoted(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find "End with this exact phrase Anything else?": a sentence of its own without quotation marks."""
+    match = _UNQUOTED.search(sentence.text)
+    if not match or not is_demanded(sentence, match.start(), match.end()):
+        return
+    start, place, end = (
+        sentence.start + number for number in (match.start(), match.start("rest"), match.end())
+    )
+    if reading.original(place).isupper():
+        stop = end + (reading.text[end : end + 1] in {".", "!", "?"})
+        yield Finding(start, stop, {"check": _name(match["side"]), "text": reading.quote(place, stop)})
 
 
 def find_places(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -257,13 +276,13 @@ def _read_request(sentence: Sentence, reading: Reading) -> str:
     end = sentence.start + len(sentence.text)
     before = reading.quote(0, sentence.start)
     before = regex.sub(r"(?:\s*(?:First|Please|Before))$", "", before)
-    if _BELOW.search(sentence.text) or not before:
-        rest = reading.text.find("\n", end)
-        if rest < 0:
-            colon = sentence.text.find(":")
-            return reading.quote(sentence.start + colon + 1, end) if colon >= 0 else ""
-        return reading.quote(rest, len(reading.text))
-    return before
+    if not _BELOW.search(sentence.text) and before:
+        return before
+    colon = sentence.text.find(":")
+    if 0 <= colon < len(sentence.text) - 1:
+        return reading.quote(sentence.start + colon + 1, end)
+    rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
+    return reading.quote(rest, len(reading.text)).lstrip(".:!? \n")
 
 
 def _read_marker(sentence: Sentence, reading: Reading, matches: list[regex.Match[str]]) -> str:
@@ -285,6 +304,9 @@ def _build_edge(
     start, end = sentence.start + match.start(), sentence.start + match.end()
     before = sentence.text[: match.start()]
     text = mark.content.strip()
+    if regex.fullmatch(r"(?:p\.? ?){1,2}s\b\.?:?", text, regex.I):
+        yield Finding(start, end, {"check": "postscript", "marker": text})
+        return
     if regex.match(r"^(?:section|part|chapter)\b.{0,3}$", text, regex.I) or regex.match(r"[#@*-]$", text):
         return
     if regex.search(r"\b(?:not|n't|never|avoid|no|without)\b(?: \w+){0,4} ?$", before):

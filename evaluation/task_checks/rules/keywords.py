@@ -16,7 +16,8 @@ from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
 _NEGATED: Final = regex.compile(
-    r"\b(?:not|n't|never|no|avoid|without|refrain|exclude|excluding|omit|leave out|skip|cannot|"
+    r"\b(?:not|n't|never|no|avoid|without|refrain|exclude|forbidden|banned|excluding|omit|"
+    r"leave out|skip|cannot|"
     r"can't|don't|doesn't|mustn't|shouldn't|neither|nor|abstain|forbidden|stay away|steer clear|"
     r"free of|except)\b[^.;:]{0,60}$|n't\b[^.;:]{0,60}$"
 )
@@ -33,7 +34,8 @@ _NOUN: Final = (
     r"each) )?(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|"
     r"single|certain|literal|two|three|four|five|\d+|key|magic|required|banned) )*"
     r"(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|exact words|names?|"
-    r"verbs?|nouns?|adjectives?)\b(?: (?:such as|like))?(?: of)?:?\s?"
+    r"verbs?|nouns?|adjectives?)\b(?: (?:such as|like))?(?: of)?(?: in this list| below|"
+    r" listed (?:here|below)| to (?:avoid|use|include|exclude|skip|leave out))?:?\s?"
 )
 _JOIN: Final = (
     r"(?:, ?(?:and |or |and/or |nor )?| and | or | nor | as well as | and also | plus | & | / ?|/|"
@@ -72,35 +74,56 @@ _USE: Final = regex.compile(
     rf"\b(?P<verb>{_VERB}){_FILL}:? (?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?(noun)(?<=\s)(?:{_PHRASE_LIST}|{_BARE_LIST})|(?!))))"
 )
+_COLON_LIST: Final = regex.compile(
+    rf"(?P<noun>\b{_NOUN})(?P<modal>(?:should|must|has to|have to|needs? to|may|can|cannot|are|"
+    rf"is)\b[^.;:{QUOTED}]{{0,60}}): ?"
+    rf"(?:(?P<quotes>{_QUOTES})|(?P<bare>{_PHRASE_LIST}|{_BARE_LIST}))"
+)
 _WORD_FIRST: Final = regex.compile(
     rf"(?P<noun>\b{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
 )
 _APPEARS: Final = regex.compile(
-    r"^ ?(?:in your (?:response|answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
-    r"can|ought to|is to|are to|cannot|will|shouldn't|mustn't|can't)(?: (?:not|only|also|never|"
+    r"^ ?(?:(?:is|are) (?:the |a )?(?:key)?words? (?:that|which) )?(?:in your (?:response|"
+    r"answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
+    r"does not|doesn't|do not|don't|can|ought to|is to|are to|cannot|will|shouldn't|mustn't|"
+    r"can't)(?: (?:not|only|also|never|"
     r"all|each|both))*(?: be)?|appears?|occurs?|shows? up|(?:is|are)(?: not)? (?:forbidden|"
     r"banned|prohibited|required|not allowed|off[- ]limits|allowed|included|used|mentioned|"
     r"present|taboo))"
 )
 _APPEARANCE: Final = regex.compile(
-    r"\b(?:appears?|occurs?|shows? up|show up|used|included|mentioned|present|come up|found|"
+    r"\b(?:in (?:your|the|it)|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
+    r"come up|found|"
     r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
     r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
 )
 _EXISTS: Final = regex.compile(r"^ (?:in it|in the text|somewhere|in your (?:response|answer))?")
 _TIMES: Final = regex.compile(
     r"(?P<pre>at least|at most|exactly|no more than|not more than|no less than|no fewer than|"
-    r"not less than|more than|less than|fewer than|only|just|a minimum of|a maximum of|up to|"
-    r"over|under|precisely|minimum|maximum)? ?"
-    rf"(?:(?P<word>once|twice|thrice)|(?P<number>{NUMBER})(?: ?(?:-|to|"
-    rf"or) ?(?P<high>{NUMBER}))? ?(?:times?|x|occurrences?|"
-    r"instances?)\b(?: each)?)(?P<post> or (?:more|less|fewer)| at (?:the )?(?:least|most|"
+    r"not less than|more than|"
+    r"less than|fewer than|only|just|a minimum of|a maximum of|up to|over|under|precisely|"
+    r"minimum|maximum|between|from)? ?"
+    rf"(?:(?P<word>once|twice|thrice)|(?P<number>{NUMBER})(?: ?(?:-|to|or|"
+    rf"and) ?(?P<high>{NUMBER}))?(?P<mid> or more| or less| or fewer| ?\+)? ?"
+    r"(?:times?|x|occurrences?|instances?)\b(?: each)?)(?P<post> or (?:more|less|fewer)|"
+    r" at (?:the )?(?:least|most|"
     r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
 )
+_AND_TIMES: Final = regex.compile(r"^,? ?(?:but|and|and also|or)? ?$")
+_BEFORE_WORD: Final = regex.compile(
+    r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
+)
+_NOT_BEFORE: Final = regex.compile(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$")
+_SPACES: Final = regex.compile(r"\s+")
 _LETTER: Final = regex.compile(
     r"\b(?:letters?|characters?|vowels?|consonants?|alphabet) (?:(?P<letter>[a-zäöüß])(?![\w'])|"
     rf"(?P<quotes>{QUOTED}))"
 )
+_NAMES_WORDS: Final = regex.compile(
+    rf"{QUOTED}|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
+    r"verbs?|nouns?|adjectives?)\b"
+)
+"""Without one of these, a sentence names no words: the patterns below take longer."""
 _PLACE: Final = regex.compile(
     r"\b(?:start|begin|end|finish|conclude|close|open)(?:s|ing|ning)?\b|\b(?:title|heading|"
     r"headline|first|last|second|third|final|opening|closing|each|every|beginning|start|"
@@ -116,6 +139,8 @@ _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b",
 
 def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the words that a sentence requires or forbids."""
+    if not _NAMES_WORDS.search(sentence.text):
+        return
     taken: list[tuple[int, int]] = []
     for match in _list_matches(sentence):
         start, end = match.span("quotes" if match["quotes"] else "bare")
@@ -159,8 +184,9 @@ def find_letters(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
     yield from _USE.finditer(sentence.text)
     for match in _WORD_FIRST.finditer(sentence.text):
-        if _APPEARS.match(sentence.text, match.end()) or _is_list_item(sentence, match):
+        if _APPEARS.match(sentence.text[match.end() :]) or _is_list_item(sentence, match):
             yield match
+    yield from _COLON_LIST.finditer(sentence.text)
     for match in _ELLIPSIS.finditer(sentence.text):
         if regex.match(rf"^[^.;,]{{0,30}}?(?:{_TIMES.pattern})", sentence.text[match.end() :]):
             yield match
@@ -201,13 +227,18 @@ def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> Fin
     start, end = sentence.start + match.start(), sentence.start + match.end()
     near = f"{lead[-30:]} {regex.split(r'[.;:]', after)[0][:40]}"
     bounds, length = _read_times(lead, after)
-    negated = _is_negated(lead, after)
+    negated = _is_negated(_join_lead(lead, match), after)
     if _PLACE.search(near) and not _PLACE.search(match.group()):
         return _build_at_place(sentence, match, texts, near, negated=negated)
     end += length
     if negated and bounds is None:
         return Finding(start, end, {"check": "excludes", "texts": texts})
     return _build_required(Finding(start, end), sentence, match, texts, bounds)
+
+
+def _join_lead(lead: str, match: regex.Match[str]) -> str:
+    """Join the words before a list in which a negation may stand: "words to avoid: ..."."""
+    return f"{lead}{match['noun'] or ''}{match.groupdict().get('modal') or ''}".replace(":", " ")
 
 
 def _build_at_place(
@@ -259,10 +290,7 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
             "have",
             "having",
             "no",
-            "say",
-            "saying",
-            "write",
-            "writing",
+            *(() if _is_negated(before, "") else ("say", "saying", "write", "writing")),
             "repeat",
             "put",
             "add",
@@ -272,6 +300,8 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
         return is_demanded(sentence, match.end("verb") + 1, match.end()) or is_demanded(
             sentence, match.start(), match.end()
         )
+    if "modal" in match.re.groupindex:
+        return _is_statement(sentence, before, match["modal"])
     appears = bool(_APPEARS.match(after))
     return (
         _is_statement(sentence, before, after)
@@ -306,28 +336,38 @@ def _read_times(before: str, after: str) -> tuple[Bounds | None, int]:
         after,
     )
     near = after[: end.start() if end else len(after)]
-    for match in _TIMES.finditer(near):
-        if match.start() <= _LONGEST_GAP:
-            return _read_frequency(match, f"{before} {near[: match.start()]}"), match.end()
+    matches = [match for match in _TIMES.finditer(near) if match.start() <= _LONGEST_GAP]
+    if matches:
+        return _join_times(matches, before, near)
     head = before[-_LONGEST_GAP:]
     last = next(reversed(list(_TIMES.finditer(head))), None)
-    if last and regex.fullmatch(
-        r"[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?",
-        head[last.end() :],
-    ):
+    if last and _BEFORE_WORD.match(head[last.end() :]):
         return _read_frequency(last, before[: len(before) - len(head) + last.start()]), 0
     return None, 0
 
 
+def _join_times(matches: list[regex.Match[str]], before: str, near: str) -> tuple[Bounds, int]:
+    """Join "more than five times but fewer than ten times"."""
+    first = matches[0]
+    bounds, end = _read_frequency(first, f"{before} {near[: first.start()]}"), first.end()
+    for match in matches[1:]:
+        if not _AND_TIMES.match(near[end : match.start()]):
+            break
+        other = _read_frequency(match, "")
+        bounds = Bounds(bounds.least or other.least, bounds.most or other.most)
+        end = match.end()
+    return bounds, end
+
+
 def _read_frequency(match: regex.Match[str], before: str) -> Bounds:
     if match["word"]:
-        text, suffix = {"once": "1", "twice": "2", "thrice": "3"}[match["word"]], ""
+        text = {"once": "1", "twice": "2", "thrice": "3"}[match["word"]]
     else:
-        text, suffix = match["number"], f" to {match['high']}" if match["high"] else ""
-    negation = regex.search(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$", before)
-    head = "not " if negation else ""
-    phrase = f"{head}{match['pre'] or ''} {text}{suffix}{match['post'] or ''}"
-    quantity = next(find_quantities(regex.sub(r"\s+", " ", phrase)), None)
+        text = match["number"] + (f" to {match['high']}" if match["high"] else "")
+    head = "not " if _NOT_BEFORE.search(before) else ""
+    pre = "" if match["high"] else match["pre"] or ""
+    phrase = f"{head}{pre} {text}{match['post'] or match['mid'] or ''}"
+    quantity = next(iter(find_quantities(_SPACES.sub(" ", phrase))), None)
     return quantity.bounds if quantity else Bounds(1, None)
 
 

@@ -9,7 +9,7 @@ import regex
 
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED, SEPARATOR
-from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.moods import is_demanded, is_statement
 from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
@@ -56,6 +56,19 @@ _BOTH: Final = regex.compile(
     r"\b[a-z]+ and [a-z]+ (?:code |)(?:snippets|versions|parts|answers)"
 )
 _DIFFERENT: Final = regex.compile(r"\b(?:different|distinct|alternative|unique|responses|answers|versions)\b")
+_PARTS_ARE: Final = regex.compile(
+    r"(?:^|[,;] )(?:the |your |both |all |these )?(?:two |"
+    rf"\w+ )?{_PARTS}(?: and only \w+)? (?:are|is|will be|to be) \w+"
+)
+_SHOWS: Final = regex.compile(
+    r"\b(?:following (?:the |this )?(?:following )?(?:format|form|pattern|structure|template)|"
+    r"look like|like this|"
+    r"(?:the|this|following) (?:following )?(?:format|form|pattern|structure|template|layout)|"
+    r"such as|example)\b"
+    r"[^.;]{0,20}:?$"
+)
+_LONGEST_PATTERN: Final = 600
+_LONGEST_LINE: Final = 80
 _SECTION_COUNT: Final = regex.compile(
     rf"(?<!\w)(?P<low>{NUMBER})(?P<plus> ?\+)?[ -](?:[a-z-]+ ){{0,2}}?(?:sections?|parts?|chapters?)\b"
 )
@@ -79,6 +92,13 @@ _PORTION: Final = regex.compile(
     r"points?|passages?|texts?|sentences?|portions?|items?|areas?|names?|lines?|of|things?|"
     r"ideas?|facts?|aspects?|features?|elements?|concepts?|examples?|dishes|segments?|pieces?|"
     r"places?)\b"
+)
+_BE_HIGHLIGHTED: Final = regex.compile(
+    r"^ (?:[a-z]+ ){0,2}?(?:sections?|parts?|phrases?|key ?words?|terms?|points?|passages?|"
+    r"sentences?|portions?|items?|lines?)"
+    r"(?: (?:of|in) (?:your|the) \w+)?(?: (?:that|which) (?:is|are))?(?: (?:should|must|has to|"
+    r"have to|needs? to|to))?"
+    r"(?: be)? (?:highlighted|bold(?:ed)?|italici[sz]ed|emphasi[sz]ed|in bold|in italics)\b"
 )
 _SOME: Final = regex.compile(
     r"\b(?:some|key|important|certain|main|the (?:key|main|most)|any|several|a few|major|"
@@ -109,16 +129,16 @@ _PLAIN_CHOICE: Final = regex.compile(
     r"negative|neutral|unknown|fake|not spam|ham|unsure))+)\b"
 )
 _LIST_CHOICE: Final = regex.compile(r"(?P<verb>choose|pick|select|one of|options)")
+_NOT_BEFORE: Final = regex.compile(r"\b(?:not|never|cannot|avoid|without)\b[^.;,]{0,20}$|n't\b[^.;,]{0,20}$")
+_HAS: Final = regex.compile(r"(?:include|use|with|contain)")
+_NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
 _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
 
 
 def find_separated(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the number of parts and what stands between them."""
     for match in _SEPARATION.finditer(sentence.text):
-        verb = match.start() + len(match.group().split()[0])
-        if not _DIVIDES.search(match.group()) or not (
-            is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, verb, match.end())
-        ):
+        if not _DIVIDES.search(sentence.text) or not _is_separation_demanded(sentence, match):
             continue
         separator = _read_separator(sentence, reading, match)
         number = _count_parts(sentence, reading, match, separator)
@@ -131,6 +151,41 @@ def find_separated(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             continue
         yield Finding(start, end, {**fields, "exactly": number})
         return
+
+
+def find_shown_parts(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the number of parts in a pattern that the task shows, with separators between its lines."""
+    match = _SHOWS.search(sentence.text)
+    if not match or not is_demanded(sentence, match.start(), match.end()):
+        return
+    end = sentence.start + len(sentence.text)
+    shown = reading.text[end : end + _LONGEST_PATTERN]
+    lines = [line.strip() for line in shown.split("\n")]
+    separators = [place for place, line in enumerate(lines) if line == SEPARATOR]
+    if separators and _has_short_lines(lines[: separators[-1]]):
+        marks = [mark for mark in reading.get_marks(end, end + len(shown)) if mark.character == SEPARATOR]
+        start = sentence.start + match.start()
+        fields: Fields = {
+            "check": "part_count",
+            "separator": marks[0].content,
+            "exactly": len(separators) + 1,
+        }
+        yield Finding(start, sentence.start + match.end(), fields)
+
+
+def _has_short_lines(lines: list[str]) -> bool:
+    return all(len(line) <= _LONGEST_LINE for line in lines)
+
+
+def _is_separation_demanded(sentence: Sentence, match: regex.Match[str]) -> bool:
+    verb = match.start() + len(match.group().split()[0])
+    if is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, verb, match.end()):
+        return True
+    if _PARTS_ARE.search(sentence.text[: match.end()]) and is_statement(sentence, match.start()):
+        return True
+    # "3 paragraphs separated by ***": the number before decides.
+    before = [quantity for quantity in find_quantities(sentence.text) if quantity.end <= match.start()]
+    return bool(before) and is_demanded(sentence, before[-1].start, before[-1].end)
 
 
 def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -158,10 +213,11 @@ def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 
 def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the number of highlighted parts."""
+    yield from _find_highlighted(sentence)
     for match in _HIGHLIGHT.finditer(sentence.text):
         if (
             not is_demanded(sentence, match.start("gap"), match.start("gap") + 1)
-            or regex.search(r"(?<!sure|need|want you|remember|have|try) to $", sentence.text[: match.start()])
+            or _is_purpose(sentence.text[: match.start()], match["gap"])
             or regex.search(
                 r"\b(?:not|don't|n't|never|without)\b(?: \w+){0,2} ?$", sentence.text[: match.start()]
             )
@@ -183,6 +239,27 @@ def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             **bounds.to_fields(),
         }
         yield Finding(sentence.start + match.start(), sentence.start + end, fields)
+
+
+def _find_highlighted(sentence: Sentence) -> Iterator[Finding]:
+    """Find parts that have to be highlighted: "Two or more sections should be highlighted"."""
+    for quantity in find_quantities(sentence.text):
+        match = _BE_HIGHLIGHTED.match(sentence.text[quantity.end :])
+        if match and (
+            is_demanded(sentence, quantity.start, quantity.end) or is_statement(sentence, quantity.start)
+        ):
+            end = sentence.start + quantity.end + match.end()
+            yield Finding(
+                sentence.start + quantity.start,
+                end,
+                {"check": "highlight_count", **quantity.bounds.to_fields()},
+            )
+
+
+def _is_purpose(before: str, gap: str) -> bool:
+    """Check for a reason, not a demand: "use capitals to highlight key points"."""
+    is_purpose = regex.search(r"(?<!sure|need|want you|remember|have|try) to $", before)
+    return bool(is_purpose) and next(iter(find_quantities(gap)), None) is None
 
 
 def find_title(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -217,9 +294,13 @@ def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         ):
             continue
         if regex.search(
-            r"\b(?:words?|keywords?|phrases?|terms?|not|n't|avoid|without)\b",
+            r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b",
             match.group()[: match.start("list") - match.start()],
         ) and not regex.search(r"\b(?:following|one of|only|exact)\b", match.group()):
+            continue
+        if _NOT_BEFORE.search(sentence.text[: match.start()]) or (
+            _HAS.match(match.group()) and not _NAMED_OPTIONS.search(match.group())
+        ):
             continue
         marks = reading.get_marks(sentence.start + match.start("list"), sentence.start + match.end("list"))
         yield from _build_choice(sentence, match, [mark.content.strip().rstrip(",;") for mark in marks])
@@ -320,7 +401,7 @@ def _is_highlighted(sentence: Sentence, end: int) -> bool:
 def _count_highlights(match: regex.Match[str]) -> tuple[Bounds | None, int]:
     quantity = next(iter(find_quantities(match["gap"])), None)
     if quantity:
-        portion = _PORTION.match(match["gap"], quantity.end) or _PORTION.match(match["gap"][quantity.end :])
+        portion = _PORTION.match(match["gap"][quantity.end :])
         if portion is None:
             return None, 0
         return quantity.bounds, match.start("gap") + quantity.end + portion.end()

@@ -86,7 +86,9 @@ _CASE: Final = regex.compile(
     r"answer)|all of it|text|response)[^.;]{0,50}?\b(?:be |is |are |"
     r"with all letters )(?:(?P<upper>capitali[sz]ed|upper-?cased)|(?P<lower>lower-?cased))"
     r"|\b(?:all letters |every letter |letters )(?:(?P<upper>capitali[sz]ed)|"
-    r"(?P<lower>lower-?cased))|\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
+    r"(?P<lower>lower-?cased))|(?:\bnot|n't|\bnever|\bwithout|"
+    r"\bavoid) (?P<lower>capitali[sz](?:e|ing) (?:anything|any\b(?: letters?| words?)?|letters))|"
+    r"\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
     r"everything|your (?:entire|whole) (?:response|answer)))"
 )
 _PART: Final = regex.compile(
@@ -98,6 +100,7 @@ _PART: Final = regex.compile(
 _ALL_WORDS: Final = regex.compile(
     r"\b(?:all|every|only|entire|whole)(?: of)?(?: the| your)? (?:words?|letters?)\b[^.;]{0,25}$"
 )
+_SOME_WORDS: Final = regex.compile(r"(?<!all )(?<!all the )(?<!every )\bwords?\b[^.;,]{0,30}$")
 _PART_AFTER: Final = regex.compile(
     r"^ (?:for|in|at|as) (?:the |each |every |your |all )?(?:\w+ )?(?:titles?|headings?|names?|"
     r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
@@ -111,14 +114,23 @@ _OTHER_BEFORE: Final = regex.compile(rf"\b(?:{_NAME}) (?:and|or) (?:in )?$")
 _WRITTEN: Final = regex.compile(r"\b(?:written|write)\s*$")
 _HOW_IS: Final = regex.compile(r"\b(?:what|how) (?:is|does|do|are|would|can)\b[^,]*$")
 _MARKS: Final = {"exclamation": "!", "question": "?", "full stop": ".", "period": "."}
+_REFUSES: Final = regex.compile(
+    r"\b(?:why|how|says|if|not|never|n't)\b|\b(?:first|second|last|third|title|paragraph|"
+    r"section)\b[^,;]{0,30}$"
+)
+_EACH_SENTENCE: Final = (
+    r"(?:each|every|all|any|your|the)(?: of(?: the| your)?)?(?: your| the)? (?:single )?(?:sentences?|lines?)"
+)
+_MARK: Final = (
+    r"(?:with|in|by|on) (?:using )?(?:an? |exactly one |one |a single )?(?:(?P<mark>exclamation|"
+    r"question|full stop|period)"
+    r"(?: marks?| points?)?|(?P<emoji>emojis?))(?![\w-])"
+)
+_END: Final = r"(?:ends?|ending|finish(?:es|ing)?|closes?|closing|terminated?|conclud(?:e|es|ing))"
 _END_MARK: Final = regex.compile(
-    r"\b(?:each|every|all)(?: of the| of your| your| the)? (?:sentences?|"
-    r"lines?)\b[^.;]{0,30}?\b(?:ends?|finish(?:es)?|closes?|terminated?|"
-    r"conclude)(?:ing)? (?:with|in|by) (?:an? )?(?:(?P<mark>exclamation|question|full stop|"
-    r"period)(?: marks?| points?)?|(?P<emoji>emoji))"
-    r"|\b(?:end|finish|close) (?:each|every|all)(?: of the| of your)? sentences? (?:with|in|"
-    r"by) (?:an? )?(?:(?P<mark>exclamation|question|full stop|period)(?: marks?| points?)?|"
-    r"(?P<emoji>emoji))"
+    rf"\b(?P<each>{_EACH_SENTENCE})\b[^.;]{{0,30}}?\b{_END} {_MARK}|"
+    rf"\b{_END} (?P<each>{_EACH_SENTENCE}) {_MARK}"
+    rf"|\b{_END}(?: (?:your|the|it|this|everything)(?: (?:entire|whole))?(?: [a-z-]+)?)? {_MARK}"
 )
 
 
@@ -139,37 +151,33 @@ def find_letter_case(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the letter case that a sentence demands of the whole output."""
     for match in _CASE.finditer(sentence.text):
         before, after = sentence.text[: match.start()], sentence.text[match.end() :]
-        place = match.start() + len(match.groupdict().get("lead") or "")
+        place = max(match.start(name) for name in ("upper", "lower", "title"))
         if not (
             is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, place, match.end())
         ):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        is_part = (
-            _PART.search(before) and not _ALL_WORDS.search(before + (match.groupdict().get("lead") or ""))
-        ) or _PART_AFTER.match(after)
+        head = before + (match["lead"] or "")
         style = "upper" if match["upper"] else "lower" if match["lower"] else "title"
-        if _NOT.search(before + (match.groupdict().get("lead") or "")) or is_part:
+        is_part = (_PART.search(head) and not _ALL_WORDS.search(head)) or _PART_AFTER.match(after)
+        if _SOME_WORDS.search(head):
             continue
-        yield Finding(start, end, {"check": "letter_case", "style": style})
+        is_refused = is_part or _NOT.search(head)
+        yield Finding(start, end, None if is_refused else {"check": "letter_case", "style": style})
 
 
 def find_sentence_ends(sentence: Sentence, _: Reading) -> Iterator[Finding]:
-    """Find the mark at the end of each sentence."""
+    """Find the mark at the end of the output, or of each sentence."""
     for match in _END_MARK.finditer(sentence.text):
-        if (
-            sentence.is_data
-            or sentence.is_question
-            or regex.search(r"\b(?:why|how|says|if|not|n't)\b", sentence.text[: match.end()])
-        ):
+        mark = match.start("mark" if match["mark"] else "emoji")
+        if _REFUSES.search(sentence.text[: match.end()]) or not is_demanded(sentence, mark, match.end()):
             continue
+        use = "end_of_sentences" if match["each"] else "end_of_text"
         start, end = sentence.start + match.start(), sentence.start + match.end()
         if match["emoji"]:
-            yield Finding(start, end, {"check": "emoji", "use": "end_of_sentences"})
-        elif match["mark"]:
-            yield Finding(
-                start, end, {"check": "punctuation", "mark": _MARKS[match["mark"]], "use": "end_of_sentences"}
-            )
+            yield Finding(start, end, {"check": "emoji", "use": use} if match["each"] else None)
+        else:
+            yield Finding(start, end, {"check": "punctuation", "mark": _MARKS[match["mark"]], "use": use})
 
 
 def _is_language(sentence: Sentence, match: regex.Match[str]) -> bool:

@@ -1,4 +1,8 @@
-"""Compares derived checks with expected ones: by kind and arguments, however they are written."""
+"""Compares derived checks with expected ones: by kind and arguments, however they are written.
+
+A label "at least 4" agrees with the check "exactly 4" of a prompt that says "4 sections", and a label "at
+least 100 words" with 90 to 110 words for "a 100-word text": the official labels have no bare numbers.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass, field
 
 from evaluation.checks import Check
 
+_ONE_VALUE = {"letter_case": "style", "language": "code"}
 _IGNORED = {"quote", "severity", "min", "max", "exactly", "whole_words", "ignore_case", "different", "alone"}
 
 
@@ -67,30 +72,30 @@ def add(first: Score, second: Score) -> Score:
     )
 
 
-def _split(check: Check) -> list[tuple[tuple, tuple]]:  # noqa: PLR0911
+def _split(check: Check) -> list[tuple[tuple, tuple]]:
     name = check.check
-    if name == "contains" and check.at_least is None and check.sentence is None:
-        return [(("contains", ()), ("texts", frozenset(map(_fold, check.texts))))]
-    if name == "excludes":
-        return [(("excludes", ()), ("texts", frozenset(map(_fold, check.texts))))]
-    if name == "occurrences" and (check.min, check.max, check.exactly) == (1, None, None):
-        return [(("contains", ()), ("texts", frozenset([_fold(check.text)])))]
-    if name == "letter_case":
-        return [((name, ()), ("value", check.style))]
-    if name == "language":
-        return [((name, ()), ("value", check.code))]
-    plain = check.model_dump(exclude=_IGNORED)
-    if name == "highlight_count":
-        plain.pop("style")
+    texts = _read_texts(check)
+    if texts is not None:
+        return [((name if name == "excludes" else "contains", ()), ("texts", frozenset(map(_fold, texts))))]
+    if name in _ONE_VALUE:
+        return [((name, ()), ("value", getattr(check, _ONE_VALUE[name])))]
+    plain = check.model_dump(exclude=_IGNORED | ({"style"} if name == "highlight_count" else set()))
     arguments = tuple(
         sorted((key, _freeze(value)) for key, value in plain.items() if value is not None and key != "check")
     )
-    if hasattr(check, "exactly"):
-        low = check.exactly if check.exactly is not None else check.min or 0
-        return [
-            ((name, arguments), ("bounds", low, check.exactly if check.exactly is not None else check.max))
-        ]
-    return [((name, arguments), ("value", True))]
+    if not hasattr(check, "exactly"):
+        return [((name, arguments), ("value", True))]
+    low = check.exactly if check.exactly is not None else check.min or 0
+    return [((name, arguments), ("bounds", low, check.max if check.exactly is None else check.exactly))]
+
+
+def _read_texts(check: Check) -> list[str] | None:
+    """Return the words that have to be there, or may not be there, wherever and however often."""
+    is_plain = check.check == "contains" and check.at_least is None and check.sentence is None
+    if is_plain or check.check == "excludes":
+        return check.texts
+    is_once = check.check == "occurrences" and (check.min, check.max, check.exactly) == (1, None, None)
+    return [check.text] if is_once else None
 
 
 def _freeze(value):

@@ -1,0 +1,62 @@
+"""Requirements for which there is no check: "no contractions", "at least three metaphors", "in YAML"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.quantities import Quantity, find_quantities
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+
+_CLAUSE: Final = regex.compile(r"[^,;:()]+?(?=[,;:()]|$| and (?!the |a )| but )")
+_LEAD: Final = regex.compile(
+    r"^ *(?:(?:and|but|also|please|kindly|then|finally|additionally|furthermore|moreover|however|"
+    r"so|just|secondly) )*"
+)
+_ORDERS: Final = regex.compile(
+    r"(?:do not|don't|never|avoid|refrain|make sure|be sure|ensure|you (?:must|should|may not|"
+    r"cannot|can't|have to|need to)"
+    r"|(?:your|the) (?:entire |whole |final |overall )?(?:response|answer|reply|output|text|poem|"
+    r"story|essay|letter|e-?mail|"
+    r"summary|article|post|song|message|tone|style|format|list|speech|title) (?:should|must|"
+    r"has to|needs to|may not|cannot|can't)"
+    r"|(?:it|there|each \w+|every \w+) (?:should|must|has to|needs to|may not|cannot|can't)|"
+    r"no \w+|without \w+ing)\b"
+)
+_FORMAT: Final = regex.compile(
+    r"\b(?:(?:in|as|use|using|into|to|valid|only|output|return) (?:a |an |the |valid |"
+    r"proper )*(?:xml|ya?ml|html|latex|toml|"
+    r"apa|mla|chicago|svg|sql|mermaid|rtf|jsonl)(?: (?:format|style|page|document|only|code|table))?"
+    r"|iambic pentameter|rhym(?:e|es|ing)(?: scheme)?|acrostic|alliteration|free verse|palindrome)\b"
+)
+_NOUN: Final = regex.compile(r"^ (?!occurrences?\b|instances?\b|times?\b|of\b)(?:[a-z'-]+ ){0,3}?[a-z'-]{3,}")
+_SAYS_NOTHING: Final = regex.compile(
+    r"\b(?:no other|not? (?:additional|further|more) (?:words|text)|nothing)\b"
+)
+
+
+def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find requirements; those that overlap a check are dropped later."""
+    if sentence.is_data or sentence.is_question:
+        return
+    for match in _CLAUSE.finditer(sentence.text):
+        lead = _LEAD.match(match.group())
+        start = match.start() + (lead.end() if lead else 0)
+        if _ORDERS.match(sentence.text, start) and not _SAYS_NOTHING.search(match.group()):
+            yield Finding(sentence.start + start, sentence.start + match.end())
+    for match in _FORMAT.finditer(sentence.text):
+        if is_demanded(sentence, match.start(), match.end()):
+            yield Finding(sentence.start + match.start(), sentence.start + match.end())
+    for quantity in find_quantities(sentence.text):
+        noun = _NOUN.match(sentence.text[quantity.end :])
+        if noun and _is_bound(quantity) and is_demanded(sentence, quantity.start, quantity.end):
+            yield Finding(sentence.start + quantity.start, sentence.start + quantity.end + noun.end())
+
+
+def _is_bound(quantity: Quantity) -> bool:
+    return quantity.bounds.is_stated and not quantity.bounds.is_near

@@ -1,0 +1,211 @@
+"""What a task states becomes checks; what it only mentions does not."""
+
+import json
+import random
+from functools import reduce
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from evaluation.checks import read_checks
+from evaluation.task_checks import derive_checks
+from tests.evaluation.checks.ifeval import PROMPTS, read_prompts, to_checks
+from tests.evaluation.task_checks.labels import JUDGED
+from tests.evaluation.task_checks.scoring import Score, add, compare
+
+FOLDER = Path(__file__).parent
+
+
+def read_lines(name):
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+DEMANDS = read_lines("demands.jsonl")
+MENTIONS = [row["task"] for row in read_lines("mentions.jsonl")]
+
+
+def derive(task):
+    """Return the checks as plain data without their quotes."""
+    derived = derive_checks(task)
+    plain = [check.model_dump(exclude_defaults=True, exclude={"quote"}) for check in derived.checks]
+    return [{"check": check.check, **fields} for check, fields in zip(derived.checks, plain, strict=True)]
+
+
+def score(pairs):
+    return reduce(add, (compare(wanted, derive_checks(task).checks, kinds) for task, wanted, kinds in pairs))
+
+
+def assert_targets(total: Score):
+    assert total.right / (total.right + total.wrong + total.beyond) >= 0.97, total
+    assert total.right / (total.right + total.missed) >= 0.92, total
+    assert total.whole / total.tasks >= 0.85, total
+
+
+def test_the_requirements_of_own_tasks_become_checks():
+    assert len(DEMANDS) >= 150
+
+    assert_targets(score((row["task"], read_checks(row["checks"]), ()) for row in DEMANDS))
+
+
+def test_at_most_two_in_a_hundred_mentions_of_a_form_get_a_check():
+    assert len(MENTIONS) == 100
+
+    assert len([task for task in MENTIONS if derive_checks(task).checks]) <= 2
+
+
+@pytest.mark.skipif(not PROMPTS.is_file(), reason="needs IFEval's prompts in $EVALUATION_DATA/ifeval")
+def test_the_labels_of_ifeval_are_derived_from_its_prompts():
+    def labelled():
+        for prompt in islice(read_prompts(), 120):
+            pairs = zip(prompt["instruction_id_list"], prompt["kwargs"], strict=True)
+            wanted = [check for name, arguments in pairs for check in read_checks(to_checks(name, arguments))]
+            yield prompt["prompt"], wanted, JUDGED.get(prompt["key"], ())
+
+    assert_targets(score(labelled()))
+
+
+@pytest.mark.parametrize("task", [row["task"] for row in DEMANDS])
+def test_what_is_derived_quotes_the_task_literally(task):
+    derived = derive_checks(task)
+
+    assert all(check.quote in task for check in derived.checks)
+    assert all(words in task for words in derived.unchecked)
+
+
+@pytest.mark.parametrize(
+    ("words", "bounds"),
+    [
+        ("less than 5", {"max": 4}),
+        ("fewer than twenty", {"max": 19}),
+        ("more than 5", {"min": 6}),
+        ("no more than twenty-five", {"max": 25}),
+        ("no fewer than a dozen", {"min": 12}),
+        ("between 3 and 7", {"min": 3, "max": 7}),
+        ("3-7", {"min": 3, "max": 7}),
+        ("3–7", {"min": 3, "max": 7}),
+        ("5 or 6", {"min": 5, "max": 6}),
+        ("10 or more", {"min": 10}),
+        ("10+", {"min": 10}),
+        ("half a dozen", {"exactly": 6}),
+        ("up to 9", {"max": 9}),
+        ("a maximum of 9", {"max": 9}),
+        ("exactly one hundred", {"exactly": 100}),
+        ("at least 1,000", {"min": 1000}),
+    ],
+)
+def test_quantities_keep_their_comparators(words, bounds):
+    assert derive(f"Describe the sea in {words} sentences.") == [{"check": "sentence_count", **bounds}]
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        '"blue sky"',
+        "“blue sky”",
+        "„blue sky“",
+        "«blue sky»",
+        "'blue sky'",
+        "‘blue sky’",
+        "「blue sky」",
+        '”blue sky"',
+        "`blue sky`",
+        "‚blue sky‘",
+        '"blue sky,"',
+    ],
+)
+def test_all_quotation_marks_are_paired(quoted):
+    (check,) = derive(
+        f"Don't describe the painters' guild's rules. Mention the phrase {quoted} in your answer."
+    )
+
+    assert check["texts"] == ["blue sky"]
+
+
+def test_an_apostrophe_is_no_quotation_mark():
+    assert derive(
+        "It's the users' job, isn't it? Answer in the writers' style, don't use 'very' or 'quite'."
+    ) == [{"check": "excludes", "texts": ["very", "quite"]}]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Write a note with at least 10 and at most 5 words.",
+        "Write a note in all capital letters. Your whole answer must be in lowercase letters.",
+        "Answer in German. Your entire response should be in French.",
+        'Include the word "sun". Do not use the word "sun".',
+        "Write at most 3 words. The text must have at least 10 sentences.",
+        'End your response with "Bye". The last words should be "See you".',
+    ],
+)
+def test_checks_that_no_output_can_pass_together_are_dropped_with_a_warning(task):
+    derived = derive_checks(task)
+
+    assert not derived.checks
+    assert len(derived.warnings) == 1
+    assert derived.warnings[0].count(".") >= 1
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("Write a poem with at least three metaphors.", "at least three metaphors"),
+        ("Write a letter. Do not use contractions.", "Do not use contractions"),
+        ("List the planets in YAML format.", "in YAML format"),
+        (
+            "Write a text of 3 paragraphs. The first paragraph must have at least 5 sentences.",
+            "at least 5 sentences",
+        ),
+        ("Write a haiku about tea, then explain each line.", "Write a haiku"),
+    ],
+)
+def test_a_requirement_without_a_check_is_listed(task, words):
+    assert any(words in phrase for phrase in derive_checks(task).unchecked)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "请写一篇关于春天的短文，不少于100字。",
+        "اكتب قصيدة قصيرة عن البحر في ثلاثة أسطر.",
+        "เขียนบทกวีเกี่ยวกับฝนสามบรรทัด",
+        "俳句とは何ですか。三行で説明してください。",
+        "Напиши стихотворение о море из четырёх строк.",
+        "Écris un poème de dix lignes.",
+        "",
+        " \n\t ",
+        "\ue000\ue001 use \ue000",
+        "\ud800 write 5 words",
+    ],
+)
+def test_other_languages_and_odd_texts_give_no_false_check(task):
+    assert not [check for check in derive_checks(task).checks if check.check != "word_count"]
+
+
+@pytest.mark.parametrize(
+    "piece", ["use the word ", '"a ', "5 ", "***", "`", "in the ", "and at least ", "“", "[", "\n"]
+)
+def test_a_task_of_two_million_characters_takes_bounded_time(piece):
+    derived = derive_checks(piece * (2_000_000 // len(piece)))
+
+    assert "only its start and its end" in derived.warnings[-1]
+
+
+def test_nothing_is_raised_for_any_mixture_of_words():
+    words = [word for row in DEMANDS for word in row["task"].split()] + [
+        '"',
+        "“",
+        "'",
+        "***",
+        ":",
+        "\n",
+        "0",
+        "≥",
+        "[x]",
+    ]
+    rng = random.Random(3)
+
+    for _ in range(300):
+        task = " ".join(rng.choices(words, k=40))
+        assert all(check.quote in task for check in derive_checks(task).checks)
