@@ -164,7 +164,12 @@ class Redactor:
         """Return a text without sensitive data, for a log or an exception."""
         if self.permitted is not None:
             return text if text in self.permitted else _WITHHELD
-        return redact(self.literals.redact(text), self.search) if self.needed else text
+        # A recogniser may mark any text, and the report keeps its fields and statuses.
+        return (
+            redact(self.literals.redact(text), self.search)
+            if self.needed and text not in _PLAIN_WORDS
+            else text
+        )
 
     def _clean_value(self, value: object, clean: _CleanText) -> object:
         if isinstance(value, str):

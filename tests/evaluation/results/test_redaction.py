@@ -371,3 +371,15 @@ def test_an_alert_about_arguments_quotes_no_credential(secret):
 
     assert "t has" in reason
     assert not any(secret[:length] in reason for length in (8, len(secret)))
+
+
+def test_a_recogniser_that_marks_every_text_leaves_a_readable_report():
+    class MarksAll:
+        def find(self, text):
+            return [Span(0, len(text), "client", "credential")]
+
+    case = {"agent_run": {"final_output": "Ada agreed"}, "keywords": ["Ada"]}
+    report = evaluate(case, recognizers=[MarksAll()])
+
+    assert report.status == "failed"
+    assert "Ada" not in report.model_dump_json()
