@@ -82,9 +82,13 @@ class BaseCheck(CheckModel):
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""
         observation = _observe_missing(context, self.kind) or self._observe(context)
-        wanted = self._describe()
+        wanted = self.describe()
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
         return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
+
+    def describe(self) -> str:
+        """Describe the requirement as an instruction: "use at least 12 words"."""
+        return self._describe()
 
     def holds(self, output: str) -> bool | None:
         """Check one text alone; unlike ``evaluate``, an empty text may fulfil the check."""
@@ -94,8 +98,7 @@ class BaseCheck(CheckModel):
     def _observe(self, context: CheckContext) -> Observation: ...
 
     @abstractmethod
-    def _describe(self) -> str:
-        """Describe the requirement as an instruction: "write at least 12 words"."""
+    def _describe(self) -> str: ...
 
 
 def _observe_missing(context: CheckContext, kind: CheckKind) -> Observation | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks import BaseCheck, CheckContext, ToolUse
+from evaluation.checks import BaseCheck, CheckContext
 from evaluation.checks.registry import NamedCheck, read_contract_checks
 from evaluation.inputs.rules import LengthBounds
 from evaluation.metrics.checks import (
@@ -16,6 +16,7 @@ from evaluation.metrics.checks import (
     list_errors,
     list_response_outcomes,
 )
+from evaluation.metrics.field_records import record_content, record_keywords, record_lengths
 from evaluation.metrics.response.checks import (
     keyword_checks,
     length_bounds,
@@ -34,7 +35,7 @@ from evaluation.metrics.response.scores import (
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords, split_words
-from evaluation.metrics.trajectory.rules.required_calls import CALLS
+from evaluation.metrics.trajectory.rules.required_calls import read_tool_calls
 from evaluation.plugins import Embedder, Plugins
 from evaluation.results.findings import CheckRecord, MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
@@ -100,14 +101,23 @@ def _score_case(
         "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
     }
     missing = _missing_keywords(case, scores)
+    keywords, lengths = _check_keywords(case, scores, missing or ()), _check_lengths(case, scores)
     checks = [
-        *_check_demands(case, scores, missing or ()),
+        *threshold_checks(case.thresholds, scores, missing or (), case.output),
+        *(*keywords, *_check_reference(case, scores), *lengths),
         *(*required, *forbidden),
         *list_response_outcomes(results),
     ]
+    records = [
+        *results,
+        *record_content("required_content", case.required, required),
+        *record_content("forbidden_content", case.forbidden, forbidden),
+        *(record_lengths(case.lengths, lengths) if case.lengths else ()),
+        *record_keywords(case.keywords, keywords),
+    ]
     metrics = _group_scores(scores, checks, _collect_facts(case, missing))
     errors = [*state["errors"], *list_errors(results)]
-    return {"response_metrics": metrics, "check_results": results, "errors": errors}
+    return {"response_metrics": metrics, "check_results": records, "errors": errors}
 
 
 def _read_case(state: EvaluationState) -> _Case:
@@ -130,13 +140,10 @@ def _read_case(state: EvaluationState) -> _Case:
 
 
 def _build_context(state: EvaluationState, output: str | None) -> CheckContext:
-    calls = (action for action in state["actual_trajectory"] if action["kind"] in CALLS)
     return CheckContext(
         output or "",
         task=str(state["agent_run"].get("input") or ""),
-        tool_calls=tuple(
-            ToolUse(call["name"], call["args"], call["result"], call["error"]) for call in calls
-        ),
+        tool_calls=read_tool_calls(state["actual_trajectory"]),
         has_output=output is not None,
         has_calls="tool_calls" in state["agent_run"],
     )
@@ -171,14 +178,20 @@ def _metrics_of_output(case: _Case, embedder: Embedder | None) -> Iterator[str]:
         yield "keyword_coverage"
 
 
-def _check_demands(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> Iterator[MetricOutcome]:
-    yield from threshold_checks(case.thresholds, scores, missing, case.output)
-    if case.keywords:
-        yield from keyword_checks(case.thresholds, scores["keyword_coverage"], missing)
-    if case.reference is not None:
-        yield from reference_checks(case.thresholds, scores, case.output, case.reference)
-    if case.lengths is not None:
-        yield from length_checks(case.lengths, scores, case.output)
+def _check_keywords(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> list[MetricOutcome]:
+    if not case.keywords:
+        return []
+    return [*keyword_checks(case.thresholds, scores["keyword_coverage"], missing)]
+
+
+def _check_reference(case: _Case, scores: dict[str, Score]) -> Iterable[MetricOutcome]:
+    if case.reference is None:
+        return ()
+    return reference_checks(case.thresholds, scores, case.output, case.reference)
+
+
+def _check_lengths(case: _Case, scores: dict[str, Score]) -> list[MetricOutcome]:
+    return [] if case.lengths is None else [*length_checks(case.lengths, scores, case.output)]
 
 
 def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None:

@@ -216,3 +216,51 @@ def test_the_published_schema_of_a_contract_has_all_kinds():
     schema = json.loads(schemas()["evaluation_contract.json"])
 
     assert "WordCount" in schema["$defs"]
+
+
+def test_the_older_fields_of_a_contract_are_checks_of_the_report():
+    report = evaluate(
+        {
+            "agent_run": {"final_output": "The lamp costs 12 euros.", "tool_calls": ["price_of"]},
+            "checks": [{"check": "word_count", "max": 9}],
+            "required_content": [{"text": "lamp"}, {"number": 13}, {"json_schema": True, "severity": "info"}],
+            "forbidden_content": [{"pattern": "(?i)bulb", "severity": "warning"}],
+            "output_length": {"min_words": 3, "max_words": 4, "max_characters": 99},
+            "keywords": ["lamp", "table"],
+            "must_call": ["price_of", "book"],
+        }
+    )
+    seen = [(each["check"], each["passed"], each["kind"], each["wanted"]) for each in report["checks"]]
+
+    assert seen == [
+        ("word_count", True, "length", "use at most 9 words"),
+        ("required_content", True, "content", 'include "lamp"'),
+        ("required_content", False, "content", "state the number 13.0"),
+        ("required_content", False, "format", "write JSON that fulfils the JSON Schema"),
+        (
+            "forbidden_content",
+            True,
+            "content",
+            'write a text that does not match the pattern "(?i)bulb"',
+        ),
+        ("output_length", True, "length", "write at most 99 characters"),
+        ("output_length", False, "length", "write 3 to 4 words"),
+        ("keywords", False, "content", "include the keywords lamp, table"),
+        ("must_call", False, "tool", "call each of the tools price_of, book"),
+    ]
+    assert {each["source"] for each in report["checks"]} == {"contract"}
+    assert report["checks"][6]["seen"] == "the output has 5 words"
+    assert report["checks"][8]["sentence"].endswith("were not: book; call each of them.")
+    assert {each["sentence"] for each in report["checks"] if not each["passed"]} == {
+        alert["reason"] for alert in report["alerts"]
+    }
+
+
+def test_a_rule_without_an_output_is_an_undecided_check():
+    run = {"tool_calls": ["a"]}
+    report = evaluate({"agent_run": run, "required_content": [{"text": "x"}], "keywords": ["y"]})
+
+    assert [(each["check"], each["passed"]) for each in report["checks"]] == [
+        ("required_content", None),
+        ("keywords", None),
+    ]

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from evaluation.importers.tool_answers import describes_error
+from evaluation.checks import CheckContext, ToolUse
+from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.results.findings import FindingKind, MetricOutcome, build_outcome
 from evaluation.results.state import Action
 from evaluation.values import Severity
 
 MUST_CALL: Final = "must_call"
-CALLS: Final = ("tool", "action")
+_CALLS: Final = ("tool", "action")
 """The kinds of actions that are calls."""
+
+
+def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:
+    """Return the actions that are calls, as checks read them."""
+    return tuple(
+        ToolUse(action["name"], action["args"], action["result"], action["error"])
+        for action in actions
+        if action["kind"] in _CALLS
+    )
 
 
 def check_required_calls(
@@ -28,17 +38,15 @@ def check_required_calls(
     """
     if not names:
         return
-    calls = [action for action in actions if action["kind"] in CALLS]
-    succeeded = {call["name"] for call in calls if call["error"] is None}
-    answered = {
-        call["name"] for call in calls if call["error"] is None and not describes_error(call["result"])
-    }
-    missing = [name for name in dict.fromkeys(names) if name not in answered]
+    calls = read_tool_calls(actions)
+    context = CheckContext("", tool_calls=calls)
+    passed = {name: ToolCalls(tool=name, min=1).evaluate(context).passed for name in names}
+    missing = [name for name, answer in passed.items() if not answer]
     if not is_recorded:
         problem = "the run does not record its actions (tool_calls), so nothing shows that {} were called"
         yield _build("missing_data", None, "warning", problem, missing)
-    elif failed := [name for name in missing if name not in succeeded]:
-        called = {call["name"] for call in calls}
+    elif failed := [name for name, answer in passed.items() if answer is False]:
+        called = {call.name for call in calls}
         errors = "; their calls ended in an error" if called.issuperset(failed) else ""
         problem = f"Tools that have to be called successfully were not: {{}}{errors}; call each of them"
         yield _build("trajectory", False, "critical", problem, failed)
