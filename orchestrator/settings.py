@@ -18,7 +18,7 @@ from orchestrator.runtime.agent_methods import can_correct, can_synthesize, choo
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
-from orchestrator.settings_model import Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.runtime.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy

@@ -8,12 +8,11 @@ from contextlib import contextmanager, nullcontext
 from agents import load_model
 from evaluation import TaskCase
 from orchestrator.cli.ask import Answer, build_answer
-from orchestrator.cli.baseline import read_baseline
 from orchestrator.cli.checks import read_contract
 from orchestrator.cli.exits import report_bad_input
 from orchestrator.cli.options import RunOptions, TypedOptions
 from orchestrator.cli.session import OpenStream, Session, print_and_exit
-from orchestrator.cli.store import (
+from orchestrator.cli.store import read_baseline, (
     changed_options,
     open_store,
     parse_options,

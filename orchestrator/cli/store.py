@@ -1,20 +1,25 @@
-"""Opens the store of a command, and reads the options that are stored with its runs."""
+"""Opens the store of a command, reads the options that are stored with its runs, and the baseline."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from orchestrator import persistence
 from orchestrator.cli.options import RunOptions
 from orchestrator.cli.view.question import format_resume_command
-from orchestrator.errors import StoreError
+from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import Store
 from orchestrator.runs.summary import ENDED
 from orchestrator.state.plain_values import format_repr
 
+STORED: Final = "stored"
 _READER: TypeAdapter[RunOptions] = TypeAdapter(with_config(ConfigDict(extra="forbid"))(RunOptions))
 
 
@@ -86,3 +91,38 @@ def refuse_unfinished_run(store: Store, thread_id: str) -> None:
             f"thread {format_repr(thread_id, 80)} has an unfinished run ({run.status}); resume it with "
             f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
         )
+
+
+def read_baseline(option: str | None, store: Store | None) -> EvaluationOptions:
+    """Converts the option to the options of the evaluation.
+
+    Args:
+        option: "stored", the path of a JSON file with a report or with metrics by name, or None.
+        store: The store of the run; None without one.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or there is no store.
+    """
+    if option is None:
+        return EvaluationOptions()
+    if option != STORED:
+        return EvaluationOptions(baseline=_read_file(option))
+    if store is None:
+        raise ConfigurationError("--baseline stored and --no-db contradict each other; leave one of them out")
+    return EvaluationOptions(baseline=store.history.baseline)
+
+
+def _read_file(path: str) -> Mapping[str, object]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"--baseline {format_repr(path, 200)} cannot be read ({error}); "
+            "give 'stored', or a JSON file with a report"
+        ) from error
+    if not isinstance(content, dict):
+        raise ConfigurationError(
+            f"--baseline {format_repr(path, 200)} holds a JSON {type(content).__name__}; "
+            "give a report, or metrics by name"
+        )
+    return content

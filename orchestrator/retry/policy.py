@@ -9,7 +9,7 @@ from pydantic import Field, InstanceOf
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.stalls import StallRules
-from orchestrator.settings_model import Count, Flag, PositiveCount, SettingsModel
+from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel
 
 Outcome = Literal["validated", "failed", "needs_review"]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import Field
 
 from orchestrator.judging.feedback import report_score
-from orchestrator.settings_model import SettingsModel
+from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from orchestrator.settings_model import SettingsModel
+from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.usage import Usage
 
 _Price: TypeAlias = Annotated[float, Field(ge=0, lt=math.inf, description="US dollars of at least 0")]

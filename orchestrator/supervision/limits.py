@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from orchestrator.settings_model import Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.runtime.settings_model import Flag, PositiveCount, Seconds, SettingsModel
 
 
 class SupervisionPolicy(SettingsModel):
