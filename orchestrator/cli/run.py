@@ -12,10 +12,11 @@ from orchestrator.cli.checks import read_contract
 from orchestrator.cli.exits import report_bad_input
 from orchestrator.cli.options import RunOptions, TypedOptions
 from orchestrator.cli.session import OpenStream, Session, print_and_exit
-from orchestrator.cli.store import read_baseline, (
+from orchestrator.cli.store import (
     changed_options,
     open_store,
     parse_options,
+    read_baseline,
     refuse_unfinished_run,
     restore_options,
 )
