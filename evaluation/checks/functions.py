@@ -105,9 +105,9 @@ def check(
 ) -> FunctionCheck | Callable[[CheckFunction], FunctionCheck]:
     """Make a check of a function, as ``@check`` or ``@check(name=..., ...)``.
 
-    The function takes a ``CheckContext`` and returns a bool, or a ``CheckOutcome`` to say more; its ``kind`` is
-    replaced by the one given here. The function may be asynchronous. If it raises, takes too long or returns
-    anything else, the outcome is an error, never a pass.
+    The function takes a ``CheckContext`` and returns a bool, or a ``CheckOutcome`` to say more, whose kind is
+    replaced by the ``kind`` given here. The function may be asynchronous. If it raises, takes too long or
+    returns anything else, the outcome is an error, never a pass.
 
     Args:
         function: The function. The first line of its docstring is the instruction that an executor reads if

@@ -11,15 +11,14 @@ from evaluation.metrics.response.content import Demand, build_check
 from evaluation.results.alerts import end_sentence, join_names
 from evaluation.results.findings import CheckRecord, MetricOutcome
 from evaluation.results.thresholds import describe_comparison
-from evaluation.values import JsonObject
 
 
 def record_content(
-    demand: Demand, rules: Iterable[JsonObject], outcomes: Iterable[MetricOutcome]
+    demand: Demand, rules: Iterable[ContentRule], outcomes: Iterable[MetricOutcome]
 ) -> Iterator[CheckRecord]:
     """Write the outcome of each content rule."""
     for rule, outcome in zip(rules, outcomes, strict=True):
-        check = build_check(ContentRule.model_validate(rule), required=demand == "required_content")
+        check = build_check(rule, required=demand == "required_content")
         yield _build_record(demand, check.kind, check.describe(), outcome)
 
 

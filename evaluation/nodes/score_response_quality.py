@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.checks import BaseCheck, CheckContext
 from evaluation.checks.registry import NamedCheck, read_contract_checks
-from evaluation.inputs.rules import LengthBounds
+from evaluation.inputs.rules import ContentRule, LengthBounds
 from evaluation.metrics.checks import (
     aevaluate_checks,
     evaluate_checks,
@@ -42,6 +42,8 @@ from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
 from evaluation.values import JsonObject, as_list
 
+_UNUSED: Final = CheckContext("")
+"""Stands for the context of a contract without checks."""
 _NO_REFERENCE: Final = "no reference output is given"
 _NO_KEYWORDS: Final = "no keywords and no reference output are given"
 _NO_RULES: Final = "no content rule is given"
@@ -56,8 +58,8 @@ class _Case:
     texts: AgentTexts
     reference: str | None
     keywords: list[str]
-    required: list[JsonObject]
-    forbidden: list[JsonObject]
+    required: list[ContentRule]
+    forbidden: list[ContentRule]
     lengths: LengthBounds | None
     thresholds: dict[str, JsonObject]
     checks: list[BaseCheck | NamedCheck]
@@ -72,7 +74,7 @@ class _Case:
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Compute the deterministic metrics of the response, and check the demands of the contract."""
     case = _read_case(state)
-    context = _build_context(state, case.output)
+    context = _build_context(state, case)
     results = evaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
     return _score_case(state, plugins, case, results)
 
@@ -80,7 +82,7 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Evaluati
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Score the response; in a thread if an embedder is used, which often waits for a service."""
     case = _read_case(state)
-    context = _build_context(state, case.output)
+    context = _build_context(state, case)
     results = await aevaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
     if plugins.embedder is None:
         return _score_case(state, plugins, case, results)
@@ -131,20 +133,22 @@ def _read_case(state: EvaluationState) -> _Case:
         texts=AgentTexts(final, run.get("messages")),
         reference=state["reference_output"],
         keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
-        required=[rule for rule in as_list(contract.get("required_content")) if isinstance(rule, dict)],
-        forbidden=[rule for rule in as_list(contract.get("forbidden_content")) if isinstance(rule, dict)],
+        required=[*map(ContentRule.model_validate, as_list(contract.get("required_content")))],
+        forbidden=[*map(ContentRule.model_validate, as_list(contract.get("forbidden_content")))],
         lengths=LengthBounds.model_validate(lengths) if lengths else None,
         thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
         checks=[*read_contract_checks(contract["checks"])] if contract.get("checks") else [],
     )
 
 
-def _build_context(state: EvaluationState, output: str | None) -> CheckContext:
+def _build_context(state: EvaluationState, case: _Case) -> CheckContext:
+    if not case.checks:
+        return _UNUSED
     return CheckContext(
-        output or "",
+        case.output or "",
         task=str(state["agent_run"].get("input") or ""),
         tool_calls=read_tool_calls(state["actual_trajectory"]),
-        has_output=output is not None,
+        has_output=case.output is not None,
         has_calls="tool_calls" in state["agent_run"],
     )
 

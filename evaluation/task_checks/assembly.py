@@ -49,9 +49,9 @@ _GOES_ON: Final = regex.compile(
 def assemble(findings: Iterable[Finding], reading: Reading) -> list[Finding]:
     """Return the requirements in the order of the task, each once."""
     placed = sorted(islice(findings, _MOST), key=lambda finding: finding.start)
-    settled = list(_drop_repeated(_settle_form(finding, placed, reading) for finding in placed))
+    settled = [_settle_form(finding, placed, reading) for finding in placed]
     checked = [finding for finding in settled if finding.check]
-    return [finding for finding in settled if not _is_covered(finding, checked, reading)]
+    return [finding for finding in _drop_repeated(settled) if not _is_covered(finding, checked, reading)]
 
 
 def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading) -> Finding:

@@ -10,7 +10,8 @@ _WORDS: Final = {
     # words that say how many
     "mindestens": "at least", "wenigstens": "at least", "höchstens": "at most", "maximal": "at most",
     "genau": "exactly", "exakt": "exactly", "etwa": "about", "ungefähr": "about", "circa": "about",
-    "rund": "around", "mehr": "more", "weniger": "fewer", "als": "than", "zwischen": "between", "bis": "to",
+    "rund": "around", "mehr": "more", "weniger": "fewer", "als": "as", "zwischen": "between", "bis": "to",
+    "objekt": "object",
     "unter": "under", "über": "about", "oder": "or", "und": "and", "maximum": "maximum", "zu": "to",
     "einmal": "once", "zweimal": "twice", "dreimal": "three times", "viermal": "four times",
     "fünfmal": "five times", "sechsmal": "six times", "mal": "times", "insgesamt": "in total", "lang": "long",

@@ -59,8 +59,8 @@ _OTHERS: Final = regex.compile(
 )
 _WISH: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll)? ?(?:really )?(?:want|need|like|love|prefer|expect|wish|"
-    r"require)\b|\b(?:i'm|i am|we are|we're) looking for\b"
-    r"|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
+    r"require|appreciate|hope for)\b"
+    r"|\b(?:i'm|i am|we are|we're) looking for\b|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
 )
 _EACH_UNIT: Final = regex.compile(
     r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
@@ -73,43 +73,61 @@ _LABEL: Final = regex.compile(
     r"tone|style|constraints?|requirements?|rules?|note|output"
     r"|count|limit|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
 )
+_LABEL_BEFORE: Final = regex.compile(
+    r"[,;.)] (?:length|word count|language|format|tone|limit|maximum|minimum) ?: ?$"
+)
 _TOPIC: Final = regex.compile(
     r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
-    r"titled|called|named|"
-    r"entitled|describing|explaining|on|that|which|if|for)\b"
+    r"titled|called|named|entitled|"
+    r"describing|explaining|asking|telling|requesting|informing|reminding|arguing|claiming|"
+    r"teaches|teaching|on|that|which|"
+    r"if|for|of [a-z]+ing)\b"
 )
 _REPORT: Final = regex.compile(
     r"\b(?:says|said|claims|claimed|told|tells|believes?|states that|stated|argues|argued|heard|"
     r"asks for|asked|forbids?|"
-    r"refuses?|requires? (?:me|us|him|her|them)|wants|known as)\b"
+    r"refuses?|requires? (?:me|us|him|her|them)|wants|wanted|known as|insists?|insisted|demands|"
+    r"demanded|ordered|instructs|"
+    r"instructed|requested|decided|promised)\b"
 )
 _TEXTUAL: Final = regex.compile(
     r"\b(?:writ(?:e|es|ten|ing)|wrote|says?|said|tells?|told|speaks?|spoken|express(?:es)?|"
-    r"answers?|asks?|sings?|sung|reads?|respond|"
-    r"publish(?:ed)?|prints?|printed|spells?|copy|invented|ends|starts|said|who|whose|whom)\b"
+    r"answers?|asks?|sings?|sung|reads?|"
+    r"respond|publish(?:ed)?|prints?|printed|spells?|copy|invented|describes?|summari[sz]es?|"
+    r"sends?|posts?|ends|starts|in which|"
+    r"who|whose|whom)\b"
+)
+"""Verbs to which a number belongs if they are in a topic: "about a man who answers in two words"."""
+_FILLERS: Final = (
+    r"(?: (?:the|a|an|only|all|entirely|any|just|and|but|in|with|your (?:response|answer|reply)))*"
+)
+_FORM: Final = r"in the (?:form|shape|format) of"
+_WITHOUT: Final = r"without (?:using|any|the(?: use of)?|mentioning|saying|writing|including|repeating)"
+_MARKS: Final = r"[,;(:]| - ?"
+_ATTRIBUTES: Final = (
+    r"(?:that|which)(?:'s| is| are| has| have| contains?| includes?| uses?| should| must|"
+    r" does not| doesn't| do not| don't)?"
+    r"(?: \w+){0,6}?|containing|including|having"
 )
 _BACK: Final = regex.compile(
-    r"(?:(?:^|[ ,;(])(?:in|within|using|under|with|without(?: using| any| the use of)?|and|but|"
-    r"that(?:'s| is| are| has| have| contains?| includes?| uses?| does not| doesn't| do not|"
-    r" don't)(?: \w+){0,6}?|which (?:is|has|contains|includes|should|must)|containing|including|"
-    r"having|and (?:has|contains|is|includes|uses|that|which|do not|don't|with|without|in|use|"
-    r"using)(?: \w+){0,3}?|, (?:has|contains|is|in|with|using|do not)|as|into|(?:of|for|"
-    r"to) (?:at|about|around|exactly|between|no|not))|[,;(])"
-    r"(?: (?:the|a|an|only|all|entirely|any|just|your (?:response|answer|reply)|and))*[ ,]*$"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|with|without|{_WITHOUT}|and|but|as|into|{_FORM}|{_ATTRIBUTES}"
+    r"|and (?:has|contains|is|includes|uses|that|which|do not|don't|with|without|in|use|using)(?: \w+){0,3}?"
+    rf"|(?:of|for|to) (?:at|about|around|exactly|between|no|not))|{_MARKS}){_FILLERS}[ ,]*$"
 )
+"""Leads from a topic back to what is written."""
 _BACK_EXPLAIN: Final = regex.compile(
-    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the use of|mentioning)|"
-    r"and without|and|but|into|as|to)|[,;(])"
-    r"(?: (?:the|a|an|only|all|entirely|any|just|and))*[ ,]*$"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|and without|and|but|into|as|to|"
+    rf"{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 _BACK_CROSS: Final = regex.compile(
-    r"(?:(?:^|[ ,;(])(?:in|within|using|under|without (?:using|any|the|mentioning))|[,;(])"
-    r"(?: (?:the|a|an|only|all|entirely|any|just|and|but|in|with))*[ ,]*$"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|as|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
+"""The same across a topic of a verb such as "explain"."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|by)(?: (?:a|an|the))? ?$")
 _BOUND: Final = regex.compile(
     r"(?:at (?:least|most)|no (?:more|less|fewer)|exactly|less than|more than|fewer than|"
-    r"a m[ai][xn]imum|between|not|up to|under|over|about)\b"
+    r"a m[ai][xn]imum|between|not|up to|"
+    r"under|over|about)\b"
 )
 _CONTINUES: Final = regex.compile(
     r"^[ ,]*(?:letters?|text|words?)? ?(?:is|are|was|were|has|had|do|does|did|makes?|seems?|"
@@ -136,16 +154,21 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
         return False
     before = sentence.text[:start]
     governor = _find_governor(sentence.text, start)
+    if _LABEL_BEFORE.search(before):
+        return True
     if governor is None:
         return _starts_sentence(sentence, before)
-    gap = before[governor.end :]
-    if _REPORT.search(before):
-        return False
+    return not _REPORT.search(before) and _reaches(governor, before[governor.end :], sentence.text[start:])
+
+
+def _reaches(governor: _Governor, gap: str, rest: str) -> bool:
+    """Check whether a governor reaches over the words between it and what it may demand."""
+    topic = _TOPIC.search(gap)
     if governor.kind == "explain":
-        return _leads_back(gap, _BACK_CROSS if _TOPIC.search(gap) else _BACK_EXPLAIN, sentence.text[start:])
+        return _leads_back(gap, _BACK_CROSS if topic else _BACK_EXPLAIN, rest)
     if governor.kind == "require":
-        return not _TEXTUAL.search(gap) or not _TOPIC.search(gap)
-    return not _TOPIC.search(gap) or _leads_back(gap, _BACK, sentence.text[start:])
+        return topic is None or not _TEXTUAL.search(gap)
+    return topic is None or _leads_back(gap, _BACK, rest)
 
 
 def is_statement(sentence: Sentence, start: int) -> bool:

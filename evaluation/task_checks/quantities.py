@@ -35,20 +35,21 @@ _SPECIAL: Final = {
     "thrice": 3,
 }
 _LEAST: Final = (
-    r"at least|at the (?:very )?least|(?:no|not) (?:less|fewer) than|a minimum(?: length)? of|"
+    r"at least|at the (?:very )?least|(?:no|not) (?:less|fewer) (?:than|as)|a minimum(?: length)? of|"
     r"minimum(?: of)?|min\.?(?: of)?|"
     r"not (?:less|fewer|below|under)|no shorter than|not be shorter than|upwards of|no fewer|"
     r"min(?:imum)? ?:|min(?:imum)?(?: length)? ?:|>="
 )
 _MOST: Final = (
-    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) than|not (?:over|above|exceed)|up to|"
+    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) (?:than|as)|not (?:over|"
+    r"above|exceed)|up to|"
     r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|within|"
     r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
-    r"max(?:imum)?(?: length)? ?:|limit(?:ed)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
+    r"max(?:imum)?(?: length)? ?:|limit(?:ed|ing)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
     r"as many as|(?:cap|capped)(?: \w+)? at|exceeding|exceed|<="
 )
-_MORE: Final = r"more than|over|greater than|above|longer than|in excess of|exceeds?|>"
-_LESS: Final = r"(?:less|fewer|shorter|lower|smaller) than|under|below|<"
+_MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|>"
+_LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"
 _EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
 _NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
 _AFTER: Final = (
@@ -67,7 +68,7 @@ QUANTITY: Final = regex.compile(
 )
 TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
 _NEGATION: Final = regex.compile(
-    r"\b(?:not|n't|never|avoid|without|no|don't|doesn't|cannot|can't|mustn't|shouldn't|"
+    r"\b(?:not|n't|never|avoid|without|no|none|neither|don't|doesn't|cannot|can't|mustn't|shouldn't|"
     r"refrain)\b(?: \w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")

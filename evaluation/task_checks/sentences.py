@@ -10,7 +10,7 @@ import regex
 
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.words import EXPLAINING, PRODUCING
+from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING
 
 _LONGEST: Final = 700
 """A longer sentence is cut: it bounds the time of every pattern that reads a sentence."""
@@ -46,6 +46,10 @@ _REWORKS: Final = regex.compile(
     r"sentence|phrase|rule|requirement)\s*:?$"
 )
 _POINTS_BELOW: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})")
+_POINTS_AFTER: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
+    r"paragraph|review|essay|abstract|report)$"
+)
 _LABEL: Final = regex.compile(
     r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|original|code|data"
     r"|review|message|paragraph|notes|here (?:is|are)\b[^:]*)\s*:"
@@ -56,10 +60,9 @@ _ABOUT_ANSWER: Final = regex.compile(
 )
 _GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
 _ORDERS: Final = regex.compile(
-    r"^(?:please |also |and |finally,? )?(?:keep|use|limit|make sure|do not|don't|avoid|never|"
-    r"write|answer|respond|reply|"
-    r"include|no|in|at (?:least|most)|your|end|start|begin|put|wrap|first|highlight|refrain|"
-    r"without|the (?:response|answer|output))\b"
+    rf"^(?:please |also |and |finally,? )?(?:{REQUIRING}|{PRODUCING}|no|in|at (?:least|most)|"
+    r"your|wrap|first|without|"
+    r"the (?:response|answer|output))\b"
 )
 
 
@@ -127,7 +130,7 @@ def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence
             yield replace(sentence, is_data=letter or not _ABOUT_ANSWER.search(sentence.text))
             continue
         head, rest = _split_data(sentence)
-        data_line = line if rest else data_line
+        data_line = line if rest or _POINTS_AFTER.search(head.text) else data_line
         below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
         yield head
 

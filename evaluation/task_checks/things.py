@@ -32,8 +32,6 @@ class Thing:
     """The check for a number of them; None if there is none."""
     can_repeat: bool = False
     """Whether the check can count in each line, sentence, paragraph or list item."""
-    is_inclusive: bool = False
-    """Whether a single "a" or "one" means one of them: "Answer in one sentence"."""
 
 
 def _count(check: str, **fields: object) -> Callable[[Bounds], Fields]:

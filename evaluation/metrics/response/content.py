@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from evaluation.checks import BaseCheck
@@ -28,6 +29,7 @@ _SUBJECTS: Final = {
     "assistant_messages": "The assistant's side of the conversation",
 }
 
+_CACHED: Final = 256
 _IN_MESSAGES: Final = " in the assistant's messages"
 
 
@@ -75,18 +77,29 @@ def is_forbidden_in(rule: ContentRule, agent_texts: AgentTexts) -> bool | None:
 def build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
     """Write a content rule as a check of one text."""
     if rule.text is not None:
-        kind = Contains if required else Excludes
-        return kind(texts=[rule.text], ignore_case=rule.ignore_case, whole_words=False)
+        return _search_text(rule.text, required=required, ignore_case=rule.ignore_case)
     if rule.pattern is not None:
-        return Pattern(pattern=rule.pattern, matches=required)
+        return _search_pattern(rule.pattern, required=required)
     if rule.number is not None:
         return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
     schema = rule.json_schema is not None and rule.json_schema
     return JsonSchema(json_schema=schema, alone=False, matches=required)
 
 
+# Cached, because many runs have the same contract.
+@lru_cache(_CACHED)
+def _search_text(text: str, *, required: bool, ignore_case: bool) -> BaseCheck:
+    kind = Contains if required else Excludes
+    return kind(texts=[text], ignore_case=ignore_case, whole_words=False)
+
+
+@lru_cache(_CACHED)
+def _search_pattern(pattern: str, *, required: bool) -> BaseCheck:
+    return Pattern(pattern=pattern, matches=required)
+
+
 def content_checks(
-    demand: Demand, rules: Sequence[JsonObject], agent_texts: AgentTexts
+    demand: Demand, rules: Sequence[JsonObject | ContentRule], agent_texts: AgentTexts
 ) -> list[MetricOutcome]:
     """Build one check for each rule; its reason quotes the rule and nothing of the agent's texts."""
     return [

@@ -26,6 +26,10 @@ _NO: Final = (
     r"|not a single|not any|n't any|(?:not|n't) (?:allowed|permitted|supposed) to (?:use|include|"
     r"have|write)(?: any)?)"
 )
+_PLACE_AFTER: Final = regex.compile(
+    r"^ (?:after|before|between|at the (?:start|end|beginning)|in (?:the )?(?:titles?|headings?|"
+    r"first|last))\b"
+)
 _REFUSES: Final = regex.compile(
     r"\b(?:no|not|never|without|zero|avoid|refrain|free of|skip|omit|exclude|excluded|leave out|"
     r"stay away|steer|abstain|"
@@ -91,7 +95,11 @@ def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator
         r" (?:to|in order to|for) ", sentence.text[match.end() :]
     ):
         return
-    scoped = PART_BEFORE.search(sentence.text[:start]) or PART_AFTER.match(sentence.text[match.end() :])
+    scoped = (
+        _PLACE_AFTER.match(sentence.text[match.end() :])
+        or PART_BEFORE.search(sentence.text[:start])
+        or PART_AFTER.match(sentence.text[match.end() :])
+    )
     check = None if scoped else thing.build(Bounds(0, 0))
     yield Finding(sentence.start + start, sentence.start + match.end(), _bound_by_zero(check))
 

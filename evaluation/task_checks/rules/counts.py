@@ -35,7 +35,7 @@ _UNITS: Final = {
 }
 _UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|point)s?"
 _EACH_BEFORE: Final = regex.compile(
-    r"\b(?:each|every|any|no|all|single)(?: of the| single| of these| of your)?(?: (?:two|three|"
+    r"\b(?:each|every|any|no|all|single|none)(?: of the| single| of these| of your)?(?: (?:two|three|"
     rf"four|five|six|seven|\d+))? {_UNIT}\b"
     r"(?! (?:and|or|in the) (?:each|every))[^.;]{0,60}$"
 )
@@ -54,6 +54,10 @@ _EACH_OF_THEM: Final = regex.compile(
 _SINGLE: Final = regex.compile(r"\b(?:without|not|no|n't|never|avoid)(?: \w+)? ?$")
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
 _JOINS: Final = regex.compile(r",? ?(?:of|with|containing|having|and|but|in|that (?:has|have|contains?))? ?")
+_SOME_OF_THEM: Final = regex.compile(
+    r"^ (?:must|should|has to|have to|needs? to) (?:be (?:an?|in (?!total)|about|the) |start|"
+    r"begin|end|contain|include|mention|rhyme|have)"
+)
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
 _OTHER_EACH: Final = regex.compile(
@@ -113,7 +117,7 @@ def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     counts = list(_read_counts(sentence.text))
     demanded: list[_Count] = []
     for count, previous in zip(counts, [None, *counts], strict=False):
-        if _is_about_given_text(sentence.text, count):
+        if _is_about_given_text(sentence.text, count) or _SOME_OF_THEM.match(sentence.text[count.end :]):
             continue
         is_joined = demanded and _JOINS.fullmatch(sentence.text[demanded[-1].end : count.quantity.start])
         if is_joined or is_demanded(sentence, count.quantity.start, count.end):
@@ -167,9 +171,8 @@ def _match_shared_noun(text: str, quantity: Quantity, following: Quantity | None
 
 def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None:
     """Read the noun that "of them" stands for: "use headings, at least three of them"."""
-    in_brackets = (
-        text[quantity.start - 1 : quantity.start] == "(" and text[quantity.end : quantity.end + 1] == ")"
-    )
+    bracketed = text[quantity.start - 1 : quantity.start] + text[quantity.end : quantity.end + 1]
+    in_brackets = bracketed == "()" and quantity.bounds.is_stated
     if not in_brackets and not _OF_THEM.match(text[quantity.end :]):
         return None
     return next(reversed(list(THING.finditer(text, max(0, quantity.start - 60), quantity.start))), None)

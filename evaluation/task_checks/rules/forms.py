@@ -49,7 +49,7 @@ _FORMAT: Final = regex.compile(
     r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
     r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
     r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|[a-z]+-[a-z]+|"
-    rf"nothing but))* {_DATA}(?: (?P<root>object|array|list|format|file|document|string|table|"
+    rf"nothing but))* {_DATA}(?:[ -](?P<root>object|array|list|format|file|document|string|table|"
     r"data|output|block|response|code block|notation|rows|lines|dictionary|"
     r"markdown))?\b(?! (?:schema|parser|api|library|files?|documents?|web token|editor|"
     r"or (?:xml|csv|yaml)|and (?:xml|csv|yaml|json)|web|data in|is|works|differs|was|module|"
@@ -82,13 +82,17 @@ _FURNITURE: Final = regex.compile(
     r"\b(?:wooden|dining|kitchen|coffee|round|periodic|oak|operating|pool|bedside|dinner|antique|picnic)\b"
 )
 _LIST: Final = regex.compile(
-    r"\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
-    r"only|present|form of|your|to)(?: (?:a|an|the|only|just|simple|short|markdown|single|"
+    r"(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
+    r"only|present|form of|your|to))(?: (?:a|an|the|only|just|simple|short|markdown|single|"
     r"form of|brief|list of|format of|some|clear|concise|a few|few|several|"
     r"of))* (?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
     r"bullets|bulletpoints|numbered lists?|ordered lists?|numbered steps)(?: form(?:at)?|"
     r" list)?\b(?! (?:\d|are|were|versus|vs)\b)"
 )
+_SIZE_LEAD: Final = regex.compile(
+    r" (?:of|with|containing|having|that (?:has|contains)|consisting of)(?: the)? ?"
+)
+_ITEMS: Final = regex.compile(r" (?:items?|entries|points?|elements?)\b(?! (?:of|on) view)")
 _CODE: Final = regex.compile(
     r"\b(?:only|just|nothing but)(?: \w+){0,4} (?:python )?code\b|\bcode only\b|"
     r"\bno (?:explanations?|prose|text besides)\b"
@@ -132,7 +136,7 @@ def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         return
 
 
-def find_tables(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find tables with their sizes."""
     for match in _TABLE.finditer(sentence.text):
         if (
@@ -144,6 +148,9 @@ def find_tables(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         fields: Fields = {"check": "table"}
         for size in _TABLE_SIZE.finditer(sentence.text):
             fields[f"{size['side'].rstrip('s')}s"] = read_number(size["number"])
+        columns = _COLUMNS.search(sentence.text, match.end())
+        if columns and len(names := _read_names(sentence, reading, columns)) > 1:
+            fields["header"] = names
         yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
         return
 
@@ -172,12 +179,13 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 
 
 def _read_size(after: str) -> Bounds | None:
-    """Read the number of items: "a bulleted list of three points"."""
-    lead = regex.match(
-        r" (?:of|with|containing|having|that (?:has|contains)|consisting of)(?: the)? ?", after
-    )
-    quantity = next(iter(find_quantities(after)), None)
-    return quantity.bounds if lead and quantity and quantity.start <= lead.end() else None
+    """Read the number of items: "a bulleted list of three points", "numbered list, seven items"."""
+    lead = _SIZE_LEAD.match(after)
+    for quantity in find_quantities(after):
+        is_next = lead is not None and quantity.start <= lead.end()
+        if is_next or _ITEMS.match(after[quantity.end :]):
+            return quantity.bounds
+    return None
 
 
 def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:

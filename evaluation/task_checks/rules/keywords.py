@@ -10,25 +10,12 @@ import regex
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED, Mark
 from evaluation.task_checks.moods import is_demanded
-from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities, read_number
+from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.occurrences import APPEARS, TIMES, is_negated, read_times, states_appearance
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
-_NEGATED: Final = regex.compile(
-    r"\b(?:not|n't|never|no|avoid|without|refrain|exclude|forbidden|banned|excluding|omit|"
-    r"leave out|skip|cannot|"
-    r"can't|don't|doesn't|mustn't|shouldn't|neither|nor|abstain|forbidden|stay away|steer clear|"
-    r"free of|except)\b[^.;:]{0,60}$|n't\b[^.;:]{0,60}$"
-)
-_NEGATED_AFTER: Final = regex.compile(
-    r"^[^.;:]{0,30}?(?:\b(?:not|never|cannot|forbidden|banned|prohibited|excluded|avoided|"
-    r"omitted|left out|off[- ]limits|taboo)\b|n't\b)"
-)
-_TURNS: Final = regex.compile(
-    r"\b(?:but|instead|and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
-    r", (?:use|include|mention))\b"
-)
 _NOUN: Final = (
     r"(?:(?:each|all|any|both|either|every|one|some)(?: one)? of |(?:both|either|neither|all|any|"
     r"each) )?(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|"
@@ -79,45 +66,9 @@ _COLON_LIST: Final = regex.compile(
     rf"is)\b[^.;:{QUOTED}]{{0,60}}): ?"
     rf"(?:(?P<quotes>{_QUOTES})|(?P<bare>{_PHRASE_LIST}|{_BARE_LIST}))"
 )
+_COUNTED: Final = regex.compile(rf"(?:{TIMES.pattern}) of (?:the )?$")
 _WORD_FIRST: Final = regex.compile(
     rf"(?P<noun>\b{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
-)
-_APPEARS: Final = regex.compile(
-    r"^ ?(?:(?:is|are) (?:the |a )?(?:key)?words? (?:that|which) )?(?:in your (?:response|"
-    r"answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
-    r"does not|doesn't|do not|don't|can|ought to|is to|are to|cannot|will|shouldn't|mustn't|"
-    r"can't)(?: (?:not|only|also|never|"
-    r"all|each|both))*(?: be)?|appears?|occurs?|shows? up|(?:is|are)(?: not)? (?:forbidden|"
-    r"banned|prohibited|required|not allowed|off[- ]limits|allowed|included|used|mentioned|"
-    r"present|taboo))"
-)
-_APPEARANCE: Final = regex.compile(
-    r"\b(?:in (?:your|the|it)|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
-    r"come up|found|"
-    r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
-    r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
-)
-_EXISTS: Final = regex.compile(r"^ (?:in it|in the text|somewhere|in your (?:response|answer))?")
-_TIMES: Final = regex.compile(
-    r"(?P<pre>at least|at most|exactly|no more than|not more than|no less than|no fewer than|"
-    r"not less than|more than|"
-    r"less than|fewer than|only|just|a minimum of|a maximum of|up to|over|under|precisely|"
-    r"minimum|maximum|between|from)? ?"
-    rf"(?:(?P<word>once|twice|thrice)|(?P<number>{NUMBER})(?: ?(?:-|to|or|"
-    rf"and) ?(?P<high>{NUMBER}))?(?P<mid> or more| or less| or fewer| ?\+)? ?"
-    r"(?:times?|x|occurrences?|instances?)\b(?: each)?)(?P<post> or (?:more|less|fewer)|"
-    r" at (?:the )?(?:least|most|"
-    r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
-)
-_AND_TIMES: Final = regex.compile(r"^,? ?(?:but|and|and also|or)? ?$")
-_BEFORE_WORD: Final = regex.compile(
-    r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
-)
-_NOT_BEFORE: Final = regex.compile(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$")
-_SPACES: Final = regex.compile(r"\s+")
-_LETTER: Final = regex.compile(
-    r"\b(?:letters?|characters?|vowels?|consonants?|alphabet) (?:(?P<letter>[a-zäöüß])(?![\w'])|"
-    rf"(?P<quotes>{QUOTED}))"
 )
 _NAMES_WORDS: Final = regex.compile(
     rf"{QUOTED}|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
@@ -129,9 +80,9 @@ _PLACE: Final = regex.compile(
     r"headline|first|last|second|third|final|opening|closing|each|every|beginning|start|"
     r"subject line|introduction|conclusion|before|after)\b"
 )
+_CLAUSE_END: Final = regex.compile(r"[.;:]|, ")
 _SENTENCE_PLACE: Final = regex.compile(r"\b(?:first|1st) sentence\b")
 _ELLIPSIS: Final = regex.compile(rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?P<quotes>{_QUOTES})")
-_LONGEST_GAP: Final = 45
 _ANY: Final = regex.compile(r"\b(?:any|either|one|at least one)\b")
 _SOME: Final = regex.compile(rf"\b(?P<number>{NUMBER}) (?:of|out of)\b")
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
@@ -155,40 +106,18 @@ def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             yield finding
 
 
-def find_letters(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
-    """Find the letters that a sentence counts or forbids."""
-    for match in _LETTER.finditer(sentence.text):
-        letter = match["letter"] or _get_content(sentence, reading, match.start("quotes"))
-        before, after = sentence.text[: match.start()], sentence.text[match.end() :]
-        if len(letter) != 1 or (
-            regex.search(r"\b(?:first|last|start|begin|end|the) (?:with )?(?:a )?$", before)
-            and regex.search(r"\b(?:start|begin|end)s?\w* ", before[-30:])
-        ):
-            continue
-        if not _is_required(sentence, match, before, after):
-            continue
-        bounds, length = _read_times(before, after)
-        if bounds is None:
-            if not _is_negated(before, after):
-                continue
-            bounds = Bounds(None, 0)
-        fields: Fields = {"check": "letter_count", "letter": letter, **bounds.to_fields()}
-        scoped = _PLACE.search(before[-40:]) or regex.match(
-            r"[^.;]{0,40}\b(?:each|every) (?:sentence|line|word|paragraph)", after
-        )
-        yield Finding(
-            sentence.start + match.start(), sentence.start + match.end() + length, None if scoped else fields
-        )
-
-
 def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
     yield from _USE.finditer(sentence.text)
     for match in _WORD_FIRST.finditer(sentence.text):
-        if _APPEARS.match(sentence.text[match.end() :]) or _is_list_item(sentence, match):
+        if (
+            APPEARS.match(sentence.text[match.end() :])
+            or _is_list_item(sentence, match)
+            or _COUNTED.search(sentence.text[: match.start()])
+        ):
             yield match
     yield from _COLON_LIST.finditer(sentence.text)
     for match in _ELLIPSIS.finditer(sentence.text):
-        if regex.match(rf"^[^.;,]{{0,30}}?(?:{_TIMES.pattern})", sentence.text[match.end() :]):
+        if regex.match(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})", sentence.text[match.end() :]):
             yield match
 
 
@@ -225,9 +154,9 @@ def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> Fin
     if not _is_required(sentence, match, lead, after):
         return None
     start, end = sentence.start + match.start(), sentence.start + match.end()
-    near = f"{lead[-30:]} {regex.split(r'[.;:]', after)[0][:40]}"
-    bounds, length = _read_times(lead, after)
-    negated = _is_negated(_join_lead(lead, match), after)
+    near = f"{_CLAUSE_END.split(lead)[-1][-30:]} {_CLAUSE_END.split(after)[0][:40]}"
+    bounds, length = read_times(lead, after)
+    negated = is_negated(_join_lead(lead, match), after)
     if _PLACE.search(near) and not _PLACE.search(match.group()):
         return _build_at_place(sentence, match, texts, near, negated=negated)
     end += length
@@ -290,7 +219,7 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
             "have",
             "having",
             "no",
-            *(() if _is_negated(before, "") else ("say", "saying", "write", "writing")),
+            *(() if is_negated(before, "") else ("say", "saying", "write", "writing")),
             "repeat",
             "put",
             "add",
@@ -301,76 +230,10 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
             sentence, match.start(), match.end()
         )
     if "modal" in match.re.groupindex:
-        return _is_statement(sentence, before, match["modal"])
-    appears = bool(_APPEARS.match(after))
+        return states_appearance(sentence, before, match["modal"])
+    appears = bool(APPEARS.match(after))
     return (
-        _is_statement(sentence, before, after)
+        states_appearance(sentence, before, after)
         if appears
         else is_demanded(sentence, match.start(), match.end())
     )
-
-
-def _is_statement(sentence: Sentence, before: str, after: str) -> bool:
-    """Check a statement of which the word is the subject: "The word X must appear"."""
-    if sentence.is_data or not _APPEARANCE.search(after[:80]):
-        return False
-    if sentence.is_question and not regex.match(r"(?:can|could|would|will) you", sentence.text):
-        return False
-    return not regex.search(
-        r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b", before
-    )
-
-
-def _is_negated(before: str, after: str) -> bool:
-    match = _NEGATED.search(before)
-    if match and not _TURNS.search(match.group()):
-        return True
-    return bool(_APPEARS.match(after) and _NEGATED_AFTER.match(after))
-
-
-def _read_times(before: str, after: str) -> tuple[Bounds | None, int]:
-    """Read how often: after the word, or directly before it."""
-    end = regex.search(
-        r"[.;:]|,? (?:and|but) (?:the |include|use|do|make|mention|contain|with|avoid|not|in|"
-        rf"at least \w+ (?:words|sent|para))|{QUOTED}|, ",
-        after,
-    )
-    near = after[: end.start() if end else len(after)]
-    matches = [match for match in _TIMES.finditer(near) if match.start() <= _LONGEST_GAP]
-    if matches:
-        return _join_times(matches, before, near)
-    head = before[-_LONGEST_GAP:]
-    last = next(reversed(list(_TIMES.finditer(head))), None)
-    if last and _BEFORE_WORD.match(head[last.end() :]):
-        return _read_frequency(last, before[: len(before) - len(head) + last.start()]), 0
-    return None, 0
-
-
-def _join_times(matches: list[regex.Match[str]], before: str, near: str) -> tuple[Bounds, int]:
-    """Join "more than five times but fewer than ten times"."""
-    first = matches[0]
-    bounds, end = _read_frequency(first, f"{before} {near[: first.start()]}"), first.end()
-    for match in matches[1:]:
-        if not _AND_TIMES.match(near[end : match.start()]):
-            break
-        other = _read_frequency(match, "")
-        bounds = Bounds(bounds.least or other.least, bounds.most or other.most)
-        end = match.end()
-    return bounds, end
-
-
-def _read_frequency(match: regex.Match[str], before: str) -> Bounds:
-    if match["word"]:
-        text = {"once": "1", "twice": "2", "thrice": "3"}[match["word"]]
-    else:
-        text = match["number"] + (f" to {match['high']}" if match["high"] else "")
-    head = "not " if _NOT_BEFORE.search(before) else ""
-    pre = "" if match["high"] else match["pre"] or ""
-    phrase = f"{head}{pre} {text}{match['post'] or match['mid'] or ''}"
-    quantity = next(iter(find_quantities(_SPACES.sub(" ", phrase))), None)
-    return quantity.bounds if quantity else Bounds(1, None)
-
-
-def _get_content(sentence: Sentence, reading: Reading, place: int) -> str:
-    mark = reading.marks.get(sentence.start + place)
-    return mark.content.strip() if mark else ""

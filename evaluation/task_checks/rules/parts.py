@@ -130,6 +130,10 @@ _PLAIN_CHOICE: Final = regex.compile(
 )
 _LIST_CHOICE: Final = regex.compile(r"(?P<verb>choose|pick|select|one of|options)")
 _NOT_BEFORE: Final = regex.compile(r"\b(?:not|never|cannot|avoid|without)\b[^.;,]{0,20}$|n't\b[^.;,]{0,20}$")
+_SHORT_CHOICE: Final = regex.compile(
+    r"^(?:(?:just|only|please),? )?(?P<list>(?:yes|true|agree)(?: or |/)(?:no|false|"
+    r"disagree))(?: only| please|, please|, nothing else|$)"
+)
 _HAS: Final = regex.compile(r"(?:include|use|with|contain)")
 _NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
 _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
@@ -305,12 +309,21 @@ def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         marks = reading.get_marks(sentence.start + match.start("list"), sentence.start + match.end("list"))
         yield from _build_choice(sentence, match, [mark.content.strip().rstrip(",;") for mark in marks])
         return
+    yield from _find_short_choice(sentence, reading)
     for match in _PLAIN_CHOICE.finditer(sentence.text):
         if is_demanded(sentence, match.start("list"), match.end("list")):
             text = reading.quote(sentence.start + match.start("list"), sentence.start + match.end("list"))
             yield from _build_choice(
                 sentence, match, [part for part in regex.split(r",? or |, |/", text.strip()) if part]
             )
+
+
+def _find_short_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find "Yes or no only."."""
+    match = _SHORT_CHOICE.match(sentence.text)
+    if match and not sentence.is_data:
+        start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
+        yield from _build_choice(sentence, match, regex.split(r" or |/", reading.quote(start, end)))
 
 
 def _build_choice(sentence: Sentence, match: regex.Match[str], options: list[str]) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ _FOLLOW: Final = (
     r"(?= ?(?:$|[.,;:!?)(\ue000-\ue004]|language\b|only\b|please\b|and\b(?! \w+ (?:lessons|"
     r"history))|but\b|with\b|without\b|using\b|about\b|for\b|to\b(?! english)|that\b|which\b|"
     r"so\b|"
-    r"instead\b|exclusively\b|entirely\b|in\b|by\b|from\b|then\b|no\b|of\b|on\b|at\b|as\b|"
+    r"instead\b|exclusively\b|entirely\b|in\b|by\b|from\b|then\b|no\b|or\b|of\b|on\b|at\b|as\b|"
     r"because\b|if\b|here\b|throughout\b|where\b|who\b|alone\b|letters\b|lower|upper|capital|"
     r"all\b|script\b))"
 )
@@ -75,8 +75,8 @@ _LOWER: Final = (
 _TITLE: Final = r"(?:title case|headline case)"
 _CASE: Final = regex.compile(
     r"\b(?P<lead>(?:in|with|using|use|uses|be|be in|to|into|into|is|written in|contain|"
-    r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|words?|"
-    r"letters?|are|language,|english,?(?: and)?(?: with)?|and|it's|remain|make it|"
+    r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|"
+    r"are|language,|english,?(?: and)?(?: with)?|and in|and all|and only|it's|remain|make it|"
     r"make everything|only use|english|,|\() ?(?:all |only |entirely |just |exclusively |the |"
     rf"completely )*)(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER})|"
     rf"(?P<title>{_TITLE}))(?![\w-])(?! (?:words?|headings?|title|names?|cities|letters? (?:for|"
@@ -181,7 +181,7 @@ def find_sentence_ends(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 
 
 def _is_language(sentence: Sentence, match: regex.Match[str]) -> bool:
-    if match["lead"].strip() in {"to", "into"}:
+    if match["lead"].startswith(("to", "into")):
         return _is_translation(sentence, match)
     if _is_only_mentioned(sentence.text, match):
         return False

@@ -49,9 +49,9 @@ def test_the_requirements_of_own_tasks_become_checks():
 
 
 def test_at_most_two_in_a_hundred_mentions_of_a_form_get_a_check():
-    assert len(MENTIONS) == 100
+    assert len(MENTIONS) >= 100
 
-    assert len([task for task in MENTIONS if derive_checks(task).checks]) <= 2
+    assert len([task for task in MENTIONS if derive_checks(task).checks]) <= 0.02 * len(MENTIONS)
 
 
 @pytest.mark.skipif(not PROMPTS.is_file(), reason="needs IFEval's prompts in $EVALUATION_DATA/ifeval")

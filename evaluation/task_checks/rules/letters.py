@@ -1,0 +1,58 @@
+"""Letters that the output counts or may not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.quantities import Bounds
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.occurrences import APPEARS, is_negated, read_times, states_appearance
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_LETTER: Final = rf"(?:(?<![\w'])[a-zäöüß](?![\w'])|{QUOTED})"
+_LETTERS: Final = regex.compile(
+    r"\b(?:letters?|characters?|vowels?|consonants?) "
+    rf"(?P<list>{_LETTER}(?:(?:, (?:and |or )?| and | or | nor )(?:the letters? )?{_LETTER})*)"
+)
+_ONE: Final = regex.compile(_LETTER)
+_OF_A_PART: Final = regex.compile(
+    r"\b(?:title|heading|first|last|second|start|begin|end|each|every)\w*\b[^,;]{0,40}$"
+)
+_IN_EACH: Final = regex.compile(r"[^.;]{0,40}\b(?:each|every) (?:sentence|line|word|paragraph)")
+
+
+def find_letters(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the letters that a sentence counts or forbids."""
+    for match in _LETTERS.finditer(sentence.text):
+        before, after = sentence.text[: match.start()], sentence.text[match.end() :]
+        bounds, length = read_times(before, after)
+        if bounds is None and is_negated(before, after):
+            bounds = Bounds(None, 0)
+        if bounds is None or not _is_required(sentence, match, after):
+            continue
+        is_part = _OF_A_PART.search(before[-40:]) or _IN_EACH.match(after)
+        start, end = sentence.start + match.start(), sentence.start + match.end() + length
+        for letter in _read_letters(sentence, reading, match):
+            fields: Fields = {"check": "letter_count", "letter": letter, **bounds.to_fields()}
+            yield Finding(start, end, None if is_part else fields)
+
+
+def _is_required(sentence: Sentence, match: regex.Match[str], after: str) -> bool:
+    if APPEARS.match(after):
+        return states_appearance(sentence, sentence.text[: match.start()], after)
+    return is_demanded(sentence, match.start(), match.end())
+
+
+def _read_letters(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Iterator[str]:
+    for one in _ONE.finditer(match["list"]):
+        mark = reading.marks.get(sentence.start + match.start("list") + one.start())
+        letter = mark.content.strip() if mark else one.group()
+        if len(letter) == 1:
+            yield letter

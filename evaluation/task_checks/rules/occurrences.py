@@ -1,0 +1,125 @@
+"""How often words and letters have to appear, and whether they may not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
+from evaluation.task_checks.sentences import Sentence
+
+_NEGATED: Final = regex.compile(
+    r"\b(?:not|n't|never|no|avoid|without|refrain|exclude|forbidden|banned|excluding|omit|"
+    r"leave out|skip|cannot|"
+    r"can't|don't|doesn't|mustn't|shouldn't|neither|nor|abstain|forbidden|stay away|steer clear|"
+    r"free of|except)\b[^.;:]{0,60}$|n't\b[^.;:]{0,60}$"
+)
+_NEGATED_AFTER: Final = regex.compile(
+    r"^[^.;:]{0,30}?(?:\b(?:not|never|cannot|forbidden|banned|prohibited|excluded|avoided|"
+    r"omitted|left out|off[- ]limits|taboo)\b|n't\b)"
+)
+_TURNS: Final = regex.compile(
+    r"\b(?:but|instead|and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
+    r", (?:use|include|mention))\b"
+)
+APPEARS: Final = regex.compile(
+    r"^ ?(?:both |all |each )?(?:(?:is|are) (?:the |a )?(?:key)?words? (?:that|"
+    r"which) )?(?:in your (?:response|"
+    r"answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
+    r"does not|doesn't|do not|don't|can|ought to|is to|are to|cannot|will|shouldn't|mustn't|"
+    r"can't)(?: (?:not|only|also|never|"
+    r"all|each|both))*(?: be)?|appears?|occurs?|shows? up|(?:is|are)(?: not)? (?:forbidden|"
+    r"banned|prohibited|required|not allowed|off[- ]limits|allowed|included|used|mentioned|"
+    r"present|taboo))"
+)
+_APPEARANCE: Final = regex.compile(
+    r"\b(?:in (?:your|the|it)|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
+    r"come up|found|"
+    r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
+    r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
+)
+TIMES: Final = regex.compile(
+    r"(?P<pre>at least|at most|exactly|no more than|not more than|no less than|no fewer than|"
+    r"not less than|more than|"
+    r"less than|fewer than|only|just|a minimum of|a maximum of|up to|over|under|precisely|"
+    r"minimum|maximum|between|from)? ?"
+    rf"(?:(?P<word>once|twice|thrice)|(?P<number>{NUMBER})(?: ?(?:-|to|or|"
+    rf"and) ?(?P<high>{NUMBER}))?(?P<mid> or more| or less| or fewer| ?\+)? ?"
+    r"(?:times?|x|occurrences?|instances?)\b(?: each)?)(?P<post> or (?:more|less|fewer)|"
+    r" at (?:the )?(?:least|most|"
+    r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
+)
+_AND_TIMES: Final = regex.compile(r"^,? ?(?:but|and|and also|or)? ?$")
+_BEFORE_WORD: Final = regex.compile(
+    r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
+)
+_NOT_BEFORE: Final = regex.compile(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$")
+_SPACES: Final = regex.compile(r"\s+")
+_REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
+_MENTIONS: Final = regex.compile(
+    r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b"
+)
+_LONGEST_GAP: Final = 45
+
+
+def read_times(before: str, after: str) -> tuple[Bounds | None, int]:
+    """Read how often: after the word, or directly before it."""
+    end = regex.search(
+        r"[.;:]|,? (?:and|but) (?:the |include|use|do|make|mention|contain|with|avoid|not|in|"
+        rf"at least \w+ (?:words|sent|para))|{QUOTED}|, (?!at (?:least|most) |exactly |"
+        r"no (?:more|less|fewer) )",
+        after,
+    )
+    near = after[: end.start() if end else len(after)]
+    matches = [match for match in TIMES.finditer(near) if match.start() <= _LONGEST_GAP]
+    if matches:
+        return _join_times(matches, before, near)
+    head = before[-_LONGEST_GAP:]
+    last = next(reversed(list(TIMES.finditer(head))), None)
+    if last and _BEFORE_WORD.match(head[last.end() :]):
+        return _read_frequency(last, before[: len(before) - len(head) + last.start()]), 0
+    return None, 0
+
+
+def _join_times(matches: list[regex.Match[str]], before: str, near: str) -> tuple[Bounds, int]:
+    """Join "more than five times but fewer than ten times"."""
+    first = matches[0]
+    bounds, end = _read_frequency(first, f"{before} {near[: first.start()]}"), first.end()
+    for match in matches[1:]:
+        if not _AND_TIMES.match(near[end : match.start()]):
+            break
+        other = _read_frequency(match, "")
+        bounds = Bounds(bounds.least or other.least, bounds.most or other.most)
+        end = match.end()
+    return bounds, end
+
+
+def _read_frequency(match: regex.Match[str], before: str) -> Bounds:
+    if match["word"]:
+        text = {"once": "1", "twice": "2", "thrice": "3"}[match["word"]]
+    else:
+        text = match["number"] + (f" to {match['high']}" if match["high"] else "")
+    head = "not " if _NOT_BEFORE.search(before) else ""
+    pre = "" if match["high"] else match["pre"] or ""
+    phrase = f"{head}{pre} {text}{match['post'] or match['mid'] or ''}"
+    quantity = next(iter(find_quantities(_SPACES.sub(" ", phrase))), None)
+    return quantity.bounds if quantity else Bounds(1, None)
+
+
+def is_negated(before: str, after: str) -> bool:
+    """Check whether words are forbidden, by what stands before or after them."""
+    match = _NEGATED.search(before)
+    if match and not _TURNS.search(match.group()):
+        return True
+    return bool(APPEARS.match(after) and _NEGATED_AFTER.match(after))
+
+
+def states_appearance(sentence: Sentence, before: str, after: str) -> bool:
+    """Check a statement of which the word is the subject: "The word X must appear"."""
+    if sentence.is_data or not _APPEARANCE.search(after[:80]):
+        return False
+    if sentence.is_question and not _REQUEST.match(sentence.text):
+        return False
+    return not _MENTIONS.search(before)
