@@ -113,7 +113,7 @@ def format_row(arm: str, limit: float, scored: Scored) -> str:
     trust = compute_trust(arm, [(output.kind, decide(row["score"], limit)) for output, row in scored])
     calls, seconds = (fmean(row[name] for _, row in scored) for name in ("calls", "seconds"))
     rates = f"{format_rate(trust.false_accepts)} | {format_rate(trust.false_rejects)} | {trust.needs_review}"
-    return f"| {arm} | {limit:.3f} | {rates} | {area(scored):.2f} | {calls:.1f} | {seconds:.1f} |"
+    return f"| {arm} | {limit:.3f} | {rates} | {format_area(scored)} | {calls:.1f} | {seconds:.1f} |"
 
 
 def decide(score: float | None, limit: float) -> Verdict:
@@ -127,12 +127,22 @@ def format_rate(rate: Proportion) -> str:
     return f"{rate.successes}/{rate.trials} = {rate.value:.2f} ({interval})"
 
 
-def area(scored: Scored) -> float:
-    """Returns how often a right output has a higher score than a wrong one; 0.5 is chance."""
+def format_area(scored: Scored) -> str:
+    """Formats how often a right output has a higher score than a wrong one; 0.5 is chance.
+
+    Source of the interval: Hanley and McNeil (1982), The meaning and use of the area under a receiver
+    operating characteristic curve, Radiology 143.
+    """
     right = [row["score"] or 0.0 for output, row in scored if output.kind == "right"]
     wrong = [row["score"] or 0.0 for output, row in scored if output.kind != "right"]
-    wins = [(a > b) + (a == b) / 2 for a in right for b in wrong]
-    return fmean(wins) if wins else math.nan
+    if not right or not wrong:
+        return "none"
+    area = fmean((a > b) + (a == b) / 2 for a in right for b in wrong)
+    spread = area * (1 - area)
+    spread += (len(right) - 1) * (area / (2 - area) - area**2)
+    spread += (len(wrong) - 1) * (2 * area**2 / (1 + area) - area**2)
+    half = 1.96 * math.sqrt(spread / (len(right) * len(wrong)))
+    return f"{area:.2f} ({max(area - half, 0.0):.2f} to {min(area + half, 1.0):.2f})"
 
 
 def main() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Final
 
 import typer
 from rich.console import Console
@@ -20,6 +22,8 @@ from orchestrator.cli.exits import FAILED, report_bad_input
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import clean, count_noun, one_line, to_json
 from orchestrator.cli.view.trust import format_trust, trust_to_plain
+
+_LINE_EVERY: Final = 10
 
 
 def report_judge(spec: str, limit: int | None, *, json: bool) -> None:
@@ -65,8 +69,16 @@ def _report_failure() -> Iterator[None]:
 
 @contextmanager
 def _show_progress(console: Console, total: int) -> Iterator[Callable[[LabelledOutput, Verdict], None]]:
-    """Yield a function that shows one more verdict."""
+    """Yield a function that shows one more verdict: a bar on a terminal, a line for every tenth elsewhere."""
     console.print(f"Asking the judge about {count_noun(total, 'output')}, one call each.")
+    numbers = count(1)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("measuring", total=total)
-        yield lambda _output, _verdict: progress.advance(task)
+
+        def advance(_output: LabelledOutput, _verdict: Verdict) -> None:
+            number = next(numbers)
+            progress.advance(task)
+            if not console.is_terminal and number % _LINE_EVERY == 0:
+                console.print(f"{number} of {total}")
+
+        yield advance

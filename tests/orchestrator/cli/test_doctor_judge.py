@@ -36,7 +36,7 @@ def test_it_prints_the_figures_in_plain_words(cli, served):
 
     asked = cli("doctor", "--judge", SPEC, "--limit", "30")
 
-    assert "Asking the judge about 30 outputs, one call each." in asked.stderr
+    assert "Asking the judge about 30 outputs, one call each.\n10 of 30\n" in asked.stderr
     assert "It accepted 0 of 17 wrong outputs that it gave a verdict on" in asked.stdout
     assert "False accepts: 0% (95% interval: 0% to 20%)." in asked.stdout
     assert "It refused 0 of 11 right outputs" in asked.stdout
