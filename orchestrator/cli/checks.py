@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import typer
 from rich.text import Text
 
+from agents.errors import AgentError
 from agents.models.spec import load_model
 from agents.sync import run_sync
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
@@ -67,7 +68,10 @@ def _derive(task: str, model: str | None) -> DerivedChecks:
         return derive_checks(task)
     with print_logs_on(build_console(stderr=True)):
         writer = ModelWriter(load_model(model))
-        return drop_unquoted(run_sync(lambda: writer.awrite_checks(task)), task)
+        try:
+            return drop_unquoted(run_sync(lambda: writer.awrite_checks(task)), task)
+        except AgentError as error:
+            raise ConfigurationError(f"--model {model!r} did not answer: {error}") from None
 
 
 def _save(path: str, task: str, derived: DerivedChecks) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, Literal, TypeAlias, cast
 
 from evaluation import EvaluationContract, TaskCase
@@ -13,7 +14,7 @@ from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.output import OutputRules, merge_contracts
 from orchestrator.judging.report import mapping
 from orchestrator.state.current_step import current_step, read_planned_contract
-from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, read_derived
+from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Json
@@ -74,10 +75,9 @@ class Contracts:
 
     def _list_additions(self, state: OrchestratorState, *, is_output: bool) -> PlainContract:
         """Return what is checked besides a contract: what the task states, and the caller's checks."""
-        derived = read_derived(state, is_output=is_output)
-        stated = {} if derived is None else derived["contract"]
+        stated = [derived["contract"] for derived in list_derived(state, is_output=is_output)]
         own: PlainContract = {"checks": [*self.output.checks]} if is_output and self.output.checks else {}
-        return merge_contracts(stated, own)
+        return reduce(merge_contracts, [*stated, own], {})
 
     def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
         """Return the contract for an output, with the rule for its type. Raises the errors of ``of``."""
@@ -94,9 +94,8 @@ class Contracts:
 
         They are the phrases of the task that became no check, and the criteria that only a judge can score.
         """
-        derived = read_derived(state, is_output=self._is_output(state))
-        phrases = [] if derived is None else derived["unchecked"]
-        return [*phrases, *_list_criteria(contract)]
+        stated = list_derived(state, is_output=self._is_output(state))
+        return [*(phrase for each in stated for phrase in each["unchecked"]), *_list_criteria(contract)]
 
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""

@@ -9,16 +9,15 @@ from orchestrator.state.graph_state import Declared, DerivedContracts, Orchestra
 from orchestrator.state.records import DerivedContract
 
 
-def read_derived(state: OrchestratorState, *, is_output: bool) -> DerivedContract | None:
-    """Returns the contract that was derived from the task for the final output, else from the step's text."""
+def list_derived(state: OrchestratorState, *, is_output: bool) -> list[DerivedContract]:
+    """Returns what was derived for the current output: from the task if it is final, and from its step."""
     derived = state["declared"].get("derived")
     if derived is None:
-        return None
-    if is_output:
-        return derived["output"]
-    # The plan of a parallel branch holds its own step alone.
+        return []
+    # The plan of a parallel branch holds its own step alone; the synthesis has no step.
     position = 0 if state["underway"]["branch"] is not None else state["current_step_index"]
-    return derived["steps"][position]
+    stated = [derived["output"] if is_output else None, *derived["steps"][position : position + 1]]
+    return [contract for contract in stated if contract is not None]
 
 
 def extend_derived(declared: Declared, steps: Sequence[DerivedContract | None]) -> Declared:
@@ -41,8 +40,8 @@ def select_derived(declared: Declared, steps: Sequence[int]) -> Declared:
 
 def has_derived_output(state: OrchestratorState) -> bool:
     """Returns whether a contract of the final output was derived that asks for something."""
-    derived = read_derived(state, is_output=True)
-    return derived is not None and bool(derived["contract"])
+    derived = state["declared"].get("derived")
+    return derived is not None and derived["output"] is not None and bool(derived["output"]["contract"])
 
 
 def is_only_step(state: OrchestratorState) -> bool:

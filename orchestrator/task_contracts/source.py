@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, cast
 
-from evaluation import TaskCase
+from evaluation import EvaluationContract, TaskCase
 from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
+from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.task_checks import DerivedChecks
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.runtime.agent_methods import bind_method
@@ -100,7 +101,8 @@ def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskCo
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 
     Raises:
-        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it.
+        ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it; or the case has
+            a threshold whose name is no metric, without a direction.
     """
     if writer is not None and not callable(getattr(writer, "write_checks", None)):
         raise ConfigurationError(
@@ -110,6 +112,10 @@ def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskCo
         if writer is not None:
             raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
         return None
+    stated = source.contract if isinstance(source, TaskCase) else None
+    problems = find_unclear_thresholds(stated) if isinstance(stated, EvaluationContract) else ()
+    if problem := "; ".join(problems):
+        raise ConfigurationError(f"contract.contract.{problem}")
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer)
 
 

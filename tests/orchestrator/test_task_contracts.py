@@ -429,3 +429,36 @@ def test_the_contract_of_a_planner_and_the_checks_of_a_step_are_joined():
     state = orchestrate(FakeExecutor("apple", "it is a plum", "plum"), plan=plan).run("Name it")
 
     assert [record["status"] for record in state["results"]][:3] == ["failed", "failed", "validated"]
+
+
+def test_a_fork_keeps_the_contract(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        orchestrate(FakeExecutor("apple"), checkpointer=store.saver).run("Name it in at most 2 words", "t")
+        executor = FakeExecutor("a red apple", "plum")
+        state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).fork(
+            "t", 0
+        )
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+
+
+def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
+    plan = [{"step": "one", "needs": []}, {"step": "two in at most 2 words", "needs": []}]
+
+    class Killed(FakeExecutor):
+        async def execute_step(self, step_description, context=""):
+            if "two" in step_description:
+                raise KeyboardInterrupt
+            return "one"
+
+    with open_store(tmp_path / "runs.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            orchestrate(Killed(), plan=plan, checkpointer=store.saver).run("Name it", "t")
+        executor = FakeExecutor(lambda step, _: "one" if step == "one" else "a b c")
+        state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).resume(
+            "t"
+        )
+
+    assert quotes(state["results"][0]) == []
+    assert quotes(state["results"][1]) == ["at most 2 words"]
+    assert state["status"] == "failed"

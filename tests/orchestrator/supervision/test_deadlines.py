@@ -34,6 +34,21 @@ def test_after_the_deadline_whoever_resumes_what_was_configured_is_the_answer(th
     assert state["question"]["deadline"] == "2026-01-02T03:05:05+00:00"
 
 
+def test_an_approval_by_a_deadline_is_nobodys_approval():
+    clock = FakeClock()
+    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline="approve")
+    orchestrator, _ = start_human(plan=["one"], supervision_policy=policy, clock=clock)
+    clock.pass_by(seconds=61)
+
+    assert orchestrator.resume("thread")["basis"] == "unverified"
+
+
+def test_an_approval_is_the_basis_of_the_run():
+    orchestrator, _ = start_human(plan=["one"])
+
+    assert orchestrator.resume("thread", APPROVE)["basis"] == "approved"
+
+
 def test_a_deadline_that_is_not_configured_denies():
     clock = FakeClock()
     orchestrator, _ = start_human(clock=clock, supervision_policy=SupervisionPolicy(answer_deadline_s=1))
