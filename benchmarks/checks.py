@@ -62,6 +62,9 @@ KINDS: Final = [
     {"check": "table"},
     {"check": "code"},
     {"check": "regex", "pattern": "riv.r"},
+    {"check": "states_number", "number": 25},
+    {"check": "states_number", "number": 26, "present": False},
+    {"check": "schema", "json_schema": {"type": "object"}},
 ]
 SENTENCE: Final = (
     "The old bridge crosses the river near the market, and 25 boats wait below it for the evening. "

@@ -7,13 +7,18 @@ invisible characters and text from right to left.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
 
 from evaluation.checks.segmentation import compile_phrase
 from evaluation.patterns.regex import matches_pattern
 from evaluation.texts.disguises import STROKE, read_disguised, spell_strokes
 from evaluation.texts.normal import normalize_for_search, normalize_lines, unify_signs
 from evaluation.texts.number_words import read_worded_numbers
-from evaluation.texts.numbers import is_near, states_number
+from evaluation.texts.numbers import is_near, read_values
+
+_CACHED_TEXTS: Final = 16
 
 
 def has_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) -> bool:
@@ -56,9 +61,13 @@ def shows_number(text: str, number: float, tolerance: float) -> bool:
 
 
 def _states_number(text: str, number: float, tolerance: float) -> bool:
-    return states_number(text, number, tolerance) or any(
-        is_near(value, number, tolerance) for value in read_worded_numbers(text)
-    )
+    return any(is_near(value, number, tolerance) for value in _read_values(text))
+
+
+# Cached, because each check of a run reads the same texts.
+@lru_cache(_CACHED_TEXTS)
+def _read_values(text: str) -> tuple[Decimal, ...]:
+    return tuple(dict.fromkeys((*read_values(text), *read_worded_numbers(text))))
 
 
 def any_true(answers: Collection[bool | None]) -> bool | None:

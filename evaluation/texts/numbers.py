@@ -42,8 +42,13 @@ def states_number(text: str, number: float, tolerance: float = 0.0) -> bool:
     are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5. A digit in a word (GPT4) is no number, and a hyphen after a
     word is no minus.
     """
+    return any(is_near(value, number, tolerance) for value in read_values(text))
+
+
+def read_values(text: str) -> Iterator[Decimal]:
+    """Yield the values of all numbers in digits, in each of their readings; see ``states_number``."""
     readings = chain.from_iterable(read_numbers(_FRACTION.sub(_write_decimal, text)))
-    return any(is_near(Decimal(reading), number, tolerance) for reading in readings)
+    return map(Decimal, readings)
 
 
 def is_near(value: Decimal, number: float, tolerance: float) -> bool:
