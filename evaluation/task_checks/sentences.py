@@ -18,7 +18,7 @@ _BOUNDARY: Final = regex.compile(
     r"(?P<lines>\n+)"
     r"|(?P<stop>[.!?]+[\"')\]]*(?=[\s]|$)|[。！？]+)"
     rf"|(?P<mark>(?<=[{QUOTED}{CODE}]\)?)\s(?=\w))"
-    r"|(?P<capital>(?<=[^\s,;:]) (?=(?:your (?:entire |whole )?(?:response|answer|reply|output|"
+    r"|(?P<capital>(?<=[^\s,;:]) (?=(?:(?:your|the) (?:entire |whole )?(?:response|answer|reply|output|"
     r"text)|make sure"
     r"|please|do not|don't|use|include) ))"
 )

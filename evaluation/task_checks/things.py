@@ -81,7 +81,7 @@ def _build_nothing(_: Bounds) -> None:
 THINGS: Final = (
     Thing(
         "capital_words",
-        rf"(?:{_CAPITAL} words?|words? {_IN_CAPITALS}|{_CAPITAL}-words?)",
+        rf"(?:{_CAPITAL} words?|words?(?: (?:or|and) phrases?)? {_IN_CAPITALS}|{_CAPITAL}-words?)",
         _count("capital_word_count"),
         can_repeat=True,
     ),

@@ -118,12 +118,12 @@ _ADDS: Final = regex.compile(
 )
 _REPEAT: Final = regex.compile(
     r"\b(?:repeat|restate|copy|echo|reproduce|quote|write out|say)\b(?: (?:back|me|to me|"
-    r"first))*[^.;:]{0,15}?\b(?:the|this|my)(?: (?:exact|entire|whole|full|following|original|"
+    r"first))*[^.;:]{0,15}?\b(?:the|this|my|all(?: of)?(?: the)?)(?: (?:exact|entire|whole|full|following|original|"
     r"same|above|complete|very))* (?:request|prompt|question|instructions?|sentence|task|query|"
     r"text|message|paragraph|statement)s?\b"
 )
 _WORD_FOR_WORD: Final = regex.compile(
-    r"word[- ]for[- ]word|verbatim|without (?:any )?(?:changes?|changing|alter)|exact(?:ly)?|"
+    r"word[- ](?:for|by)[- ]word|verbatim|without (?:any )?(?:changes?|changing|alter)|exact(?:ly)?|"
     r"unchanged|before (?:you )?(?:answer|respond|giv|reply)|entire request|literally|"
     r"then (?:give |write |provide )?(?:your |the )?(?:answer|respond|reply)|as (?:it )?is"
 )

@@ -75,6 +75,8 @@ _NAMES_WORDS: Final = regex.compile(
     r"verbs?|nouns?|adjectives?)\b"
 )
 """Without one of these, a sentence names no words: the patterns below take longer."""
+_NAMELESS: Final = regex.compile(r"\b(?:text|names?|verbs?|nouns?|adjectives?|strings?)\b")
+"""Nouns after which only quoted words are meant."""
 _PLACE: Final = regex.compile(
     r"\b(?:start|begin|end|finish|conclude|close|open)(?:s|ing|ning)?\b|\b(?:title|heading|"
     r"headline|first|last|second|third|final|opening|closing|each|every|beginning|start|"
@@ -137,6 +139,8 @@ def _read_texts(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
         marks = reading.get_marks(start, sentence.start + match.end("quotes"))
         texts = [_clean(mark, len(marks)) for mark in marks if mark.character == QUOTED]
         return [text for text in texts if not _FORMAT.match(text)] if all(texts) else []
+    if _NAMELESS.search(match["noun"] or ""):
+        return []
     place = sentence.start + match.start("bare")
     text = reading.quote(place, sentence.start + match.end("bare"))
     return [part for part in regex.split(r",\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+", text) if part.strip()]

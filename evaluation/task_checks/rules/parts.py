@@ -32,6 +32,8 @@ _SPELLED: Final = (
     rf"(?P<number>{NUMBER}) (?P<sign>asterisk|star|dash|hyphen|equals?|underscore|hash|pound|tilde|"
     r"plus)(?:e?s)?(?: (?:symbols?|signs?|marks?|characters?))?"
 )
+_SPELLED_SIGN: Final = regex.compile(_SPELLED)
+_LONGEST_SEPARATOR: Final = 50
 _DIVIDES: Final = regex.compile(
     r"\b(?:separat\w*|divid\w*|split\w*|delimit\w*|between|following|followed by|broken|break\w*|mark\w*)\b"
 )
@@ -61,11 +63,8 @@ _PARTS_ARE: Final = regex.compile(
     rf"\w+ )?{_PARTS}(?: and only \w+)? (?:are|is|will be|to be) \w+"
 )
 _SHOWS: Final = regex.compile(
-    r"\b(?:following (?:the |this )?(?:following )?(?:format|form|pattern|structure|template)|"
-    r"look like|like this|"
-    r"(?:the|this|following) (?:following )?(?:format|form|pattern|structure|template|layout)|"
-    r"such as|example)\b"
-    r"[^.;]{0,20}:?$"
+    r"\b(?:(?:following|exact|this|the|below) (?:the |this )?(?:following )?(?:format|form|pattern|structure|template|layout)"
+    r"|look like|like this|such as|example)\b[^.;]{0,20}:?$"
 )
 _LONGEST_PATTERN: Final = 600
 _LONGEST_LINE: Final = 80
@@ -112,6 +111,7 @@ _ANGLES: Final = regex.compile(
     r"\bdouble (?:angular|angle[d]?|pointed|pointy) (?:brackets?|parenthes[ei]s)|"
     r"\bdouble angulars?|\bangular brackets|<< ?>>|\bdouble chevrons|\bdouble angle-brackets"
 )
+_WRAPPED: Final = regex.compile(r"\b(?:wrap(?:ped)?|enclosed?|put|placed?|surround(?:ed)?)\b[^.;]{0,40}$")
 _ANGLED: Final = regex.compile("\ue002")
 _CHOICE: Final = regex.compile(
     r"\b(?:choose|choosing|pick|select|answer|respond|reply|selecting|say|one of|options?|be|"
@@ -274,6 +274,8 @@ def find_title(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         return
     match = _ANGLES.search(sentence.text) or _ANGLED.search(sentence.text)
     title = _TITLE.search(sentence.text)
+    if match and title is None:
+        yield from _find_angled(sentence, match)
     if (
         match is None
         or title is None
@@ -287,6 +289,14 @@ def find_title(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         return
     start, end = min(title.start(), match.start()), max(title.end(), match.end())
     yield Finding(sentence.start + start, sentence.start + end, {"check": "title", "style": "angle_brackets"})
+
+
+def _find_angled(sentence: Sentence, match: regex.Match[str]) -> Iterator[Finding]:
+    """Find another part than a title in double angle brackets; its check is the same."""
+    wrapped = _WRAPPED.search(sentence.text[: match.start()])
+    if wrapped and is_demanded(sentence, wrapped.start(), match.end()):
+        start, end = sentence.start + wrapped.start(), sentence.start + match.end()
+        yield Finding(start, end, {"check": "title", "style": "angle_brackets"})
 
 
 def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -336,12 +346,11 @@ def _build_choice(sentence: Sentence, match: regex.Match[str], options: list[str
 
 
 def _read_separator(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> str:
-    after = sentence.text.find(SEPARATOR, match.start(), match.end() + 12)
-    if after >= 0:
-        return reading.marks[sentence.start + after].content
-    if match["spelled"]:
-        return _SIGNS[match["sign"]] * min(read_number(match["number"]) or 0, 50)
-    return ""
+    spelled = _SPELLED_SIGN.search(match.group())
+    if spelled:
+        return _SIGNS[spelled["sign"]] * min(read_number(spelled["number"]) or 0, _LONGEST_SEPARATOR)
+    place = sentence.text.find(SEPARATOR, match.start(), match.end() + 12)
+    return reading.marks[sentence.start + place].content if place >= 0 else ""
 
 
 def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], separator: str) -> int | None:

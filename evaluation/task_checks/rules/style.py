@@ -86,7 +86,7 @@ _CASE: Final = regex.compile(
     r"answer)|all of it|text|response)[^.;]{0,50}?\b(?:be |is |are |"
     r"with all letters )(?:(?P<upper>capitali[sz]ed|upper-?cased)|(?P<lower>lower-?cased))"
     r"|\b(?:all letters |every letter |letters )(?:(?P<upper>capitali[sz]ed)|"
-    r"(?P<lower>lower-?cased))|(?:\bnot|n't|\bnever|\bwithout|"
+    r"(?P<lower>lower-?cased))|\b(?:not a single|no|none of the) (?P<lower>letters?\b[^.;]{0,50}?\b(?:is |are |be )?capitali[sz]ed)|(?:\bnot|n't|\bnever|\bwithout|"
     r"\bavoid) (?P<lower>capitali[sz](?:e|ing) (?:anything|any\b(?: letters?| words?)?|letters))|"
     r"\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
     r"everything|your (?:entire|whole) (?:response|answer)))"
@@ -112,6 +112,10 @@ _EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
 _OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
 _OTHER_BEFORE: Final = regex.compile(rf"\b(?:{_NAME}) (?:and|or) (?:in )?$")
 _WRITTEN: Final = regex.compile(r"\b(?:written|write)\s*$")
+_WHOLLY: Final = regex.compile(r"\b(?:only|entirely|exclusively|completely|solely)\b")
+_GIVEN: Final = regex.compile(
+    r"\b(?:this|following|that) (?:text|sentence|phrase|word|expression|poem|greeting)\s*$"
+)
 _HOW_IS: Final = regex.compile(r"\b(?:what|how) (?:is|does|do|are|would|can)\b[^,]*$")
 _MARKS: Final = {"exclamation": "!", "question": "?", "full stop": ".", "period": "."}
 _REFUSES: Final = regex.compile(
@@ -199,6 +203,8 @@ def _is_only_mentioned(text: str, match: regex.Match[str]) -> bool:
         return True
     if _OTHER_AFTER.match(after) or _OTHER_BEFORE.search(before):
         return True
+    if _WHOLLY.search(lead) or "no other language" in text or _GIVEN.search(before):
+        return bool(_HOW_IS.search(before))
     is_written = _SHOULD_BE.search(before) and _WRITTEN.search(before)
     return bool((_MADE.search(before) and not is_written) or _HOW_IS.search(before))
 
