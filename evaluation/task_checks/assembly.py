@@ -35,6 +35,7 @@ _TOPICS: Final = {
     "postscript": regex.compile(r"\b(?:post-?script|p\.? ?s\b)"),
     "title": regex.compile(r"\btitle"),
     "ends_with": regex.compile(r"\b(?:follow|after)"),
+    "json": regex.compile(r"\bjson\b"),
     "one_of": regex.compile(r"\b(?:options?|phrases?|choose)"),
 }
 """Words of sentences that explain a check of this kind."""

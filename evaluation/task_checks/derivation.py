@@ -12,18 +12,10 @@ from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.reading import Reading, read_task
-from evaluation.task_checks.rules import (
-    bans,
-    counts,
-    forms,
-    frame,
-    frequencies,
-    keywords,
-    letters,
-    others,
-    parts,
-    style,
-)
+from evaluation.task_checks.rules import others, style
+from evaluation.task_checks.rules.amounts import bans, counts, frequencies
+from evaluation.task_checks.rules.layout import edges, formats, forms, frame, places, sections, separations
+from evaluation.task_checks.rules.wording import choices, keywords, letters
 from evaluation.task_checks.sentences import Sentence, split_sentences
 
 Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
@@ -34,26 +26,26 @@ _RULES: Final[tuple[Rule, ...]] = (
     frequencies.find_numbers,
     keywords.find_keywords,
     letters.find_letters,
-    frame.find_edges,
-    frame.find_next_line,
-    frame.find_places,
+    choices.find_choice,
+    edges.find_edges,
+    edges.find_next_line,
+    places.find_places,
     frame.find_quotation,
     frame.find_postscript,
     frame.find_repetition,
     style.find_languages,
     style.find_letter_case,
     style.find_sentence_ends,
-    parts.find_separated,
-    parts.find_shown_parts,
-    parts.find_sections,
-    parts.find_highlights,
-    parts.find_title,
-    parts.find_choice,
+    separations.find_separated,
+    separations.find_shown_parts,
+    sections.find_sections,
+    sections.find_highlights,
+    sections.find_title,
     forms.find_forms,
-    forms.find_formats,
-    forms.find_tables,
     forms.find_lists,
-    forms.find_code,
+    formats.find_formats,
+    formats.find_tables,
+    formats.find_code,
     others.find_others,
 )
 

@@ -20,13 +20,16 @@ Kind = Literal["produce", "explain", "require"]
 
 _ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "
 _OPENING: Final = (
-    r"(?:at the (?:very )?(?:end|start|beginning|top|bottom)(?: of (?:your|the|this) (?:[a-z]+ )?[a-z]+)?|(?:in|throughout|after|for|within|before) "
+    r"(?:at the (?:very )?(?:end|start|beginning|top|bottom)(?: of (?:your|the|"
+    r"this) (?:[a-z]+ )?[a-z]+)?|(?:in|throughout|after|for|within|before) "
     r"(?:your|the|this|each) (?:entire |whole |own )?[a-z]+)"
 )
 """Words before an order that no comma has to follow: "in your response use ..."."""
 _ORDER: Final = regex.compile(
-    rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|kindly|first|next|finally|so|just|lastly|instead|simply|always|"
-    r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|have to|can|may|are to|will)|need to|"
+    rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|kindly|first|next|finally|so|"
+    r"just|lastly|instead|simply|always|"
+    r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|"
+    r"have to|can|may|are to|will)|need to|"
     rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?"
     rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
 )

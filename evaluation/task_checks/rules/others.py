@@ -54,9 +54,15 @@ def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             yield Finding(sentence.start + match.start(), sentence.start + match.end())
     for quantity in find_quantities(sentence.text):
         noun = _NOUN.match(sentence.text[quantity.end :])
-        if noun and _is_bound(quantity) and is_demanded(sentence, quantity.start, quantity.end):
+        if (
+            noun
+            and _is_bound(quantity, sentence.text)
+            and is_demanded(sentence, quantity.start, quantity.end)
+        ):
             yield Finding(sentence.start + quantity.start, sentence.start + quantity.end + noun.end())
 
 
-def _is_bound(quantity: Quantity) -> bool:
-    return quantity.bounds.is_stated and not quantity.bounds.is_near
+def _is_bound(quantity: Quantity, text: str) -> bool:
+    """Check for words that make a bound: "5+ years" is none."""
+    has_sign = text[quantity.start : quantity.end].endswith("+")
+    return quantity.bounds.is_stated and not quantity.bounds.is_near and not has_sign

@@ -1,4 +1,4 @@
-"""Well-known forms and formats: haiku, limerick, sonnet, tweet, JSON, CSV, tables, lists, code."""
+"""Machine-readable formats: JSON, CSV, tables, code."""
 
 from __future__ import annotations
 
@@ -10,39 +10,12 @@ import regex
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
-from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities, read_number
+from evaluation.task_checks.quantities import NUMBER, read_number
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.layout.negation import is_negated
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
-from evaluation.task_checks.words import PRODUCING
 
-_POEMS: Final[dict[str, Fields]] = {
-    "haiku": {"check": "line_syllables", "syllables": [5, 7, 5]},
-    "limerick": {"check": "line_count", "exactly": 5},
-    "sonnet": {"check": "line_count", "exactly": 14},
-    "tweet": {"check": "character_count", "max": 280},
-    "tanka": {"check": "line_syllables", "syllables": [5, 7, 5, 7, 7]},
-}
-_VERB: Final = (
-    rf"(?:{PRODUCING}|turn (?:it|this|that|them|\w+ \w+) into|rewrite (?:it|this|that|them) as|"
-    r"respond with|answer with|reply with|answer in|want|need|like|use|convert (?:it|this|that|"
-    r"\w+ \w+) (?:in)?to|compose|share)"
-)
-_POEM: Final = regex.compile(
-    rf"\b(?:{_VERB})(?: (?:me|us|him|her|them|up|out|down|for me))*(?: (?:in|as|in the form of|"
-    r"with|into))? (?:a|an|one|another|your|my|the)(?: single)?(?: (?!that|who|about|for|to|"
-    r"from|of|like)[a-z'-]+){0,4}? (?P<form>haiku|limerick|sonnet|tweet|tanka)\b(?! (?:poet|"
-    r"form|form's|lover|cycle|sequence|thread|contest|style|that won|from the|in the (?:style|"
-    r"anthology)|club|account|storm|competition|workshop|writer)\b|'s)"
-    r"|\b(?:answer|respond|reply|summari[sz]e|describe|explain|write|rewrite|express|phrase|give|"
-    r"tell|provide|make|"
-    r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"
-    r"in the shape of|into|to) (?:a|an|one)(?: [a-z'-]+){0,3}? (?P<form>haiku|limerick|sonnet|"
-    r"tweet|tanka)\b(?! (?:poet|form|lover|does|do|would|is)\b|'s)"
-)
-_SUCH: Final = regex.compile(
-    r"(?:format|written|form) (?:is|of|as|in) (?:a|an) (?P<form>haiku|limerick|sonnet|tweet)"
-)
 _DATA: Final = r"(?P<format>json(?:l)?|csv|comma-separated values|tsv|tab-separated values)"
 _FORMAT: Final = regex.compile(
     r"\b(?:in|as|using|into|to|with|only|be|return|output|produce|generate|write|create|give me|"
@@ -81,22 +54,6 @@ _TABLE_SIZE: Final = regex.compile(rf"(?P<number>{NUMBER})[ -](?:[a-z]+ )?(?P<si
 _FURNITURE: Final = regex.compile(
     r"\b(?:wooden|dining|kitchen|coffee|round|periodic|oak|operating|pool|bedside|dinner|antique|picnic)\b"
 )
-_LIST: Final = regex.compile(
-    r"(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
-    r"only|present|form of|your|to))(?: (?:a|an|the|only|just|simple|short|markdown|single|"
-    r"form of|brief|list of|format of|some|clear|concise|a few|few|several|"
-    r"of))* (?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
-    r"bullets|bulletpoints|numbered lists?|ordered lists?|numbered steps)(?: form(?:at)?|"
-    r" list)?\b(?! (?:\d|are|were|versus|vs)\b)"
-)
-_SIZE_LEAD: Final = regex.compile(
-    r" (?:of|with|containing|having|that (?:has|contains)|consisting of)(?: the)? ?"
-)
-_ITEMS: Final = regex.compile(r" (?:items?|entries|points?|elements?)\b(?! (?:of|on) view)")
-_CODE: Final = regex.compile(
-    r"\b(?:only|just|nothing but)(?: \w+){0,4} (?:python )?code\b|\bcode only\b|"
-    r"\bno (?:explanations?|prose|text besides)\b"
-)
 _PYTHON: Final = regex.compile(
     r"\b(?:write|create|implement|give me|provide|"
     r"generate)\b[^.;?]{0,40}?\bpython\b[^.;?]{0,30}\b(?:function|script|program|class|code|"
@@ -105,25 +62,10 @@ _PYTHON: Final = regex.compile(
 _TITLED: Final = regex.compile(r"\b(?:explain|how|what|why|who|difference|history|describe)\b")
 
 
-def find_forms(sentence: Sentence, _: Reading) -> Iterator[Finding]:
-    """Find forms of texts that are known to have a number of lines, syllables or characters."""
-    for match in _POEM.finditer(sentence.text):
-        if not is_demanded(sentence, match.start("form"), match.end()) or _is_negated(
-            sentence, match.start()
-        ):
-            continue
-        yield Finding(
-            sentence.start + match.start(),
-            sentence.start + match.end(),
-            dict(_POEMS[match["form"]]),
-            is_form=True,
-        )
-
-
 def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find JSON and CSV."""
     for match in _FORMAT.finditer(sentence.text):
-        if not is_demanded(sentence, match.start("format"), match.end()) or _is_negated(
+        if not is_demanded(sentence, match.start("format"), match.end()) or is_negated(
             sentence, match.start()
         ):
             continue
@@ -142,7 +84,7 @@ def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if (
             _FURNITURE.search(match.group())
             or not _is_ordered(sentence, match, "article")
-            or _is_negated(sentence, match.start("table"))
+            or is_negated(sentence, match.start("table"))
         ):
             continue
         fields: Fields = {"check": "table"}
@@ -153,39 +95,6 @@ def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             fields["header"] = names
         yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
         return
-
-
-def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
-    """Find lists with bullet points or numbers, of any length."""
-    for match in _LIST.finditer(sentence.text):
-        place = match.start("kind")
-        if not (
-            is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())
-        ) or _is_negated(sentence, place):
-            continue
-        if regex.search(rf"(?:{NUMBER}|to|no) $", sentence.text[:place]) or regex.search(
-            r"\b(?:each|every|the|these|those|mark|start) (?:of the )?$", sentence.text[:place]
-        ):
-            continue
-        marker = "bullet" if regex.match(r"bullet|unordered", match["kind"]) else "number"
-        size = _read_size(sentence.text[match.end() :])
-        fields: Fields = {
-            "check": "list_item_count",
-            "marker": marker,
-            **(size.to_fields() if size else {"min": 2}),
-        }
-        start, end = sentence.start + match.start(), sentence.start + match.end()
-        yield Finding(start, end, fields, is_default=size is None)
-
-
-def _read_size(after: str) -> Bounds | None:
-    """Read the number of items: "a bulleted list of three points", "numbered list, seven items"."""
-    lead = _SIZE_LEAD.match(after)
-    for quantity in find_quantities(after):
-        is_next = lead is not None and quantity.start <= lead.end()
-        if is_next or _ITEMS.match(after[quantity.end :]):
-            return quantity.bounds
-    return None
 
 
 def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -202,16 +111,6 @@ def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 def _is_ordered(sentence: Sentence, match: regex.Match[str], group: str) -> bool:
     return is_demanded(sentence, match.start(group), match.end()) or is_demanded(
         sentence, match.end(group) + 1, match.end()
-    )
-
-
-def _is_negated(sentence: Sentence, start: int) -> bool:
-    before = sentence.text[max(0, start - 45) : start]
-    return bool(
-        regex.search(
-            r"(?:\b(?:not|never|no|avoid|without|don't|rather than|instead of)\b|n't\b)(?: \w+){0,4} ?$",
-            before,
-        )
     )
 
 

@@ -12,7 +12,13 @@ from evaluation.task_checks.marks import QUOTED, Mark
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.occurrences import APPEARS, TIMES, is_negated, read_times, states_appearance
+from evaluation.task_checks.rules.wording.occurrences import (
+    APPEARS,
+    TIMES,
+    is_negated,
+    read_times,
+    states_appearance,
+)
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 

@@ -23,7 +23,8 @@ _APPEAR: Final = (
     r"(?: in (?:your|the) (?:\w+ ){0,2}?\w+)?"
 )
 _TIMES: Final = regex.compile(
-    rf"^(?: \([^()]{{0,80}}\))?,?{_APPEAR} (?P<times>(?:(?:at (?:least|most)|exactly|no (?:more|less|fewer) than|"
+    rf"^(?: \([^()]{{0,80}}\))?,?{_APPEAR} (?P<times>(?:(?:at (?:least|most)|exactly|no (?:more|"
+    r"less|fewer) than|"
     r"not (?:more|less) than|more than"
     r"|less than|fewer than|only|up to|a maximum of|a minimum of) )?(?:once|twice|thrice|"
     rf"{NUMBER}(?: or more| or fewer)? times?)"

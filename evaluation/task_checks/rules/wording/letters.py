@@ -12,7 +12,12 @@ from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import Bounds
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.occurrences import APPEARS, is_negated, read_times, states_appearance
+from evaluation.task_checks.rules.wording.occurrences import (
+    APPEARS,
+    is_negated,
+    read_times,
+    states_appearance,
+)
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 

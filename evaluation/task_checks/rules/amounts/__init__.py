@@ -1,0 +1,1 @@
+"""Rules for amounts: how many things there are, how often they occur, and which are forbidden."""

@@ -1,0 +1,163 @@
+"""The first and last words of the output, or of each of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.layout.exact_words import EXACT, UNITS, WHOLE, is_free
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item)"
+_WITH: Final = (
+    r"(?:(?:off|up|out|it|things)? ?(?:with|by saying|by writing|by|on|in|like this|as follows|"
+    r"exactly with|using)):?"
+)
+_STARTS: Final = regex.compile(
+    r"\b(?P<side>start|begin|open|commence|kick off|end|finish|conclude|close|wrap up|"
+    rf"sign off)(?:s|es|ning|ing|ting)?(?: (?:{WHOLE}|(?:each|every|all)(?: of the| of your|"
+    rf" your| the)? {_UNIT}s?))? {_WITH}{EXACT}{QUOTED}"
+)
+_SIDE_IS: Final = regex.compile(
+    r"\b(?P<side>first|very first|opening|last|very last|final|closing|"
+    r"very end)(?: (?P<words>words?|sentence|line|phrase|paragraph|thing|text|part))?(?: (?:of|"
+    rf"in) {WHOLE})? (?:should|must|has to|have to|needs to|shall|is to)(?: always)? (?:be|read|"
+    rf"say){EXACT}{QUOTED}"
+)
+_END_MUST: Final = regex.compile(
+    rf"\b(?:the )?(?:very )?(?:end|ending) of {WHOLE} (?:should|must|has to|needs to) (?:be|"
+    rf"read|say){EXACT}{QUOTED}"
+    rf"|\b(?:with|and|include|add|put|place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?:end|last)"
+)
+_NEXT_LINE: Final = regex.compile(
+    r"\b(?P<side>start|begin|open|end|finish|conclude|close)(?:s|ing|ning|"
+    rf"ting)?(?: {WHOLE})? (?:with|by saying)(?:{EXACT})?:?$"
+)
+_UNQUOTED: Final = regex.compile(
+    r"\b(?P<side>start|begin|end|finish|conclude|close)(?:s|ing|ning|"
+    rf"ting)?(?: {WHOLE})? with (?:this|the) exact "
+    rf"(?:phrase|words|sentence|line):? (?P<rest>[^\s{QUOTED}].*)$"
+)
+_EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
+_EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
+_BARE_SIDE: Final = regex.compile(
+    r"\b(?P<side>start|begin|end|finish|conclude)(?:s|ing|ning|"
+    rf"ting)?(?: {WHOLE})? with the (?:exact )?(?:words?|phrase) (?P<bare>[a-z][a-z'-]*)(?=$|"
+    r"[,;]| (?:and|but)\b)"
+)
+_LONGEST_TEXT: Final = 200
+
+
+def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the words that the output, or each of its parts, starts or ends with."""
+    for match in _STARTS.finditer(sentence.text):
+        if is_demanded(sentence, match.start(), match.end()):
+            yield from _build_edge(sentence, reading, match, match["side"])
+    for match in _SIDE_IS.finditer(sentence.text):
+        if match["words"] not in {"paragraph", "part"} and is_free(sentence, match):
+            yield from _build_edge(sentence, reading, match, match["side"])
+    for match in _END_MUST.finditer(sentence.text):
+        if is_free(sentence, match):
+            yield from _build_edge(sentence, reading, match, "end")
+
+
+def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the words to start or end with that stand in the line below, or without quotation marks."""
+    yield from _find_unquoted(sentence, reading)
+    match = _NEXT_LINE.search(sentence.text)
+    if match and is_demanded(sentence, match.start(), match.end()):
+        start = sentence.start + match.start()
+        place = sentence.start + len(sentence.text)
+        skipped = len(reading.text[place:]) - len(reading.text[place:].lstrip(": \n"))
+        if "\n" in reading.text[place : place + skipped]:
+            end = reading.text.find("\n", place + skipped)
+            end = len(reading.text) if end < 0 else end
+            text = reading.quote(place + skipped, end).strip("\"'“”")
+            if text and len(text) < _LONGEST_TEXT:
+                yield Finding(start, end, {"check": _name(match["side"]), "text": text})
+    for match in _BARE_SIDE.finditer(sentence.text):
+        if (
+            is_demanded(sentence, match.start(), match.end())
+            and not _EACH.search(sentence.text[: match.start()])
+            and not _is_part(sentence.text[: match.start()], match)
+        ):
+            text = reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
+            yield Finding(
+                sentence.start + match.start(),
+                sentence.start + match.end(),
+                {"check": _name(match["side"]), "text": text},
+            )
+
+
+def _find_unquoted(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find "End with this exact phrase Anything else?": a sentence of its own without quotation marks."""
+    match = _UNQUOTED.search(sentence.text)
+    if not match or not is_demanded(sentence, match.start(), match.end()):
+        return
+    start, place, end = (
+        sentence.start + number for number in (match.start(), match.start("rest"), match.end())
+    )
+    if reading.original(place).isupper():
+        stop = end + (reading.text[end : end + 1] in {".", "!", "?"})
+        yield Finding(start, stop, {"check": _name(match["side"]), "text": reading.quote(place, stop)})
+
+
+def _build_edge(
+    sentence: Sentence, reading: Reading, match: regex.Match[str], side: str
+) -> Iterator[Finding]:
+    mark = next(
+        mark
+        for mark in reading.get_marks(sentence.start + match.start(), sentence.start + match.end())
+        if mark.character == QUOTED
+    )
+    start, end = sentence.start + match.start(), sentence.start + match.end()
+    before = sentence.text[: match.start()]
+    text = mark.content.strip()
+    if regex.fullmatch(r"(?:p\.? ?){1,2}s\b\.?:?", text, regex.I):
+        yield Finding(start, end, {"check": "postscript", "marker": text})
+        return
+    if regex.match(r"^(?:section|part|chapter)\b.{0,3}$", text, regex.I) or regex.match(r"[#@*-]$", text):
+        return
+    if regex.search(r"\b(?:not|n't|never|avoid|no|without)\b(?: \w+){0,4} ?$", before):
+        yield Finding(start, end)
+        return
+    each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
+    if not each and _is_part(before, match):
+        return
+    fields: Fields = {"check": _name(side), "text": text}
+    if regex.fullmatch(r"[!?.]", text) and each and side in {"end", "finish"}:
+        fields = {"check": "punctuation", "mark": text, "use": "end_of_sentences"}
+    elif each:
+        fields["each"] = UNITS[each["unit"]]
+    yield Finding(start, end, fields)
+
+
+def _is_part(before: str, match: regex.Match[str]) -> bool:
+    """Check whether a part of the output starts so, and not the output."""
+    words = regex.split(r"[,;:.]| and (?=\w+ with)", before)[-1][-50:]
+    part = regex.search(
+        r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
+        r"postscript|section|title|sentence|line|names?|words?|which|who|p\.?s|one|column|"
+        r"headings?|keys?|items?|each \w+)\b",
+        words,
+    )
+    return (
+        bool(part)
+        or "postscript" in words
+        or regex.search(
+            r"\b(?:section|paragraph|line|sentence|title)\b", match.groupdict().get("object") or ""
+        )
+        is not None
+    )
+
+
+def _name(side: str) -> str:
+    starts = ("start", "begin", "open", "commence", "kick", "first", "very first")
+    return "starts_with" if side.startswith(starts) else "ends_with"

@@ -1,0 +1,138 @@
+"""What stands around the output: quotation marks, a postscript, the repeated request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.layout.exact_words import WHOLE
+from evaluation.task_checks.sentences import Sentence
+
+_QUOTED: Final = regex.compile(
+    r"\b(?:wrap|wrapped|enclose|enclosed|surround|surrounded|put|place|placed|encase|encased|"
+    r"set|be|is|contained|frame|written|appear|inside|"
+    rf"embed)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|within|inside|by|between|of|"
+    r"using) (?:a pair of |a set of |two |straight )?(?P<style>double |"
+    r"single )?(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)\b"
+)
+_NOT_WHOLE: Final = regex.compile(
+    r"\b(?:title|name|word|words|phrase|term|terms|heading|dialogue|each|every|speech marks|"
+    r"quote|sentence|first|last|keyword|keywords|names|line|direct|it)\b"
+)
+_IS_OUTPUT: Final = regex.compile(
+    r"\b(?:response|answer|output|reply|text|everything|whole|entire|all|message|it|letter|essay|"
+    r"poem|story|speech|joke|content|result|itinerary|article|post|summary|note)\b"
+)
+_POSTSCRIPT: Final = regex.compile(
+    r"(?<![\w.])(?P<marker>p\.? ?p\.? ?s\b\.?|p\. ?s\b\.?|ps(?= ))|\bpost-?scripts?\b|\bpost scripts?\b"
+)
+_ADDS: Final = regex.compile(
+    r"\b(?:add|include|end|finish|append|with|write|put|have|close|conclude|attach|contain|"
+    r"provide|insert|followed by|give|use|needs?|sign off|leave)\b"
+)
+_REPEAT: Final = regex.compile(
+    r"\b(?:repeat|restate|copy|echo|reproduce|quote|write out|say)\b(?: (?:back|me|to me|"
+    r"first))*[^.;:]{0,15}?\b(?:the|this|my|all(?: of)?(?: the)?)(?: (?:exact|entire|whole|full|"
+    r"following|original|"
+    r"same|above|complete|very))* (?:request|prompt|question|instructions?|sentence|task|query|"
+    r"text|message|paragraph|statement)s?\b"
+)
+_WORD_FOR_WORD: Final = regex.compile(
+    r"word[- ](?:for|by)[- ]word|verbatim|without (?:any )?(?:changes?|changing|alter)|exact(?:ly)?|"
+    r"unchanged|before (?:you )?(?:answer|respond|giv|reply)|entire request|literally|"
+    r"then (?:give |write |provide )?(?:your |the )?(?:answer|respond|reply)|as (?:it )?is"
+)
+_BELOW: Final = regex.compile(r"\b(?:below|following|after this|that follows)\b")
+
+
+def find_quotation(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find whether the whole output has to stand in quotation marks."""
+    for match in _QUOTED.finditer(sentence.text):
+        words = sentence.text[max(0, match.start() - 60) : match.end()]
+        head = match.group("object") or sentence.text[max(0, match.start() - 60) : match.start()]
+        if not is_demanded(sentence, match.start(), match.end()) or regex.search(
+            r"\b(?:not|don't|never|n't|no)\b", words
+        ):
+            continue
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        is_whole = bool(_IS_OUTPUT.search(head)) and not _NOT_WHOLE.search(
+            match.group("object") or "x".join(head.split()[-2:])
+        )
+        if match["style"] == "single " or not is_whole:
+            yield Finding(start, end)
+            continue
+        yield Finding(
+            start,
+            end,
+            {
+                "check": "quoted",
+                "style": "double" if match["style"] or "inverted" not in match.group() else "any",
+            },
+        )
+
+
+def find_postscript(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find whether the output has to have a postscript."""
+    matches = list(_POSTSCRIPT.finditer(sentence.text))
+    quoted = [
+        mark
+        for mark in reading.get_marks(sentence.start, sentence.start + len(sentence.text))
+        if regex.fullmatch(r"\s*(?:P\.? ?)+S\b\.?:?\s*", mark.content, regex.I)
+    ]
+    if not matches and not (quoted and "post" in sentence.text):
+        return
+    first = matches[0] if matches else None
+    place = first.start() if first else 0
+    head = sentence.text[:place]
+    if (
+        first and (not _ADDS.search(head[-60:]) or not is_demanded(sentence, place, first.end()))
+    ) or regex.search(r"\b(?:no|not|without|don't|never)\b[^,;]{0,25}$", head):
+        return
+    marker = quoted[0].content.strip() if quoted else _read_marker(sentence, reading, matches)
+    end = matches[-1].end() if matches else len(sentence.text)
+    yield Finding(sentence.start + place, sentence.start + end, {"check": "postscript", "marker": marker})
+
+
+def find_repetition(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find whether the output has to repeat the request first."""
+    match = _REPEAT.search(sentence.text)
+    if (
+        not match
+        or not is_demanded(sentence, match.start() + len(match.group().split()[0]), match.end())
+        or not _WORD_FOR_WORD.search(sentence.text)
+    ):
+        return
+    if regex.search(r"\b(?:not|don't|never|without) (?:\w+ ){0,2}$", sentence.text[: match.start()]):
+        return
+    start = sentence.start + match.start()
+    text = _read_request(sentence, reading)
+    yield Finding(
+        start, sentence.start + match.end(), {"check": "repeats_request", "text": text} if text else None
+    )
+
+
+def _read_request(sentence: Sentence, reading: Reading) -> str:
+    """Return the text before the paragraph that asks to repeat it, or after it."""
+    end = sentence.start + len(sentence.text)
+    before = reading.quote(0, sentence.start)
+    before = regex.sub(r"(?:\s*(?:First|Please|Before))$", "", before)
+    if not _BELOW.search(sentence.text) and before:
+        return before
+    colon = sentence.text.find(":")
+    if 0 <= colon < len(sentence.text) - 1:
+        return reading.quote(sentence.start + colon + 1, end)
+    rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
+    return reading.quote(rest, len(reading.text)).lstrip(".:!? \n")
+
+
+def _read_marker(sentence: Sentence, reading: Reading, matches: list[regex.Match[str]]) -> str:
+    for match in matches:
+        if match["marker"]:
+            text = reading.quote(sentence.start + match.start(), sentence.start + match.end())
+            return text if "." in text or text.lower() != "ps" else "P.S."
+    return "P.S."

@@ -1,0 +1,71 @@
+"""The first or last word of one paragraph, line or sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.quantities import read_number
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.layout.exact_words import EXACT, UNITS, is_free
+from evaluation.task_checks.sentences import Sentence
+
+_NTH: Final = (
+    r"(?:(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|"
+    r"nd|rd|th)) (?P<nth_unit>paragraph|line|sentence|stanza)|(?P<unit_first>paragraph|line|"
+    r"sentence) (?:number )?(?P<nth>\d+|one|two|three|four|five|six))"
+)
+_NTH_STARTS: Final = regex.compile(
+    rf"\b(?:the )?{_NTH}[^.;]{{0,30}}?\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
+    rf"ting)? with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
+    r"|\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
+    rf"ting)? (?:the )?{_NTH} with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
+)
+_NTH_WORD: Final = regex.compile(
+    rf"\b(?P<side>first|last) word (?:of|in) (?:the )?{_NTH} (?:should|must|has to|needs to|"
+    rf"is to) be{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
+)
+_ORDINALS: Final = {
+    name: number
+    for number, name in enumerate(
+        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 1
+    )
+}
+
+
+def find_places(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the first or last word of one paragraph, line or sentence."""
+    for match in [*_NTH_STARTS.finditer(sentence.text), *_NTH_WORD.finditer(sentence.text)]:
+        if not is_free(sentence, match):
+            continue
+        word = _read_word(sentence, reading, match)
+        unit = match["nth_unit"] or match["unit_first"]
+        number = _read_ordinal(match)
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        if number is None:
+            yield Finding(start, end)
+            continue
+        position = 1 if match["side"] in {"start", "begin", "open", "first"} else -1
+        yield Finding(
+            start,
+            end,
+            {"check": "word_at", "word": word, "position": position, "unit": UNITS[unit], "number": number},
+        )
+
+
+def _read_word(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> str:
+    if match["bare"]:
+        return reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
+    marks = reading.get_marks(sentence.start + match.start(), sentence.start + match.end())
+    return marks[-1].content.strip().rstrip(".,")
+
+
+def _read_ordinal(match: regex.Match[str]) -> int | None:
+    if match["nth"]:
+        return read_number(match["nth"])
+    digits = regex.match(r"\d+", match["ordinal"])
+    return int(digits.group()) if digits else _ORDINALS.get(match["ordinal"])

@@ -1,0 +1,208 @@
+"""Sections with a marker, titles in angle brackets, and highlighted parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED, SEPARATOR
+from evaluation.task_checks.moods import is_demanded, is_statement
+from evaluation.task_checks.quantities import Bounds, find_quantities
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_SECTION_MARK: Final = regex.compile(
+    r"\b(?:mark|label|start|begin|note|nam|title|call|head|number|introduc|denot|indicat|preced|"
+    r"with|as|by|like|e\.g|i\.e|explicitly|be|highlight|should|using|"
+    rf"use)\w*\b[^.;\n]{{0,60}}?(?:(?P<quoted>{QUOTED})|(?<!\w)(?P<bare>(?!with|the|and|"
+    r"a )[a-z]+) (?:x|n|#|1|i|number)(?![\w']))"
+)
+_SECTIONS: Final = regex.compile(r"\b(?:sections?|parts?|chapters?)\b")
+_MARKER: Final = regex.compile(r"^\W*([A-Za-zÄÖÜäöü]+)\s*(?:[XxNn#]|\d+|I|\[\w\]|number)?\W*$")
+_HIGHLIGHT: Final = regex.compile(
+    r"\b(?P<verb>highlight|bold|bolden|italici[sz]e|emphasi[sz]e)(?:/\w+)?(?:ing|ed|s)?\b(?P<gap>[^.;]{0,60})"
+)
+_PORTION: Final = regex.compile(
+    r"^[ -]*(?:up )?(?:[a-z-]+ ){0,4}?(?:sections?|parts?|phrases?|words?|key ?words?|terms?|"
+    r"points?|passages?|texts?|sentences?|portions?|items?|areas?|names?|lines?|of|things?|"
+    r"ideas?|facts?|aspects?|features?|elements?|concepts?|examples?|dishes|segments?|pieces?|"
+    r"places?)\b"
+)
+_BE_HIGHLIGHTED: Final = regex.compile(
+    r"^ (?:[a-z]+ ){0,2}?(?:sections?|parts?|phrases?|key ?words?|terms?|points?|passages?|"
+    r"sentences?|portions?|items?|lines?)"
+    r"(?: (?:of|in) (?:your|the) \w+)?(?: (?:that|which) (?:is|are))?(?: (?:should|must|has to|"
+    r"have to|needs? to|to))?"
+    r"(?: be)? (?:highlighted|bold(?:ed)?|italici[sz]ed|emphasi[sz]ed|in bold|in italics)\b"
+)
+_SOME: Final = regex.compile(
+    r"\b(?:some|key|important|certain|main|the (?:key|main|most)|any|several|a few|major|"
+    r"multiple|a (?:word|phrase|section|part|sentence|line))\b"
+)
+_TITLE: Final = regex.compile(r"\b(?:title|name|heading|headline|titled?)\b")
+_ANGLES: Final = regex.compile(
+    r"\bdouble (?:angular|angle[d]?|pointed|pointy) (?:brackets?|parenthes[ei]s)|"
+    r"\bdouble angulars?|\bangular brackets|<< ?>>|\bdouble chevrons|\bdouble angle-brackets"
+)
+_WRAPPED: Final = regex.compile(r"\b(?:wrap(?:ped)?|enclosed?|put|placed?|surround(?:ed)?)\b[^.;]{0,40}$")
+_ANGLED: Final = regex.compile("\ue002")
+
+
+def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the number of sections, of which the marker may stand in the same sentence or in a later one."""
+    for quantity in find_quantities(sentence.text):
+        noun = regex.match(
+            r"[ -](?:(?!highlight|bold|ital|key|the|of)[a-z-]+ ){0,2}?(?:sections?|parts?|chapters?)\b",
+            sentence.text[quantity.end :],
+        )
+        if not noun or not is_demanded(sentence, quantity.start, quantity.end):
+            continue
+        if regex.search(
+            r"\b(?:highlight|bold|itali|emphasi)\w*\b[^.;]{0,30}$", sentence.text[: quantity.start]
+        ) or _is_highlighted(sentence, quantity.end):
+            continue
+        marker = _find_marker(sentence, reading)
+        start, end = sentence.start + quantity.start, sentence.start + quantity.end + noun.end()
+        if marker is None:
+            if not _find_separator_near(sentence, reading):
+                yield Finding(start, end)
+            return
+        yield Finding(start, end, {"check": "section_count", "marker": marker, **quantity.bounds.to_fields()})
+        return
+
+
+def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find the number of highlighted parts."""
+    yield from _find_highlighted(sentence)
+    for match in _HIGHLIGHT.finditer(sentence.text):
+        if (
+            not is_demanded(sentence, match.start("gap"), match.start("gap") + 1)
+            or _is_purpose(sentence.text[: match.start()], match["gap"])
+            or regex.search(
+                r"\b(?:not|don't|n't|never|without)\b(?: \w+){0,2} ?$", sentence.text[: match.start()]
+            )
+        ):
+            continue
+        bounds, end = _count_highlights(match)
+        if bounds is None:
+            continue
+        style = (
+            "italic"
+            if match["verb"].startswith("ital")
+            else "bold"
+            if match["verb"].startswith("bold")
+            else _find_style(sentence.text[match.start() : match.end() + 40])
+        )
+        fields: Fields = {
+            "check": "highlight_count",
+            **({"style": style} if style else {}),
+            **bounds.to_fields(),
+        }
+        yield Finding(sentence.start + match.start(), sentence.start + end, fields)
+
+
+def _find_highlighted(sentence: Sentence) -> Iterator[Finding]:
+    """Find parts that have to be highlighted: "Two or more sections should be highlighted"."""
+    for quantity in find_quantities(sentence.text):
+        match = _BE_HIGHLIGHTED.match(sentence.text[quantity.end :])
+        if match and (
+            is_demanded(sentence, quantity.start, quantity.end) or is_statement(sentence, quantity.start)
+        ):
+            end = sentence.start + quantity.end + match.end()
+            yield Finding(
+                sentence.start + quantity.start,
+                end,
+                {"check": "highlight_count", **quantity.bounds.to_fields()},
+            )
+
+
+def _is_purpose(before: str, gap: str) -> bool:
+    """Check for a reason, not a demand: "use capitals to highlight key points"."""
+    is_purpose = regex.search(r"(?<!sure|need|want you|remember|have|try) to $", before)
+    return bool(is_purpose) and next(iter(find_quantities(gap)), None) is None
+
+
+def find_title(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find whether the output has to have a title in double angle brackets."""
+    if sentence.is_data or (
+        sentence.is_question and not regex.match(r"(?:can|could|would|will) you", sentence.text)
+    ):
+        return
+    match = _ANGLES.search(sentence.text) or _ANGLED.search(sentence.text)
+    title = _TITLE.search(sentence.text)
+    if match and title is None:
+        yield from _find_angled(sentence, match)
+    if (
+        match is None
+        or title is None
+        or (
+            not is_demanded(sentence, match.start(), match.end())
+            and not is_demanded(sentence, title.start(), title.end())
+        )
+    ):
+        return
+    if regex.search(r"\b(?:explain|meaning|what)\b", sentence.text[: match.start()]):
+        return
+    start, end = min(title.start(), match.start()), max(title.end(), match.end())
+    yield Finding(sentence.start + start, sentence.start + end, {"check": "title", "style": "angle_brackets"})
+
+
+def _find_angled(sentence: Sentence, match: regex.Match[str]) -> Iterator[Finding]:
+    """Find another part than a title in double angle brackets; its check is the same."""
+    wrapped = _WRAPPED.search(sentence.text[: match.start()])
+    if wrapped and is_demanded(sentence, wrapped.start(), match.end()):
+        start, end = sentence.start + wrapped.start(), sentence.start + match.end()
+        yield Finding(start, end, {"check": "title", "style": "angle_brackets"})
+
+
+def _find_marker(sentence: Sentence, reading: Reading) -> str | None:
+    """Find what starts each section, in the rest of the paragraphs from this sentence on."""
+    end = min(len(reading.text), sentence.start + 500)
+    text = reading.text[sentence.start : end]
+    sections = _SECTIONS.search(text)
+    for match in _SECTION_MARK.finditer(text, max(0, sections.start() - 60) if sections else 0):
+        content = (
+            reading.marks[sentence.start + match.start("quoted")].content
+            if match["quoted"]
+            else reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
+        )
+        marker = _MARKER.match(content)
+        if marker and (
+            not match["quoted"] or regex.search(r"[XxNn#\d]\W*$|section|part|chapter", content, regex.I)
+        ):
+            return marker[1]
+    return None
+
+
+def _find_separator_near(sentence: Sentence, reading: Reading) -> bool:
+    text = reading.text[sentence.start : sentence.start + 400]
+    return SEPARATOR in text or bool(regex.search(r"asterisk|dashes|stars", text))
+
+
+def _is_highlighted(sentence: Sentence, end: int) -> bool:
+    return bool(regex.match(r" (?:highlighted|bold|italic)", sentence.text[end:]))
+
+
+def _count_highlights(match: regex.Match[str]) -> tuple[Bounds | None, int]:
+    quantity = next(iter(find_quantities(match["gap"])), None)
+    if quantity:
+        portion = _PORTION.match(match["gap"][quantity.end :])
+        if portion is None:
+            return None, 0
+        return quantity.bounds, match.start("gap") + quantity.end + portion.end()
+    some = _SOME.search(match["gap"])
+    return (Bounds(1, None), match.start("gap") + some.end()) if some else (None, 0)
+
+
+def _find_style(text: str) -> str:
+    if (
+        regex.search(r"\b(?:in|as|using|with) bold|\bbold(?:ed)?\b", text)
+        and "ital" not in text
+        and "/" not in text
+    ):
+        return "bold"
+    return "italic" if regex.search(r"\b(?:in|as|using) italics?", text) and "bold" not in text else ""

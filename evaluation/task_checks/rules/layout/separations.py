@@ -1,0 +1,170 @@
+"""Parts with separators between them: their number, and what stands between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import SEPARATOR
+from evaluation.task_checks.moods import is_demanded, is_statement
+from evaluation.task_checks.quantities import NUMBER, find_quantities, read_number
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_SIGNS: Final = {
+    "asterisk": "*",
+    "star": "*",
+    "dash": "-",
+    "hyphen": "-",
+    "equal": "=",
+    "equals": "=",
+    "underscore": "_",
+    "hash": "#",
+    "pound": "#",
+    "tilde": "~",
+    "plus": "+",
+}
+_SPELLED: Final = (
+    rf"(?P<number>{NUMBER}) (?P<sign>asterisk|star|dash|hyphen|equals?|underscore|hash|pound|tilde|"
+    r"plus)(?:e?s)?(?: (?:symbols?|signs?|marks?|characters?))?"
+)
+_SPELLED_SIGN: Final = regex.compile(_SPELLED)
+_LONGEST_SEPARATOR: Final = 50
+_DIVIDES: Final = regex.compile(
+    r"\b(?:separat\w*|divid\w*|split\w*|delimit\w*|between|following|followed by|broken|break\w*|mark\w*)\b"
+)
+_SEPARATION: Final = regex.compile(
+    r"\b(?:separat\w*|divid\w*|split\w*|delimit\w*|put|place|use|insert|following|followed by|"
+    rf"break)\b[^.;]{{0,90}}?(?:\(?(?P<mark>{SEPARATOR})\)?|(?P<spelled>{_SPELLED}))"
+    rf"|(?:(?P<mark>{SEPARATOR})|(?P<spelled>{_SPELLED}))[^.;]{{0,20}}\b(?:between|to separate|"
+    r"as (?:a |the )?(?:separator|divider|delimiter))\b"
+)
+_PARTS: Final = (
+    r"(?:responses?|answers?|replies|versions?|alternatives?|parts?|paragraphs?|sections?|jokes?|"
+    r"poems?|options?|outputs?|names|stories|texts?|variants?|examples?|solutions?|snippets?|"
+    r"summaries|suggestions?|ideas?|drafts?|slogans?|riddles?|translations?|letters?|emails?|"
+    r"recipes?|descriptions?|essays?|pieces?|blocks?|takes?|tweets?|haikus?|limericks?|[a-z]+s)"
+)
+_NUMBER_OF_PARTS: Final = regex.compile(
+    rf"(?P<low>{NUMBER}) (?:(?!and\b|or\b|of\b|to\b)[a-z'-]+ ){{0,3}}?{_PARTS}\b"
+)
+_BOTH: Final = regex.compile(
+    r"\b(?:both|the two|two|each other|a pair)\b|\b(?:the|your|an?) [a-z ]{2,30} (?:and|"
+    r"from) (?:the|your|an?) [a-z]+|\bfirst\b.{0,200}\b(?:then|second)\b|"
+    r"\b[a-z]+ and [a-z]+ (?:code |)(?:snippets|versions|parts|answers)"
+)
+_PARTS_ARE: Final = regex.compile(
+    r"(?:^|[,;] )(?:the |your |both |all |these )?(?:two |"
+    rf"\w+ )?{_PARTS}(?: and only \w+)? (?:are|is|will be|to be) \w+"
+)
+_SHOWS: Final = regex.compile(
+    r"\b(?:(?:following|exact|this|the|below) (?:the |this )?(?:following )?(?:format|form|"
+    r"pattern|structure|template|layout)"
+    r"|look like|like this|such as|example)\b[^.;]{0,20}:?$"
+)
+_LONGEST_PATTERN: Final = 600
+_LONGEST_LINE: Final = 80
+
+
+def find_separated(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the number of parts and what stands between them."""
+    for match in _SEPARATION.finditer(sentence.text):
+        if not _DIVIDES.search(sentence.text) or not _is_separation_demanded(sentence, match):
+            continue
+        separator = _read_separator(sentence, reading, match)
+        number = _count_parts(sentence, reading, match, separator)
+        if not separator:
+            continue
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        fields: Fields = {"check": "part_count", "separator": separator}
+        if number is None:
+            yield Finding(start, end, {**fields, "min": 2})
+            continue
+        yield Finding(start, end, {**fields, "exactly": number})
+        return
+
+
+def find_shown_parts(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the number of parts in a pattern that the task shows, with separators between its lines."""
+    match = _SHOWS.search(sentence.text)
+    if not match or not is_demanded(sentence, match.start(), match.end()):
+        return
+    end = sentence.start + len(sentence.text)
+    shown = reading.text[end : end + _LONGEST_PATTERN]
+    lines = [line.strip() for line in shown.split("\n")]
+    separators = [place for place, line in enumerate(lines) if line == SEPARATOR]
+    if separators and _has_short_lines(lines[: separators[-1]]):
+        marks = [mark for mark in reading.get_marks(end, end + len(shown)) if mark.character == SEPARATOR]
+        start = sentence.start + match.start()
+        fields: Fields = {
+            "check": "part_count",
+            "separator": marks[0].content,
+            "exactly": len(separators) + 1,
+        }
+        yield Finding(start, sentence.start + match.end(), fields)
+
+
+def _has_short_lines(lines: list[str]) -> bool:
+    return all(len(line) <= _LONGEST_LINE for line in lines)
+
+
+def _is_separation_demanded(sentence: Sentence, match: regex.Match[str]) -> bool:
+    verb = match.start() + len(match.group().split()[0])
+    if is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, verb, match.end()):
+        return True
+    if _PARTS_ARE.search(sentence.text[: match.end()]) and is_statement(sentence, match.start()):
+        return True
+    # "3 paragraphs separated by ***": the number before decides.
+    before = [quantity for quantity in find_quantities(sentence.text) if quantity.end <= match.start()]
+    return bool(before) and is_demanded(sentence, before[-1].start, before[-1].end)
+
+
+def _read_separator(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> str:
+    spelled = _SPELLED_SIGN.search(match.group())
+    if spelled:
+        return _SIGNS[spelled["sign"]] * min(read_number(spelled["number"]) or 0, _LONGEST_SEPARATOR)
+    place = sentence.text.find(SEPARATOR, match.start(), match.end() + 12)
+    return reading.marks[sentence.start + place].content if place >= 0 else ""
+
+
+def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], separator: str) -> int | None:
+    """Read the number of parts: from this sentence, from an example, or from the sentences before."""
+    own = _find_number(sentence.text[: match.end()])
+    if own is not None:
+        return own
+    shown = _count_shown(sentence, reading, separator)
+    if shown:
+        return shown
+    if _BOTH.search(sentence.text):
+        return 2
+    before = reading.text[max(0, sentence.start - 500) : sentence.start]
+    return _find_number(before) or (2 if len(separator) == 6 or _BOTH.search(before) else None)  # noqa: PLR2004
+
+
+def _find_number(text: str) -> int | None:
+    numbers = [
+        found
+        for found in _NUMBER_OF_PARTS.finditer(text)
+        if not regex.search(
+            r"asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|"
+            r"gallon|dollar|time",
+            found.group(),
+        )
+    ]
+    values = [read_number(found["low"]) for found in numbers]
+    return next((value for value in reversed(values) if value and value > 1), None)
+
+
+def _count_shown(sentence: Sentence, reading: Reading, separator: str) -> int | None:
+    """Count the parts of an example: lines with separators between them."""
+    end = sentence.start + len(sentence.text)
+    shown = [
+        mark
+        for mark in reading.get_marks(end, min(end + 600, len(reading.text)))
+        if mark.character == SEPARATOR and mark.content == separator
+    ]
+    return len(shown) + 1 if shown else None

@@ -1,0 +1,1 @@
+"""Rules for words and letters, and for answers to choose from."""

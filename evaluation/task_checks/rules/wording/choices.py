@@ -1,0 +1,85 @@
+"""Answers of which the output has to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.things import Fields
+
+_CHOICE: Final = regex.compile(
+    r"\b(?:choose|choosing|pick|select|answer|respond|reply|selecting|say|one of|options?|be|"
+    rf"include|use|from|output|with|write)\b[^.;]{{0,70}}?(?P<list>[\[(]?{QUOTED}(?:(?:,| or|"
+    rf", or| and|, and| /|/|;|\n)\s?{QUOTED})+[\])]?)"
+)
+_CHOOSES: Final = regex.compile(
+    r"\b(?:one of|choose|pick|select|either|options?|only|just|simply|choices?|nothing else|"
+    r"exactly one|options|following)\b|\bor\b"
+)
+_PLAIN_CHOICE: Final = regex.compile(
+    r"\b(?:answer|respond|reply|say|output|return)(?: with| by saying| only| just| simply|"
+    r" either| the word| a| the| me| simple| your)*(?P<list> (?P<first>yes|true|agree|correct|"
+    r"positive|spam|male|real)(?P<rest>(?:, | or |/|, or )(?:no|false|maybe|disagree|incorrect|"
+    r"negative|neutral|unknown|fake|not spam|ham|unsure))+)\b"
+)
+_NOT_BEFORE: Final = regex.compile(r"\b(?:not|never|cannot|avoid|without)\b[^.;,]{0,20}$|n't\b[^.;,]{0,20}$")
+_SHORT_CHOICE: Final = regex.compile(
+    r"^(?:(?:just|only|please),? )?(?P<list>(?:yes|true|agree)(?: or |/)(?:no|false|"
+    r"disagree))(?: only| please|, please|, nothing else|$)"
+)
+_HAS: Final = regex.compile(r"(?:include|use|with|contain)")
+_NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
+_ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
+
+
+def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find the answers of which the output has to be one."""
+    for match in _CHOICE.finditer(sentence.text):
+        if not _CHOOSES.search(match.group()) or not (
+            is_demanded(sentence, match.start() + 3, match.end())
+            or is_demanded(sentence, match.start("list"), match.end("list"))
+        ):
+            continue
+        if regex.search(
+            r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b",
+            match.group()[: match.start("list") - match.start()],
+        ) and not regex.search(r"\b(?:following|one of|only|exact)\b", match.group()):
+            continue
+        if _NOT_BEFORE.search(sentence.text[: match.start()]) or (
+            _HAS.match(match.group()) and not _NAMED_OPTIONS.search(match.group())
+        ):
+            continue
+        marks = reading.get_marks(sentence.start + match.start("list"), sentence.start + match.end("list"))
+        yield from _build_choice(sentence, match, [mark.content.strip().rstrip(",;") for mark in marks])
+        return
+    yield from _find_short_choice(sentence, reading)
+    for match in _PLAIN_CHOICE.finditer(sentence.text):
+        if is_demanded(sentence, match.start("list"), match.end("list")):
+            text = reading.quote(sentence.start + match.start("list"), sentence.start + match.end("list"))
+            yield from _build_choice(
+                sentence, match, [part for part in regex.split(r",? or |, |/", text.strip()) if part]
+            )
+
+
+def _find_short_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find "Yes or no only."."""
+    match = _SHORT_CHOICE.match(sentence.text)
+    if match and not sentence.is_data:
+        start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
+        yield from _build_choice(sentence, match, regex.split(r" or |/", reading.quote(start, end)))
+
+
+def _build_choice(sentence: Sentence, match: regex.Match[str], options: list[str]) -> Iterator[Finding]:
+    if len(options) < 2 or not all(options) or any(not regex.search(r"\w", option) for option in options):  # noqa: PLR2004
+        return
+    fields: Fields = {"check": "one_of", "options": options}
+    if _ALONE.search(sentence.text):
+        fields["alone"] = True
+    yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
