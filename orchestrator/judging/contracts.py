@@ -95,7 +95,15 @@ class Contracts:
         They are the phrases of the task that became no check, and the criteria that only a judge can score.
         """
         stated = list_derived(state, is_output=self._is_output(state))
-        return [*(phrase for each in stated for phrase in each["unchecked"]), *_list_criteria(contract)]
+        phrases = [phrase for each in stated for phrase in each["unchecked"]]
+        whole = [state["task"]] if self._rests_on_plan(state) else []
+        return [*whole, *phrases, *_list_criteria(contract)]
+
+    def _rests_on_plan(self, state: OrchestratorState) -> bool:
+        """Return whether the final output has no checks but those of a step, in the words of the planner."""
+        if not self._is_output(state) or self.has_output_rules(state):
+            return False
+        return self.source is None and read_planned_contract(state) is None and not self.is_answer
 
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""

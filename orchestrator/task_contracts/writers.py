@@ -21,7 +21,8 @@ class ContractWriter(Protocol):
 class RuleWriter:
     """Derives checks by the rules of ``evaluation.task_checks``, without a model."""
 
-    async def write_checks(self, text: str) -> DerivedChecks:
+    # No coroutine: a run calls it in a thread, because a long text takes a second.
+    def write_checks(self, text: str) -> DerivedChecks:
         """Returns the checks that the text states."""
         return derive_checks(text)
 

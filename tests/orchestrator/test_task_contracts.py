@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BaseModel
 
 from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
@@ -429,6 +430,58 @@ def test_the_contract_of_a_planner_and_the_checks_of_a_step_are_joined():
     state = orchestrate(FakeExecutor("apple", "it is a plum", "plum"), plan=plan).run("Name it")
 
     assert [record["status"] for record in state["results"]][:3] == ["failed", "failed", "validated"]
+
+
+def test_the_words_of_the_planner_alone_do_not_make_a_checked_success():
+    plan = ["one", "two in at most 2 words"]
+    state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name it")
+
+    assert (state["status"], state["basis"]) == ("success", "unverified")
+    assert state["results"][1]["basis_reason"] == "1 check passed, but “Name it” was not checked: unverified"
+
+
+@pytest.mark.parametrize(
+    "plan", [[{"step": "one", "contract": {"required_content": [{"text": "apple"}]}}], ["in at most 2 words"]]
+)
+@pytest.mark.parametrize("options", [{"output_contract": EvaluationContract(keywords=["apple"])}, {}])
+def test_a_contract_that_the_caller_or_the_planner_declares_is_a_basis(plan, options):
+    state = orchestrate(FakeExecutor("apple"), plan=plan, contract=None, contract_writer=None, **options).run(
+        "x"
+    )
+    has_contract = bool(options) or isinstance(plan[0], dict)
+
+    assert state["basis"] == ("checked" if has_contract else "unverified")
+
+
+def test_a_contract_of_every_step_is_a_basis():
+    contract = EvaluationContract(required_content=[{"text": "apple"}])
+    state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("x")
+
+    assert (state["basis"], state["results"][0]["basis_reason"]) == ("checked", "1 check passed")
+
+
+def test_a_typed_output_is_checked():
+    class Fruit(BaseModel):
+        name: str
+
+    executor = FakeExecutor('{"name": "apple"}')
+    state = orchestrate(executor, contract=None, contract_writer=None, output_type=Fruit).run("x")
+
+    assert state["basis"] == "checked"
+
+
+def test_a_criterion_that_only_a_judge_scores_keeps_the_success_from_being_checked():
+    contract = EvaluationContract(keywords=["apple"], subjective_criteria=["politeness"])
+    state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("x")
+
+    assert (state["status"], state["basis"]) == ("success", "unverified")
+
+
+def test_the_best_of_refused_attempts_is_unverified():
+    policy = RetryPolicy(max_retries=0, exhausted="accept_best")
+    state = orchestrate(FakeExecutor("a red apple"), retry_policy=policy).run("Name it in at most 2 words")
+
+    assert (state["status"], state["basis"]) == ("success", "unverified")
 
 
 def test_a_fork_keeps_the_contract(tmp_path):
