@@ -1,5 +1,7 @@
 """Measures the CPU time of 1,000 checks of one output of 5,000 characters: all kinds in turn.
 
+And of deriving the checks of a task of 2,000 characters, in which nearly every sentence states a requirement.
+
 uv run python -m benchmarks.checks
 
 Always exits with 0; the words pass and MISSED are for people.
@@ -15,6 +17,7 @@ from typing import Final
 
 from benchmarks.measuring import print_load
 from evaluation.checks import Check, CheckContext, read_checks
+from evaluation.task_checks import derive_checks
 
 CHECKS: Final = 1_000
 CHARACTERS: Final = 5_000
@@ -71,6 +74,23 @@ SENTENCE: Final = (
 )
 
 
+TASK: Final = (
+    'Write an essay of at least 300 words about the bridges of Europe, and use the words "river" and "stone". '
+    "Do not use any commas. The response should have exactly 3 paragraphs, separated by ***. Explain how they "
+    "were built. Each paragraph must have at most 5 sentences. Highlight at least 2 sections. "
+)
+TASK_CHARACTERS: Final = 2_000
+TASK_TARGET_MS: Final = 20.0
+
+
+def measure_derivation(number: int) -> float:
+    """Measure the CPU time of deriving the checks of one task; another number gives another task."""
+    task = (f"{number}. {TASK}" * (TASK_CHARACTERS // len(TASK) + 1))[:TASK_CHARACTERS]
+    start = time.process_time()
+    derive_checks(task)
+    return (time.process_time() - start) * 1_000
+
+
 def measure_milliseconds(checks: Iterable[Check], output: str) -> float:
     """Measure the CPU time of all checks of a new context, without what other checks have computed."""
     context = CheckContext(output, "Write about a bridge.")
@@ -89,6 +109,9 @@ def main() -> None:
     print(f"the first time, with loading: {first:.0f} ms of CPU")
     print(f"{CHECKS} checks of {CHARACTERS} characters: {usual:.0f} ms of CPU", end=" ")
     print("pass" if usual < TARGET_MS else "MISSED")
+    derivation = median(measure_derivation(number) for number in range(REPEATS * 3))
+    print(f"deriving from a task of {TASK_CHARACTERS} characters: {derivation:.1f} ms of CPU", end=" ")
+    print("pass" if derivation < TASK_TARGET_MS else "MISSED")
 
 
 if __name__ == "__main__":

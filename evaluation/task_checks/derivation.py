@@ -65,12 +65,9 @@ class DerivedChecks:
 def derive_checks(task: str) -> DerivedChecks:
     """Derive the checks that a task states, in the order of their words; never raises for a text."""
     reading = read_task(task)
-    findings = (
-        finding
-        for sentence in split_sentences(reading)
-        for rule in _RULES
-        for finding in rule(sentence, reading)
-    )
+    sentences = split_sentences(reading)
+    # Rule by rule: the patterns of one rule stay in the processor's cache.
+    findings = (finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading))
     assembled = assemble(findings, reading)
     checks, warnings = drop_conflicts([check for finding in assembled for check in _build(finding, reading)])
     unchecked = [reading.quote(finding.start, finding.end) for finding in assembled if finding.check is None]

@@ -93,6 +93,7 @@ _CASE: Final = regex.compile(
     r"\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
     r"everything|your (?:entire|whole) (?:response|answer)))"
 )
+_NAMES_CASE: Final = regex.compile(r"case|capital|caps\b|small letters|minuscules|block letters")
 _PART: Final = regex.compile(
     r"\b(?:title|headings?|headline|first (?:letter|word|line|sentence)|last (?:line|word|"
     r"sentence)|names?|keywords?|each word|every word|key words|acronyms?|some words|words|"
@@ -155,6 +156,8 @@ def find_languages(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 
 def find_letter_case(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the letter case that a sentence demands of the whole output."""
+    if not _NAMES_CASE.search(sentence.text):
+        return
     for match in _CASE.finditer(sentence.text):
         before, after = sentence.text[: match.start()], sentence.text[match.end() :]
         place = max(match.start(name) for name in ("upper", "lower", "title"))

@@ -72,8 +72,10 @@ _LONGEST_LINE: Final = 80
 
 def find_separated(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the number of parts and what stands between them."""
+    if not _DIVIDES.search(sentence.text):
+        return
     for match in _SEPARATION.finditer(sentence.text):
-        if not _DIVIDES.search(sentence.text) or not _is_separation_demanded(sentence, match):
+        if not _is_separation_demanded(sentence, match):
             continue
         separator = _read_separator(sentence, reading, match)
         number = _count_parts(sentence, reading, match, separator)

@@ -123,7 +123,10 @@ def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
             or _COUNTED.search(sentence.text[: match.start()])
         ):
             yield match
-    yield from _COLON_LIST.finditer(sentence.text)
+    if ":" in sentence.text:
+        yield from _COLON_LIST.finditer(sentence.text)
+    if QUOTED not in sentence.text:
+        return
     for match in _ELLIPSIS.finditer(sentence.text):
         if regex.match(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})", sentence.text[match.end() :]):
             yield match
