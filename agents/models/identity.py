@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 
 from agents.models.embedded import find_served_weights
 from agents.models.ollama import server_address
+from agents.parsing.surrogates import replace_surrogates
 
 _NAMES: Final = ("model_name", "model")
 _ADDRESSES: Final = ("openai_api_base", "azure_endpoint", "anthropic_api_url", "endpoint_url", "base_url")
@@ -34,7 +35,7 @@ def identify_model(llm: object) -> str | None:
     if name is None or not isinstance(llm, BaseChatModel):
         return None
     kind = f"{type(llm).__module__}.{type(llm).__qualname__}"
-    return " ".join([kind, name, _describe_origin(llm), *_list_settings(llm)])
+    return replace_surrogates(" ".join([kind, name, _describe_origin(llm), *_list_settings(llm)]))
 
 
 def _describe_origin(llm: BaseChatModel) -> str:

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.errors import ContractError
 from evaluation.judges.trust.figures import KINDS, JudgeTrust, VerdictCounts
 from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
 
@@ -21,6 +22,7 @@ _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
 _APPLICATION: Final = "plan-execute-monitor"
 _MAX_BYTES: Final = 20_000
+_MAX_NAME: Final = 2_000
 _Number = Annotated[int, Field(ge=0, le=100_000)]
 
 
@@ -47,7 +49,7 @@ class _StoredTrust(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     format: Literal[1]
-    judge: Annotated[str, Field(min_length=1, max_length=2_000)]
+    judge: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
     set_version: str
     measured_at: AwareDatetime
     counts: _StoredKinds
@@ -99,7 +101,12 @@ def save_trust(trust: JudgeTrust) -> Path:
 
     Raises:
         OSError: The file cannot be written. An earlier file is unchanged.
+        ContractError: The name of the judge is empty or longer than 2,000 characters.
     """
+    if not 0 < len(trust.judge) <= _MAX_NAME:
+        raise ContractError(
+            f"the name of the judge has {len(trust.judge)} characters; give a name of 1 to {_MAX_NAME}"
+        )
     folder = get_trust_folder()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / _name_file(trust.judge)

@@ -82,6 +82,10 @@ def test_what_has_no_name_of_its_own_is_not_identified(llm):
     assert identify_model(llm) is None
 
 
+def test_a_name_with_a_lone_surrogate_can_be_stored():
+    assert identify_model(openai(model="gpt-\udcff")).encode()
+
+
 def test_a_name_that_is_no_text_is_none():
     class Odd(ScriptedChatModel):
         model: int = 3

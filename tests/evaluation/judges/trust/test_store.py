@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import find_trust, save_trust
+from evaluation import ContractError, find_trust, save_trust
 from evaluation.judges.trust import store
 from evaluation.judges.trust.figures import compute_trust
 from evaluation.judges.trust.labelled_set import load_labelled_set
@@ -44,6 +44,12 @@ def test_a_judge_that_was_not_measured_has_no_figures(name):
     save_trust(perfect())
 
     assert find_trust(name) is None
+
+
+@pytest.mark.parametrize("name", ["", "x" * 2_001])
+def test_a_name_that_no_file_can_hold_is_refused(name):
+    with pytest.raises(ContractError, match="give a name of 1 to 2000"):
+        save_trust(perfect(name))
 
 
 def test_looking_for_figures_creates_no_folder(folder):
