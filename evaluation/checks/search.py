@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from typing import Final
+
+import regex
 
 from evaluation.checks.segmentation import compile_phrase
 from evaluation.patterns.regex import matches_pattern
@@ -27,15 +30,26 @@ def has_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) 
     Both are compared in normal form (NFKC), with white space collapsed. Hyphens and quotation marks match
     their typographic forms, unless the phrase has no letter or digit.
     """
-    return _find_phrase(text, phrase, ignore_case, whole_words, within_numbers=False)
+    matches = _find_phrase(text, phrase, ignore_case, whole_words, within_numbers=False)
+    return next(matches, None) is not None
 
 
 def shows_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) -> bool:
     """Return whether a text has a phrase that is forbidden, or a disguise of it."""
-    return any(
+    matches = (
         _find_phrase(reading, phrase, ignore_case, whole_words, within_numbers=True)
         for reading in _list_readings(text)
     )
+    return next(chain.from_iterable(matches), None) is not None
+
+
+def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
+    """Yield how often a text has a phrase, whatever its letter case, and then how often each disguise has."""
+    for reading in _list_readings(text):
+        matches = _find_phrase(
+            reading, phrase, ignore_case=True, whole_words=whole_words, within_numbers=True
+        )
+        yield sum(1 for _ in matches)
 
 
 def has_pattern(text: str, pattern: str) -> bool | None:
@@ -85,18 +99,18 @@ def negate(answer: bool | None) -> bool | None:
 
 def _find_phrase(
     text: str, phrase: str, ignore_case: bool, whole_words: bool, *, within_numbers: bool
-) -> bool:
+) -> Iterator[object]:
     # A phrase of a sign itself, such as a dash, means no other one.
     unify = any(map(str.isalnum, phrase))
     normal = normalize_for_search(phrase, ignore_case=ignore_case, unify=unify)
     if not normal:
         # Normalising removes invisible characters, so a phrase of one of them has no normal form.
-        return phrase in text
+        return regex.finditer(regex.escape(phrase), text)
     reading = normalize_for_search(text, ignore_case=ignore_case, unify=unify)
     pattern = compile_phrase(
         normal, whole_words=whole_words, within_numbers=within_numbers, strokes=STROKE in reading
     )
-    return pattern.search(reading) is not None
+    return pattern.finditer(reading)
 
 
 def _list_readings(text: str) -> Iterator[str]:

@@ -15,7 +15,11 @@ from evaluation.texts.disguises import STROKE, STROKES
 _NO_SPACES: Final = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _UNKNOWN: Final = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 WORD_CHARACTER: Final = r"[\p{L}\p{M}\p{N}_]"
-_WORD: Final = regex.compile(rf"[{_NO_SPACES}]|[[\p{{L}}\p{{M}}\p{{N}}_]--[{_NO_SPACES}]]+", regex.V1)
+_WORD: Final = regex.compile(
+    rf"[{_NO_SPACES}]|[\p{{M}}_]*+[[\p{{L}}\p{{N}}]--[{_NO_SPACES}]][[\p{{L}}\p{{M}}\p{{N}}_]--[{_NO_SPACES}]]*+",
+    regex.V1,
+)
+_SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
 _JOINT: Final = regex.compile(rf"(?<={WORD_CHARACTER})['’‑-](?={WORD_CHARACTER})")
 _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
@@ -56,27 +60,31 @@ def count_words(text: str) -> Amount:
 
 
 def split_words(text: str) -> tuple[str, ...]:
-    """Split into runs of letters, marks and digits, and single Chinese and Japanese characters."""
+    """Split into runs of letters, marks and digits, and single Chinese and Japanese characters.
+
+    A run has at least one letter or digit: marks and underscores alone are no word.
+    """
     return tuple(_WORD.findall(text))
 
 
 def split_paragraphs(text: str) -> tuple[str, ...]:
-    """Split at blank lines, without the horizontal rules of Markdown."""
+    """Split at blank lines, without parts of punctuation alone and the horizontal rules of Markdown."""
     parts = (part.strip() for part in _BLANK_LINE.split(text))
-    return tuple(part for part in parts if part and not _RULE.fullmatch(part))
+    return tuple(part for part in parts if not (_SIGNS.fullmatch(part) or _RULE.fullmatch(part)))
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
     """Split into sentences, in the language of the text.
 
-    A heading, an item or a line without a mark at its end belongs to the following sentence.
+    A heading, an item or a line without a mark at its end belongs to the following sentence, and punctuation
+    alone is no sentence.
     """
-    return tuple(_merge_unfinished(_segment(text)))
+    return tuple(sentence for sentence in _merge_unfinished(_segment(text)) if not _SIGNS.fullmatch(sentence))
 
 
 def find_list_items(text: str) -> tuple[str, ...]:
     """Find the contents of bullet points and of items with a number or letter."""
-    return tuple(_ITEM.findall(text))
+    return tuple(item for item in _ITEM.findall(text) if not _SIGNS.fullmatch(item))
 
 
 def count_characters(text: str) -> int:

@@ -11,6 +11,7 @@ from pydantic.config import JsonDict
 from evaluation.checks import segmentation
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, require_kind
 from evaluation.checks.context import CheckContext, Unit
+from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
 from evaluation.sensitive.quoting import quote_text
 from evaluation.validation.input_model import require_any
@@ -33,6 +34,8 @@ class CountCheck(BaseCheck):
     kind: ClassVar[CheckKind] = "length"
     things: ClassVar[tuple[str, str]]
     """Singular and plural."""
+    is_strict: ClassVar[bool] = False
+    """Whether the least amount counts for a minimum, and the most for a maximum. Default: either is fine."""
 
     min: Count | None = None
     max: Count | None = None
@@ -74,6 +77,8 @@ class CountCheck(BaseCheck):
     def _fits(self, amount: Amount | None) -> bool | None:
         if amount is None:
             return None
+        if self.is_strict:
+            return self._includes(amount.most) and (self.min is None or amount.least >= self.min)
         if amount.is_known:
             return self._includes(amount.most) or self._is_between(amount)
         bounds = {self._includes(amount.least), self._includes(amount.most)}
@@ -163,6 +168,8 @@ class CharacterCount(CountCheck):
     """The number of characters that a reader sees, with spaces unless ``spaces`` is false."""
 
     check: Literal["character_count"] = "character_count"
+    # Blanks make no text longer, and count for a maximum.
+    is_strict: ClassVar[bool] = True
     things: ClassVar[tuple[str, str]] = ("character", "characters")
 
     spaces: bool = True
@@ -172,12 +179,6 @@ class CharacterCount(CountCheck):
         words = context.text.split()
         least = segmentation.count_characters((" " if self.spaces else "").join(words))
         return Amount(least, max(least, context.characters) if self.spaces else least)
-
-    def _fits(self, amount: Amount | None) -> bool | None:
-        # Blanks make no text longer, and count for a maximum.
-        if amount is None or (self.min is not None and amount.least < self.min):
-            return None if amount is None else False
-        return self._includes(amount.most)
 
     def _show(self, amount: Amount | None) -> str:
         if amount is None or self.min is None or amount.least >= self.min or amount.least == amount.most:
@@ -205,6 +206,8 @@ class Occurrences(CountCheck):
     """How often a word or phrase occurs, whatever its letter case."""
 
     check: Literal["occurrences"] = "occurrences"
+    # A look-alike is no occurrence for a minimum, and is one for a maximum.
+    is_strict: ClassVar[bool] = True
     kind: ClassVar[CheckKind] = "content"
 
     text: Text
@@ -214,9 +217,12 @@ class Occurrences(CountCheck):
     def _name_things(self) -> tuple[str, str]:
         return f"occurrence of {quote_text(self.text)}", f"occurrences of {quote_text(self.text)}"
 
-    def _count(self, context: CheckContext) -> int:
-        pattern = segmentation.compile_phrase(self.text.casefold(), whole_words=self.whole_words)
-        return sum(1 for _ in pattern.finditer(context.folded))
+    def _count(self, context: CheckContext) -> Amount:
+        counts = [*count_phrase(context.raw, self.text, whole_words=self.whole_words)]
+        return Amount(counts[0], max(counts))
+
+    def _show(self, amount: Amount | None) -> str:
+        return super()._show(amount if amount is None or not self.min else to_amount(amount.least))
 
 
 class LineSyllables(BaseCheck):
