@@ -75,8 +75,15 @@ SENTENCE: Final = (
 
 
 TASK: Final = (
-    'Write an essay of at least 300 words about the bridges of Europe, and use the words "river" and "stone". '
-    "Do not use any commas. The response should have exactly 3 paragraphs, separated by ***. Explain how they "
+    "Write "
+    "an "
+    "essay "
+    'of at least 300 words about the bridges of Europe, and use the words "river" and "stone". '
+    "Do "
+    "not "
+    "use "
+    "any "
+    "commas. The response should have exactly 3 paragraphs, separated by ***. Explain how they "
     "were built. Each paragraph must have at most 5 sentences. Highlight at least 2 sections. "
 )
 TASK_CHARACTERS: Final = 2_000

@@ -7,9 +7,10 @@ preposition leads back to the output: "Write about bees in at most 50 words".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import regex
 
@@ -124,30 +125,36 @@ _BACK: Final = regex.compile(
 )
 """Leads from a topic back to what is written."""
 _BACK_EXPLAIN: Final = regex.compile(
-    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|and without|and|but|into|as|to|"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|and without|into|as|to|"
     rf"{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 _BACK_CROSS: Final = regex.compile(
     rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|as|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 """The same across a topic of a verb such as "explain"."""
-_WITH: Final = regex.compile(r"\b(?:with|of|and|by)(?: (?:a|an|the))? ?$")
+_WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
 _BOUND: Final = regex.compile(
-    r"(?:at (?:least|most)|no (?:more|less|fewer)|exactly|less than|more than|fewer than|"
+    r"(?:at (?:least|most)|no|without|in|using|exactly|less than|more than|fewer than|"
     r"a m[ai][xn]imum|between|not|up to|"
     r"under|over|about)\b"
 )
 _CONTINUES: Final = regex.compile(
     r"^[ ,]*(?:letters?|text|words?)? ?(?:is|are|was|were|has|had|do|does|did|makes?|seems?|"
     r"looks?|means?|became|cost)\b(?! (?:allowed|required|enough|fine|ok|forbidden|the (?:limit|"
-    r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|used|to be|"
-    r"included|present|not (?:accepted|ok|used)))"
+    r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|to be|"
+    r"not (?:accepted|ok|used)))"
+)
+_NONE_USED: Final = regex.compile(
+    r"^(?:no|not|zero)[ ,]*(?:letters?|text|words?)? ?(?:is|are) (?:used|included|present)\b"
 )
 _ASKING: Final = regex.compile(
     r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"
     r"whose|whom|is|are|was|were|do|does|did|should|must|has|am|may|can|could|would|"
     r"will)\b(?! (?:not|you|about (?:writing|a|some)))"
 )
+
+
+_LONGEST_ORDER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ class _Governor:
 
 def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
     """Check whether the words between two places of a sentence demand something of the output."""
-    if sentence.is_data or _CONTINUES.match(sentence.text[end:]):
+    if sentence.is_data or _is_subject(sentence.text, start, end):
         return False
     before = sentence.text[:start]
     governor = _find_governor(sentence.text, start)
@@ -167,6 +174,13 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
     if governor is None:
         return _starts_sentence(sentence, before)
     return not _REPORT.search(before) and _reaches(governor, before[governor.end :], sentence.text[start:])
+
+
+def _is_subject(text: str, start: int, end: int) -> bool:
+    """Check whether a statement follows: "two words are enough for him". "No commas are used" is a demand."""
+    if _NONE_USED.match(f"{text[start:end].split(' ', 1)[0]}{text[end:]}"):
+        return False
+    return bool(_CONTINUES.match(text[end:]))
 
 
 def _reaches(governor: _Governor, gap: str, rest: str) -> bool:
@@ -219,23 +233,23 @@ def _has_verb(before: str) -> bool:
 
 @lru_cache(4096)
 def _find_governor(text: str, start: int) -> _Governor | None:
-    """Find the last governor before a place."""
-    order = None
-    for match in _ORDER.finditer(text, 0, start):
-        if (
-            order
-            and order["explain"]
-            and match["produce"]
-            and match.group()[0] == ","
-            and _TOPIC.search(text, order.end(), match.start())
-        ):
-            continue
-        order = match
-    best = _Governor(order.end(), order.lastgroup) if order else None  # type: ignore[arg-type]
-    for governor in _find_statements(text[:start]):
-        if best is None or governor.end > best.end:
-            best = governor
-    return best
+    """Find the last governor before a place; the words there may start with an order themselves."""
+    governors = [*_find_orders(text, start), *_find_statements(text[:start])]
+    return max(governors, key=lambda governor: governor.end, default=None)
+
+
+def _find_orders(text: str, start: int) -> Iterator[_Governor]:
+    topic_from: int | None = None
+    for match in _ORDER.finditer(text, 0, start + _LONGEST_ORDER):
+        kind = cast("Kind", match.lastgroup)
+        place = match.start(kind)
+        if place > start or (place == start and kind == "explain"):
+            return
+        # "Explain why some languages, such as Thai, write ..." is no order to write.
+        is_order = kind != "produce" or match.group()[0] != "," or topic_from is None
+        if is_order or not _TOPIC.search(text, topic_from, place):
+            yield _Governor(min(match.end(), start), "require" if place == start else kind)
+        topic_from = match.end() if kind == "explain" else topic_from
 
 
 def _find_statements(before: str) -> list[_Governor]:

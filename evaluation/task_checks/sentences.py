@@ -37,8 +37,9 @@ _GIVES_TEXT: Final = regex.compile(
     rf"|\b(?:{EXPLAINING})\b.*\b(?:the|a|an)\b"
 )
 _ASKS_FOR: Final = regex.compile(
-    r"\b(?:use|include|contain|mention|follow|with|of|from|end|start|begin|finish|"
-    rf"in)\b[^:]*\b{_REQUIREMENTS}\s*:?$"
+    r"\b(?:uses?|includes?|contains?|mentions?|excludes?|avoids?|follows?|with|of|from|ends?|"
+    r"starts?|begins?|finish(?:es)?|"
+    rf"in)\b[^:]*\b(?:{_REQUIREMENTS}|these|the following)\s*:?$"
     rf"|\bfollowing {_REQUIREMENTS}\s*:?$"
 )
 _REWORKS: Final = regex.compile(

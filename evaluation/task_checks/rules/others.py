@@ -34,6 +34,13 @@ _FORMAT: Final = regex.compile(
     r"apa|mla|chicago|svg|sql|mermaid|rtf|jsonl)(?: (?:format|style|page|document|only|code|table))?"
     r"|iambic pentameter|rhym(?:e|es|ing)(?: scheme)?|acrostic|alliteration|free verse|palindrome)\b"
 )
+_PART: Final = regex.compile(
+    r"\b(?:add|include|have|has|contain|give it|with|needs?|start with|end with|provide) (?:an?|"
+    r"your|two|some|any)? ?(?:[a-z]+ )?"
+    r"(?:title|subtitle|heading|subject line|introduction|conclusion|table of contents|"
+    r"footnotes?|citations?|references|sources|"
+    r"greeting|call to action|refrain|chorus)\b"
+)
 _NOUN: Final = regex.compile(r"^ (?!occurrences?\b|instances?\b|times?\b|of\b)(?:[a-z'-]+ ){0,3}?[a-z'-]{3,}")
 _SAYS_NOTHING: Final = regex.compile(
     r"\b(?:no other|not? (?:additional|further|more) (?:words|text)|nothing)\b"
@@ -49,7 +56,7 @@ def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         start = match.start() + (lead.end() if lead else 0)
         if _ORDERS.match(sentence.text, start) and not _SAYS_NOTHING.search(match.group()):
             yield Finding(sentence.start + start, sentence.start + match.end())
-    for match in _FORMAT.finditer(sentence.text):
+    for match in [*_FORMAT.finditer(sentence.text), *_PART.finditer(sentence.text)]:
         if is_demanded(sentence, match.start(), match.end()):
             yield Finding(sentence.start + match.start(), sentence.start + match.end())
     for quantity in find_quantities(sentence.text):

@@ -53,6 +53,10 @@ _EACH_OF_THEM: Final = regex.compile(
 )
 _SINGLE: Final = regex.compile(r"\b(?:without|not|no|n't|never|avoid)(?: \w+)? ?$")
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
+_PICKS: Final = regex.compile(
+    r"\b(?:highlight|bold|bolden|itali\w+|emphasi\w+|underline|capitali\w+|mark|define|explain|"
+    r"choose|pick)(?: up to)? ?$"
+)
 _JOINS: Final = regex.compile(r",? ?(?:of|with|containing|having|and|but|in|that (?:has|have|contains?))? ?")
 _SOME_OF_THEM: Final = regex.compile(
     r"^ (?:must|should|has to|have to|needs? to) (?:be (?:an?|in (?!total)|about|the) |start|"
@@ -179,7 +183,7 @@ def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None
 
 
 def _is_about_given_text(text: str, count: _Count) -> bool:
-    if _EXAMPLE.search(count.match.group()):
+    if _EXAMPLE.search(count.match.group()) or _PICKS.search(text[: count.quantity.start]):
         return True
     if count.bounds.is_stated and count.bounds.least != count.bounds.most:
         return False

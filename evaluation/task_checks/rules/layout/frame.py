@@ -8,6 +8,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.layout.exact_words import WHOLE
@@ -125,7 +126,9 @@ def _read_request(sentence: Sentence, reading: Reading) -> str:
         return before
     colon = sentence.text.find(":")
     if 0 <= colon < len(sentence.text) - 1:
-        return reading.quote(sentence.start + colon + 1, end)
+        marks = reading.get_marks(sentence.start + colon, end)
+        quoted = [mark.content for mark in marks if mark.character == QUOTED]
+        return quoted[0].strip() if quoted else reading.quote(sentence.start + colon + 1, end)
     rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
     return reading.quote(rest, len(reading.text)).lstrip(".:!? \n")
 

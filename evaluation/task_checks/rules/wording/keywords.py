@@ -23,12 +23,16 @@ from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
 _NOUN: Final = (
-    r"(?:(?:each|all|any|both|either|every|one|some)(?: one)? of |(?:both|either|neither|all|any|"
-    r"each) )?(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|"
-    r"single|certain|literal|two|three|four|five|\d+|key|magic|required|banned) )*"
+    r"(?:(?:these|the following)(?= ?:)|"
+    r"(?:(?:each|all|any|both|either|every|one|some)(?: one)? of |(?:both|either|neither|all|any|each) )?"
+    r"(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|single|"
+    r"certain|literal|two|three|"
+    r"four|five|\d+|key|magic|required|banned) )*"
     r"(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|exact words|names?|"
-    r"verbs?|nouns?|adjectives?)\b(?: (?:such as|like))?(?: of)?(?: in this list| below|"
-    r" listed (?:here|below)| to (?:avoid|use|include|exclude|skip|leave out))?:?\s?"
+    r"verbs?|nouns?|adjectives?)\b"
+    r"(?: (?:such as|like))?(?: of)?(?: in this list| below| listed (?:here|below)| to (?:avoid|"
+    r"use|include|exclude|skip|"
+    r"leave out))?):?\s?"
 )
 _JOIN: Final = (
     r"(?:, ?(?:and |or |and/or |nor )?| and | or | nor | as well as | and also | plus | & | / ?|/|"
@@ -77,7 +81,7 @@ _WORD_FIRST: Final = regex.compile(
     rf"(?P<noun>\b{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
 )
 _NAMES_WORDS: Final = regex.compile(
-    rf"{QUOTED}|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
+    rf"{QUOTED}|these ?:|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
     r"verbs?|nouns?|adjectives?)\b"
 )
 """Without one of these, a sentence names no words: the patterns below take longer."""
@@ -85,10 +89,13 @@ _NAMELESS: Final = regex.compile(r"\b(?:text|names?|verbs?|nouns?|adjectives?|st
 """Nouns after which only quoted words are meant."""
 _PLACE: Final = regex.compile(
     r"\b(?:start|begin|end|finish|conclude|close|open)(?:s|ing|ning)?\b|\b(?:title|heading|"
-    r"headline|first|last|second|third|final|opening|closing|each|every|beginning|start|"
+    r"headline|first|last|second|third|final|opening|closing|each (?!appear|occur|be|show)|every|"
+    r"beginning|start|"
     r"subject line|introduction|conclusion|before|after)\b"
 )
 _CLAUSE_END: Final = regex.compile(r"[.;:]|, ")
+_AT_EDGE: Final = regex.compile(r"\b(?:start|begin|end)")
+_EDGE: Final = regex.compile(r"\b(?:first|last|finish|title)")
 _SENTENCE_PLACE: Final = regex.compile(r"\b(?:first|1st) sentence\b")
 _ELLIPSIS: Final = regex.compile(rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?P<quotes>{_QUOTES})")
 _ANY: Final = regex.compile(r"\b(?:any|either|one|at least one)\b")
@@ -108,10 +115,9 @@ def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         texts = _read_texts(sentence, reading, match)
         if not texts:
             continue
-        finding = _build(sentence, match, texts)
-        if finding is not None:
-            taken.append((start, end))
-            yield finding
+        findings = _build(sentence, match, texts)
+        taken += [(start, end)] if findings else []
+        yield from findings
 
 
 def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
@@ -161,21 +167,23 @@ def _clean(mark: Mark, number: int) -> str:
     return text.rstrip(",.;") if text.endswith((",", ";")) or (number > 1 and text.endswith(".")) else text
 
 
-def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> Finding | None:
+def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> list[Finding]:
     before, after = sentence.text[: match.start()], sentence.text[match.end() :]
     lead = before + (match.groupdict().get("verb") or "") + " "
     if not _is_required(sentence, match, lead, after):
-        return None
+        return []
     start, end = sentence.start + match.start(), sentence.start + match.end()
     near = f"{_CLAUSE_END.split(lead)[-1][-30:]} {_CLAUSE_END.split(after)[0][:40]}"
     bounds, length = read_times(lead, after)
     negated = is_negated(_join_lead(lead, match), after)
     if _PLACE.search(near) and not _PLACE.search(match.group()):
         return _build_at_place(sentence, match, texts, near, negated=negated)
-    end += length
     if negated and bounds is None:
-        return Finding(start, end, {"check": "excludes", "texts": texts})
-    return _build_required(Finding(start, end), sentence, match, texts, bounds)
+        return [Finding(start, end, {"check": "excludes", "texts": texts})]
+    if bounds is None or bounds == Bounds(1, None):
+        return [Finding(start, end + length, _build_contains(sentence, match, texts))]
+    fields: Fields = {"check": "occurrences", "whole_words": False, **bounds.to_fields()}
+    return [Finding(start, end + length, {**fields, "text": text}) for text in texts]
 
 
 def _join_lead(lead: str, match: regex.Match[str]) -> str:
@@ -185,32 +193,19 @@ def _join_lead(lead: str, match: regex.Match[str]) -> str:
 
 def _build_at_place(
     sentence: Sentence, match: regex.Match[str], texts: list[str], near: str, *, negated: bool
-) -> Finding | None:
+) -> list[Finding]:
     start, end = sentence.start + match.start(), sentence.start + match.end()
-    if _SENTENCE_PLACE.search(near) and not negated and not regex.search(r"\b(?:start|begin|end)", near):
-        return Finding(start, end, {"check": "contains", "texts": texts, "sentence": 1, "whole_words": False})
+    if _SENTENCE_PLACE.search(near) and not negated and not _AT_EDGE.search(near):
+        fields: Fields = {"check": "contains", "texts": texts, "sentence": 1, "whole_words": False}
+        return [Finding(start, end, fields)]
     # The rules for the start and the end of texts read these.
-    return (
-        None if regex.search(r"\b(?:start|begin|end|first|last|finish|title)", near) else Finding(start, end)
-    )
+    return [] if _AT_EDGE.search(near) or _EDGE.search(near) else [Finding(start, end)]
 
 
-def _build_required(
-    place: Finding, sentence: Sentence, match: regex.Match[str], texts: list[str], bounds: Bounds | None
-) -> Finding | None:
-    if bounds is None or bounds == Bounds(1, None):
-        number = _read_enough(sentence.text[max(0, match.start() - 20) : match.end()], len(texts))
-        fields: Fields = {"check": "contains", "texts": texts, "whole_words": False}
-        if number:
-            fields["at_least"] = number
-        return Finding(place.start, place.end, fields)
-    if len(texts) > 1:
-        return Finding(place.start, place.end, None)
-    return Finding(
-        place.start,
-        place.end,
-        {"check": "occurrences", "text": texts[0], "whole_words": False, **bounds.to_fields()},
-    )
+def _build_contains(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> Fields:
+    number = _read_enough(sentence.text[max(0, match.start() - 20) : match.end()], len(texts))
+    fields: Fields = {"check": "contains", "texts": texts, "whole_words": False}
+    return {**fields, "at_least": number} if number else fields
 
 
 def _read_enough(words: str, number: int) -> int | None:

@@ -11,10 +11,11 @@ from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.sentences import Sentence
 
 _NEGATED: Final = regex.compile(
-    r"\b(?:not|n't|never|no|avoid|without|refrain|exclude|forbidden|banned|excluding|omit|"
-    r"leave out|skip|cannot|"
-    r"can't|don't|doesn't|mustn't|shouldn't|neither|nor|abstain|forbidden|stay away|steer clear|"
-    r"free of|except)\b[^.;:]{0,60}$|n't\b[^.;:]{0,60}$"
+    r"(?:\b(?:not|never|no|avoid(?:s|ing)?|without|refrain(?:s|ing)?|exclud(?:e|es|ing)|"
+    r"forbidden|banned|omit(?:s|ting)?|"
+    r"leaves? out|leaving out|skip(?:s|ping)?|cannot|neither|nor|abstain|stay away|steer clear|"
+    r"free of|except)\b|n't\b)"
+    r"[^.;:]{0,60}$"
 )
 _NEGATED_AFTER: Final = regex.compile(
     r"^[^.;:]{0,30}?(?:\b(?:not|never|cannot|forbidden|banned|prohibited|excluded|avoided|"
@@ -25,7 +26,7 @@ _TURNS: Final = regex.compile(
     r", (?:use|include|mention))\b"
 )
 APPEARS: Final = regex.compile(
-    r"^ ?(?:both |all |each )?(?:(?:is|are) (?:the |a )?(?:key)?words? (?:that|"
+    r"^ ?(?:both |all |each |never |not )?(?:(?:is|are) (?:the |a )?(?:key)?words? (?:that|"
     r"which) )?(?:in your (?:response|"
     r"answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
     r"does not|doesn't|do not|don't|can|ought to|is to|are to|cannot|will|shouldn't|mustn't|"
