@@ -69,6 +69,7 @@ def test_a_run_in_postgres_killed_around_its_writes_loses_nothing_and_does_nothi
     assert (tally.tried > 150 / every, tally.harm) == (True, (0, 0, 0))
 
 
+@pytest.mark.timeout(1800)
 def test_a_run_of_fifty_steps_in_postgres_killed_around_its_writes_loses_nothing(postgres):
     tally = killed_at_writes("SIGKILL", postgres.place, "long", every=3)
 
