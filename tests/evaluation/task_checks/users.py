@@ -3,13 +3,14 @@
 uv run python -m tests.evaluation.task_checks.users
 
 Each line of ``users.jsonl`` was written without the rules in view: ``checks`` with the words that state them
-as ``quote``, and ``unchecked``, the words of requirements that no check of the vocabulary covers. A requirement
-is lost if neither a check nor the unchecked words have it: a run that loses one claims too much.
+as ``quote``, and ``unchecked``, the words of requirements that no check of the vocabulary covers. A
+requirement is lost if neither a check nor the unchecked words have it: a run that loses one claims too much.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -110,7 +111,7 @@ def main() -> None:
     for name, (number, total) in measure().items():
         share = proportion(number, total)
         interval = f"[{share.interval.low:.3f}, {share.interval.high:.3f}]" if share.interval else ""
-        print(f"{name:<30} {number / total:.3f} {interval} of {total}")
+        sys.stdout.write(f"{name:<30} {number / total:.3f} {interval} of {total}\n")
 
 
 if __name__ == "__main__":
