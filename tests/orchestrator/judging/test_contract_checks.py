@@ -1,0 +1,55 @@
+"""Contracts with checks in a run: of the planner, of the caller, and of the final output."""
+
+from __future__ import annotations
+
+from evaluation import EvaluationContract
+from orchestrator import LangGraphOrchestrator
+from tests.fakes.executor import CorrectingExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+SHORT = {"check": "word_count", "max": 2}
+
+
+def run(executor, plan=("Name a river",), **options):
+    return LangGraphOrchestrator(FakePlanner([*plan]), executor, FakeMonitor(), **options).run("Rivers")
+
+
+def test_a_step_is_checked_by_the_contract_of_its_planner():
+    executor = CorrectingExecutor("the river Rhine", "Rhine")
+    state = run(executor, [{"step": "Name a river", "contract": {"checks": [SHORT]}}])
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+    assert executor.calls[1].feedback.endswith("- Use at most 2 words; the text has 3 words.")
+
+
+def test_an_invalid_check_of_a_planner_ends_the_run_with_its_path():
+    state = run(CorrectingExecutor("x"), [{"step": "a", "contract": {"checks": [{"check": "word_count"}]}}])
+
+    assert state["status"] == "failed"
+    assert "contract.checks[0]: give either 'exactly'" in state["failure"]["message"]
+
+
+def test_the_checks_of_the_only_step_and_of_the_output_are_joined():
+    contract = EvaluationContract(checks=[SHORT])
+    output = EvaluationContract(checks=[{"check": "starts_with", "text": "Rhine"}])
+    state = run(CorrectingExecutor("Elbe", "Rhine"), contract=contract, output_contract=output)
+
+    first, second = (record["report"]["checks"] for record in state["results"])
+    assert [check["passed"] for check in first] == [True, False]
+    assert [check["passed"] for check in second] == [True, True]
+
+
+def test_a_check_that_cannot_be_decided_is_no_success():
+    contract = EvaluationContract(checks=[{"check": "line_syllables", "syllables": [2]}])
+    state = run(CorrectingExecutor("安静"), contract=contract)
+
+    assert state["status"] == "failed"
+    assert {record["status"] for record in state["results"]} == {"needs_review"}
+
+
+def test_the_monitor_does_not_outweigh_a_failed_check():
+    contract = EvaluationContract(checks=[SHORT], subjective_criteria=["clarity"])
+    state = run(CorrectingExecutor("one two three"), contract=contract, max_retries=0)
+
+    assert state["status"] == "failed"
