@@ -264,3 +264,12 @@ def test_a_rule_without_an_output_is_an_undecided_check():
         ("required_content", None),
         ("keywords", None),
     ]
+
+
+def test_the_sentence_of_a_check_of_tools_says_how_often_to_call_it():
+    run = {"final_output": "Booked.", "tool_calls": [{"name": "book", "error": "timeout"}]}
+    report = evaluate({"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]})
+
+    assert list_reasons(report) == [
+        'Call the tool "book" at least 1 time; it was called 1 time, with an error 1 time.'
+    ]

@@ -17,11 +17,9 @@ class ToolCalls(CountCheck):
 
     check: Literal["tool_calls"] = "tool_calls"
     kind: ClassVar[CheckKind] = "tool"
+    things: ClassVar[tuple[str, str]] = ("time", "times")
 
     tool: Text
-
-    def _name_things(self) -> tuple[str, str]:
-        return f"call of the tool {quote_text(self.tool)}", f"calls of the tool {quote_text(self.tool)}"
 
     def _observe(self, context: CheckContext) -> Observation:
         calls = [call for call in context.tool_calls if call.name == self.tool]
@@ -30,7 +28,10 @@ class ToolCalls(CountCheck):
         answers = {self._fits_calls(len(number), len(calls)) for number in (succeeded, answered)}
         # An answer that describes an error may be what the tool was called for.
         passed = answers.pop() if len(answers) == 1 else None
-        return Observation(passed, f"the run has {self._describe_calls(calls, answered)}")
+        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}")
+
+    def _describe(self) -> str:
+        return f"call the tool {quote_text(self.tool)} {self._describe_bounds()}"
 
     def _fits_calls(self, successful: int, all_calls: int) -> bool | None:
         most = 0 if self.exactly == 0 else self.max
@@ -40,7 +41,7 @@ class ToolCalls(CountCheck):
 
     def _describe_calls(self, calls: list[ToolUse], answered: list[ToolUse]) -> str:
         failed = len(calls) - len(answered)
-        rest = f", {failed} of them with an error" if failed else ""
+        rest = f", with an error {self._show(to_amount(failed))}" if failed else ""
         return f"{self._show(to_amount(len(calls)))}{rest}"
 
     def _count(self, context: CheckContext) -> Amount | int | None:
