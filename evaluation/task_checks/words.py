@@ -36,6 +36,7 @@ REQUIRING: Final = (
     r"organi[sz]e|stick|"
     r"stay|avoid|refrain|exclude|omit|skip|leave|do not|don't|dont|never|have|aim|employ|repeat|"
     r"append|number|"
-    r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|surround|set|stop"
+    r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|"
+    r"surround|set|stop|present|arrange|display"
 )
 """Verbs that state a property of the output: "Include the word"."""

@@ -219,6 +219,7 @@ def _is_translation(sentence: Sentence, match: regex.Match[str]) -> bool:
     return (
         bool(_TRANSLATES.search(before))
         and not sentence.is_data
+        and not _OTHER_AFTER.match(sentence.text[match.end() :])
         and not _EXPLAINS.search(sentence.text)
         and not regex.search(r"\b(?:how|what|why|who|don't|not)\b", before)
     )

@@ -35,9 +35,10 @@ _UNITS: Final = {
 }
 _UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|point)s?"
 _EACH_BEFORE: Final = regex.compile(
-    r"\b(?:each|every|any|no|all|single|none)(?: of the| single| of these| of your)?(?: (?:two|three|"
+    r"\b(?:each|every|any|no|all|none)(?: of the| single| of these| of your)?(?: (?:two|three|"
     rf"four|five|six|seven|\d+))? {_UNIT}\b"
-    r"(?! (?:and|or|in the) (?:each|every))[^.;]{0,60}$"
+    r"(?! (?:and|or|in the) (?:each|every))(?:(?! and (?:the|it|there|your|must|have|use|"
+    r"include)\b)[^.;]){0,60}$"
 )
 _EACH_AFTER: Final = regex.compile(
     rf"^,? ?(?:(?:in|for|on) (?:each|every)|per|a|each|(?:in )?(?:each|every)(?: of the)?)[ -]{_UNIT}\b"

@@ -18,7 +18,7 @@ from evaluation.task_checks.things import Fields
 
 _DATA: Final = r"(?P<format>json(?:l)?|csv|comma-separated values|tsv|tab-separated values)"
 _FORMAT: Final = regex.compile(
-    r"\b(?:in|as|using|into|to|with|only|be|return|output|produce|generate|write|create|give me|"
+    r"\b(?:in|as|using|into|to|with|only|be|need|want|return|output|produce|generate|write|create|give me|"
     r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
     r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
     r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|[a-z]+-[a-z]+|"

@@ -21,6 +21,11 @@ _QUOTED: Final = regex.compile(
     r"using) (?:a pair of |a set of |two |straight )?(?P<style>double |"
     r"single )?(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)\b"
 )
+_LONGEST_HEAD: Final = 60
+_REFUSED: Final = regex.compile(r"\b(?:not|never|no)\b|n't\b")
+_WITH_WHOLE: Final = regex.compile(
+    r"\bwith (?:the|your) (?:whole|entire) (?:response|answer|reply|output|text) $"
+)
 _NOT_WHOLE: Final = regex.compile(
     r"\b(?:title|name|word|words|phrase|term|terms|heading|dialogue|each|every|speech marks|"
     r"quote|sentence|first|last|keyword|keywords|names|line|direct|it)\b"
@@ -48,33 +53,29 @@ _WORD_FOR_WORD: Final = regex.compile(
     r"unchanged|before (?:you )?(?:answer|respond|giv|reply)|entire request|literally|"
     r"then (?:give |write |provide )?(?:your |the )?(?:answer|respond|reply)|as (?:it )?is"
 )
+_REQUEST_LABEL: Final = regex.compile(r"^(?:the |my )?(?:request|question|prompt|task)(?: is)?:\s*", regex.I)
 _BELOW: Final = regex.compile(r"\b(?:below|following|after this|that follows)\b")
 
 
 def find_quotation(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find whether the whole output has to stand in quotation marks."""
     for match in _QUOTED.finditer(sentence.text):
-        words = sentence.text[max(0, match.start() - 60) : match.end()]
-        head = match.group("object") or sentence.text[max(0, match.start() - 60) : match.start()]
-        if not is_demanded(sentence, match.start(), match.end()) or regex.search(
-            r"\b(?:not|don't|never|n't|no)\b", words
-        ):
+        head = sentence.text[max(0, match.start() - _LONGEST_HEAD) : match.start()]
+        if _REFUSED.search(f"{head}{match.group()}") or not _is_quotation_demanded(sentence, match, head):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        is_whole = bool(_IS_OUTPUT.search(head)) and not _NOT_WHOLE.search(
-            match.group("object") or "x".join(head.split()[-2:])
-        )
-        if match["style"] == "single " or not is_whole:
-            yield Finding(start, end)
-            continue
-        yield Finding(
-            start,
-            end,
-            {
-                "check": "quoted",
-                "style": "double" if match["style"] or "inverted" not in match.group() else "any",
-            },
-        )
+        what = match["object"]
+        is_whole = bool(_IS_OUTPUT.search(what or head)) and not (what and _NOT_WHOLE.search(what))
+        style = "any" if "inverted" in match.group() and not match["style"] else "double"
+        is_checked = is_whole and match["style"] != "single "
+        yield Finding(start, end, {"check": "quoted", "style": style} if is_checked else None)
+
+
+def _is_quotation_demanded(sentence: Sentence, match: regex.Match[str], head: str) -> bool:
+    if is_demanded(sentence, match.start(), match.end()):
+        return True
+    # "..., with the whole response wrapped in quotation marks"
+    return bool(_WITH_WHOLE.search(head)) and not sentence.is_data and not sentence.is_question
 
 
 def find_postscript(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -130,7 +131,7 @@ def _read_request(sentence: Sentence, reading: Reading) -> str:
         quoted = [mark.content for mark in marks if mark.character == QUOTED]
         return quoted[0].strip() if quoted else reading.quote(sentence.start + colon + 1, end)
     rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
-    return reading.quote(rest, len(reading.text)).lstrip(".:!? \n")
+    return _REQUEST_LABEL.sub("", reading.quote(rest, len(reading.text)).lstrip(".:!? \n"))
 
 
 def _read_marker(sentence: Sentence, reading: Reading, matches: list[regex.Match[str]]) -> str:

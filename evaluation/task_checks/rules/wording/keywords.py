@@ -98,6 +98,12 @@ _AT_EDGE: Final = regex.compile(r"\b(?:start|begin|end)")
 _EDGE: Final = regex.compile(r"\b(?:first|last|finish|title)")
 _SENTENCE_PLACE: Final = regex.compile(r"\b(?:first|1st) sentence\b")
 _ELLIPSIS: Final = regex.compile(rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?P<quotes>{_QUOTES})")
+_TIMES_AFTER: Final = regex.compile(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})")
+_NEXT_IN_LIST: Final = regex.compile(
+    r"\b(?:includ(?:e|es|ing)|contain(?:s|ing)?|us(?:e|es|ing)|mention(?:s|ing)?|featur(?:e|es|"
+    r"ing))\b[^.;:]*(?:,| and) $"
+)
+"""Words before the name of another word to include: "including three dates and the name ..."."""
 _ANY: Final = regex.compile(r"\b(?:any|either|one|at least one)\b")
 _SOME: Final = regex.compile(rf"\b(?P<number>{NUMBER}) (?:of|out of)\b")
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
@@ -134,7 +140,8 @@ def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
     if QUOTED not in sentence.text:
         return
     for match in _ELLIPSIS.finditer(sentence.text):
-        if regex.match(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})", sentence.text[match.end() :]):
+        is_next = _NEXT_IN_LIST.search(sentence.text[: match.start("noun")])
+        if is_next or _TIMES_AFTER.match(sentence.text[match.end() :]):
             yield match
 
 

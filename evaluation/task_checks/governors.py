@@ -1,0 +1,131 @@
+"""Finds what makes words a demand: an order, a wish, or a statement of what the output must have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, cast
+
+import regex
+
+from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING
+
+Kind = Literal["produce", "explain", "require"]
+_ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "
+_OPENING: Final = (
+    r"(?:at the (?:very )?(?:end|start|beginning|top|bottom)(?: of (?:your|the|"
+    r"this) (?:[a-z]+ )?[a-z]+)?|(?:in|throughout|after|for|within|before) "
+    r"(?:your|the|this|each) (?:entire |whole |own )?[a-z]+)"
+)
+"""Words before an order that no comma has to follow: "in your response use ..."."""
+_ORDER: Final = regex.compile(
+    rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|kindly|first|next|finally|so|"
+    r"just|lastly|instead|simply|always|"
+    r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|"
+    r"have to|can|may|are to|will)|need to|"
+    rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?"
+    rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
+)
+_MODAL: Final = regex.compile(
+    r"\b(?:should|must|shall|ha(?:s|ve) to|needs? to|ought to|may|might|can|can't|cannot|mustn't|"
+    r"shouldn't|will|"
+    r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
+    r"expected|prohibited|banned)|"
+    r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?|needs?|consists?)\b(?:n't)?"
+)
+_STRONG: Final = regex.compile(
+    r"should|must|shall|to$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
+    r"permitted|supposed|expected|prohibited|banned|will"
+)
+_BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
+_SUBJECT: Final = regex.compile(
+    r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
+    r"(?:your|the|this|these|it|its|they|each|every|all|no|both|there|you|my|our|any|neither|"
+    r"nothing|response|answer|"
+    r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
+    r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"
+    r"not|such|at|keywords?|one|some|several)\b"
+    r"|^\ue000"
+)
+_OUTPUT: Final = regex.compile(
+    r"^(?:your|the) (?:entire |whole |final )?(?:response|answer|reply|output|text|result|letter|"
+    r"poem|essay|story|message|summary|list|word|letter|phrase|keywords?|words)\b"
+    r"|^(?:it|there|everything|each|every|your [a-z-]+)\b"
+)
+OTHERS: Final = regex.compile(
+    r"\b(?:who|whom|whose|which|teacher|law|user|student|pupil|government|constitution|"
+    r"assignment|contract|man|woman"
+    r"|says?|said|tells?|told|claims?|asks?|asked|states|believes?|thinks?|heard|why|how|what|"
+    r"when|if|whether|because)\b"
+)
+_WISH: Final = regex.compile(
+    r"\b(?:i|we)(?:'d| would| do|'ll)? ?(?:really )?(?:want|need|like|love|prefer|expect|wish|"
+    r"require|appreciate|hope for)\b"
+    r"|\b(?:i'm|i am|we are|we're) looking for\b|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
+)
+_EACH_UNIT: Final = regex.compile(
+    r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
+    r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
+)
+TOPIC: Final = regex.compile(
+    r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
+    r"titled|called|named|entitled|"
+    r"describing|explaining|asking|telling|requesting|informing|reminding|arguing|claiming|"
+    r"teaches|teaching|on|that|which|"
+    r"if|for|of [a-z]+ing)\b"
+)
+_LONGEST_ORDER: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Governor:
+    """The end of the words that demand, and whether they demand an output, a property of it, or work on a text."""
+
+    end: int
+    kind: Kind
+
+
+@lru_cache(4096)
+def find_governor(text: str, start: int) -> Governor | None:
+    """Find the last governor before a place; the words there may start with an order themselves."""
+    governors = [*_find_orders(text, start), *_find_statements(text[:start])]
+    return max(governors, key=lambda governor: governor.end, default=None)
+
+
+def _find_orders(text: str, start: int) -> Iterator[Governor]:
+    topic_from: int | None = None
+    for match in _ORDER.finditer(text, 0, start + _LONGEST_ORDER):
+        kind = cast("Kind", match.lastgroup)
+        place = match.start(kind)
+        if place > start or (place == start and kind == "explain"):
+            return
+        # "Explain why some languages, such as Thai, write ..." is no order to write.
+        is_order = kind != "produce" or match.group()[0] != "," or topic_from is None
+        if is_order or not TOPIC.search(text, topic_from, place):
+            yield Governor(min(match.end(), start), "require" if place == start else kind)
+        topic_from = match.end() if kind == "explain" else topic_from
+
+
+def _find_statements(before: str) -> list[Governor]:
+    wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(before)]
+    modals = [
+        Governor(match.end(), "require")
+        for match in _MODAL.finditer(before)
+        if _states_property(before, match)
+    ]
+    units = [Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
+    return wishes + modals + units
+
+
+def _states_property(before: str, modal: regex.Match[str]) -> bool:
+    """Check whether the words before a modal verb are about the output."""
+    breaks = [
+        match.end() for match in _BREAK.finditer(before, 0, modal.start()) if match.end() <= modal.start()
+    ]
+    is_strong = bool(_STRONG.search(modal.group()))
+    subject = _SUBJECT if is_strong else _OUTPUT
+    return any(
+        subject.match(before[place : modal.start()]) and not OTHERS.search(before[place : modal.start()])
+        for place in breaks[-4:]
+    )
