@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 import regex
 
-from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING
+from evaluation.task_checks.words import ARTIFACT, EXPLAINING, PRODUCING, REQUIRING
 
 Kind = Literal["produce", "explain", "require"]
 _ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "
@@ -75,12 +75,13 @@ TOPIC: Final = regex.compile(
     r"teaches|teaching|on|that|which|"
     r"if|for|of [a-z]+ing)\b"
 )
+_OF_ARTIFACT: Final = regex.compile(rf"\b(?:{PRODUCING})\b[^.;]* {ARTIFACT} [^.;]*\b(?:that|which|if)\b")
 _LONGEST_ORDER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Governor:
-    """The end of the words that demand, and whether they demand an output, a property of it, or work on a text."""
+    """The end of words that demand, and what they demand: an output, a property of it, work on a text."""
 
     end: int
     kind: Kind
@@ -108,6 +109,8 @@ def _find_orders(text: str, start: int) -> Iterator[Governor]:
 
 
 def _find_statements(before: str) -> list[Governor]:
+    if _OF_ARTIFACT.search(before):
+        return []
     wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(before)]
     modals = [
         Governor(match.end(), "require")

@@ -13,7 +13,7 @@ import regex
 
 from evaluation.task_checks.governors import OTHERS, TOPIC, Governor, find_governor
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.words import EXPLAINING
+from evaluation.task_checks.words import ARTIFACT, EXPLAINING
 
 _REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
 _MENTIONS: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^,;:]*$|\b(?:about|whether)\b[^,;:]*$")
@@ -77,6 +77,7 @@ _CONTINUES: Final = regex.compile(
     r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|to be|"
     r"not (?:accepted|ok|used)))"
 )
+_ARTIFACT: Final = regex.compile(rf"^(?: (?!about|on|of)[a-z0-9_()-]+){{0,5}}? {ARTIFACT}(?![\w-])")
 _NONE_USED: Final = regex.compile(
     r"^(?:no|not|zero)[ ,]*(?:letters?|text|words?)? ?(?:is|are) (?:used|included|present)\b"
 )
@@ -110,6 +111,8 @@ def _is_subject(text: str, start: int, end: int) -> bool:
 def _reaches(governor: Governor, gap: str, rest: str) -> bool:
     """Check whether a governor reaches over the words between it and what it may demand."""
     topic = TOPIC.search(gap)
+    if governor.kind == "produce" and _ARTIFACT.search(gap):
+        return False
     if governor.kind == "explain":
         return _leads_back(gap, _BACK_CROSS if topic else _BACK_EXPLAIN, rest)
     if governor.kind == "require":

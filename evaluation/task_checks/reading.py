@@ -118,4 +118,6 @@ def _fold_piece(match: regex.Match[str], task: str, previous: str, *, german: bo
         return " " if is_wrapped else "\n" * min(text.count("\n"), 2)
     if kind in {"stars", "mark"}:
         return "" if kind == "stars" else " "
-    return {"item": "\n", "spaces": " "}.get(kind or "", text.translate(_SAME))
+    if kind == "item":
+        return "\n" * min(text.count("\n"), 2)
+    return " " if kind == "spaces" else text.translate(_SAME)

@@ -10,7 +10,7 @@ import regex
 
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING
+from evaluation.task_checks.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
 
 _LONGEST: Final = 700
 """A longer sentence is cut: it bounds the time of every pattern that reads a sentence."""
@@ -46,14 +46,28 @@ _REWORKS: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^:]*\b(?:this|following|the) (?:\w+ )?(?:instruction|"
     r"sentence|phrase|rule|requirement)\s*:?$"
 )
-_POINTS_BELOW: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})")
+_TEXT_NOUN: Final = (
+    r"(?:essay|text|paragraph|e-?mail|letter|article|draft|poem|story|code|note|message|passage|"
+    r"review|abstract|resume|speech|"
+    r"report|job ad|post)"
+)
+_POINTS_BELOW: Final = regex.compile(
+    rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})"
+    rf"|^(?:please )?(?:{REWORKING}) (?:my|this|these|the) (?:[a-z]+ )?{_TEXT_NOUN}\b[^{QUOTED}{CODE}]*$"
+)
+_RULES_BELOW: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b(?:instructions?|prompt|rules?|requirements?|"
+    r"guidelines?|specification) below\b"
+)
 _POINTS_AFTER: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
     r"paragraph|review|essay|abstract|report)$"
 )
 _LABEL: Final = regex.compile(
-    r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|original|code|data"
-    r"|review|message|paragraph|notes|here (?:is|are)\b[^:]*)\s*:"
+    r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|"
+    r"original|code|data|review|message|"
+    r"paragraph|notes|ticket|statement|comment|tweet|headline|conversation|customer|user|student|"
+    r"quote|here (?:is|are)\b[^:]*)\s*:"
 )
 _ABOUT_ANSWER: Final = regex.compile(
     r"\b(?:your|the) (?:entire |whole |final |full )?(?:response|answer|reply|output|rewrite|"
@@ -65,6 +79,10 @@ _ORDERS: Final = regex.compile(
     r"your|wrap|first|without|"
     r"the (?:response|answer|output))\b"
 )
+_ORDERS_IN_LINE: Final = regex.compile(
+    r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use)\b)"
+)
+_REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +139,20 @@ def _cut(reading: Reading, start: int, end: int, paragraph: int, is_question: bo
 
 def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
     """Mark what follows "Rewrite this text:" in its line, or below it, as data."""
-    data_line, below, letter = -1, -1, False
+    data_line, below, whole = -1, -1, False
     for sentence in sentences:
         line = _find_line_end(reading, sentence.start)
-        letter = letter or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
-        if line == data_line and _ORDERS.match(sentence.text):
+        # A letter, or rules to discuss: whatever they order, they order it of somebody else.
+        whole = whole or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
+        if line == data_line and not whole and _ORDERS_IN_LINE.match(sentence.text):
             data_line = -1
-        if line == data_line or (below >= 0 and _is_below(sentence, below, letter=letter)):
-            yield replace(sentence, is_data=letter or not _ABOUT_ANSWER.search(sentence.text))
+        if line == data_line or (below >= 0 and _is_below(sentence, below, whole=whole)):
+            yield replace(sentence, is_data=whole or not _ABOUT_ANSWER.search(sentence.text))
             continue
         head, rest = _split_data(sentence)
         data_line = line if rest or _POINTS_AFTER.search(head.text) else data_line
         below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
+        whole = bool(_RULES_BELOW.match(head.text) or (rest and _LABEL.match(sentence.text)))
         yield head
 
 
@@ -159,10 +179,10 @@ def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
     return next((other.paragraph for other in sentences if other.start > sentence.start), -1)
 
 
-def _is_below(sentence: Sentence, below: int, *, letter: bool) -> bool:
+def _is_below(sentence: Sentence, below: int, *, whole: bool) -> bool:
     if sentence.paragraph <= below:
         return sentence.paragraph == below
-    return letter or not _ORDERS.match(sentence.text)
+    return whole or not _ORDERS.match(sentence.text)
 
 
 def _find_line_end(reading: Reading, start: int) -> int:
@@ -177,7 +197,11 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         return label.end() - 1
     for match in regex.finditer(r":(?=\s|$)", sentence.text):
         head = sentence.text[: match.start()]
-        if _REWORKS.match(head) or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head)):
+        if (
+            _REWORKS.match(head)
+            or _REWORKS_BELOW.match(sentence.text)
+            or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head))
+        ):
             return match.start()
     return None
 

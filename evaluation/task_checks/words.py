@@ -24,7 +24,7 @@ PRODUCING: Final = (
     r"imagine|formulate|"
     r"return|output|print|respond|reply|answer|send|hallucinate|pitch|pen|jot down|put together|"
     r"whip up|conjure|dream up|think of|author|compile|do|share|offer|"
-    r"supply|deliver|script|show me|get me|start a|open a"
+    r"supply|deliver|script|implement|code|show me|get me|start a|open a"
 )
 """Verbs of which the object is the output: "Write a haiku"."""
 REQUIRING: Final = (
@@ -40,3 +40,15 @@ REQUIRING: Final = (
     r"surround|set|stop|present|arrange|display"
 )
 """Verbs that state a property of the output: "Include the word"."""
+REWORKING: Final = (
+    r"translate|summari[sz]e|rewrite|re-write|rephrase|paraphrase|proofread|correct|edit|fix|"
+    r"improve|critique|classify|"
+    r"convert|shorten|expand|polish|review|reword|simplify|condense|analy[sz]e|evaluate|grade|check|interpret"
+)
+"""Those of the explaining verbs that need a text to work on."""
+ARTIFACT: Final = (
+    r"(?:functions?|scripts?|programs?|regex|regular expressions?|query|queries|unit tests?|"
+    r"prompts?|web ?pages?|websites?|"
+    r"(?:web |mobile )?apps?|apis?|algorithms?|macros?|validators?|class (?:that|with|which)|html page)"
+)
+"""Outputs that are no prose: what they have or check says nothing of the words of the output."""

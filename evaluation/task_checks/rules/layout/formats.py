@@ -100,7 +100,7 @@ def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find code in Python that has to parse."""
     match = _PYTHON.search(sentence.text)
-    if match and is_demanded(sentence, match.end() - 1, match.end()) and not _TITLED.search(sentence.text):
+    if match and is_demanded(sentence, match.start(), match.end()) and not _TITLED.search(sentence.text):
         yield Finding(
             sentence.start + match.start(),
             sentence.start + match.end(),
