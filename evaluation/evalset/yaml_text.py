@@ -13,6 +13,7 @@ _DEEPEST: Final = 100
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
 _FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 _DIGITS: Final = [*"-0123456789"]
+_UNICODE_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 _STRING: Final = "tag:yaml.org,2002:str"
 
 
@@ -51,6 +52,13 @@ class _Loader(yaml.SafeLoader):
 class _Dumper(yaml.SafeDumper):
     """Quotes what either version of YAML would not read as text."""
 
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Write a text; one with a line break of Unicode with escapes, because a reader would fold it."""
+        style = '"' if _UNICODE_BREAK.search(data) else None
+        return self.represent_scalar(_STRING, data, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 for _tag, _pattern, _first in (
     ("bool", "(?:true|false)$", ["t", "f"]),

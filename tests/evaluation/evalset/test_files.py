@@ -169,6 +169,14 @@ def test_a_word_that_older_yaml_takes_for_something_else_is_text(word):
     assert yaml.safe_load(format_yaml({"word": word})) == {"word": word}
 
 
+@pytest.mark.parametrize("mark", ["\x85", "\u2028", "\u2029", "\r", "\ufeff"])
+@pytest.mark.parametrize("text", ["{}", "a{}b", " {} ", "{0}{0}", "a{}\nb: c"])
+def test_a_line_break_of_unicode_survives_yaml(mark, text):
+    value = {text.format(mark): [text.format(mark)]}
+    assert parse_yaml(format_yaml(value)) == value
+    assert yaml.safe_load(format_yaml(value)) == value
+
+
 SCALARS = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text()
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.recursive(
