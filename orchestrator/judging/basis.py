@@ -33,6 +33,7 @@ class Evidence:
         failed: Number of checks that did not pass, of any severity.
         undecided: Number of checks without an outcome.
         unchecked: Requirements that were recognised and that no check covers.
+        stated: Whether the task or the caller states any check. The plan's own checks prove nothing alone.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
         person: Who approved the output; None if nobody did.
@@ -43,6 +44,7 @@ class Evidence:
     failed: int = 0
     undecided: int = 0
     unchecked: Sequence[str] = ()
+    stated: bool = True
     judge: bool | None = None
     trust: JudgeTrust | None = None
     person: str | None = None
@@ -51,7 +53,7 @@ class Evidence:
     def is_checked(self) -> bool:
         """Whether the checks cover everything that was recognised. No check at all proves nothing."""
         is_complete = not (self.failed or self.undecided or self.unchecked)
-        return self.accepted and is_complete and bool(self.passed)
+        return self.accepted and is_complete and bool(self.passed) and self.stated
 
     @property
     def is_judged(self) -> bool:
@@ -67,7 +69,7 @@ def find_basis(evidence: Evidence) -> Basis:
     |---|---|
     | a person approved the output, whatever the checks say | approved |
     | the evaluation refused it | unverified |
-    | at least one check passed, none failed or is undecided, and nothing recognised is unchecked | checked |
+    | a stated check passed, none failed or is undecided, and nothing recognised is unchecked | checked |
     | a judge that is trusted accepted the output, and no check failed | judged |
     | anything else, also no check at all | unverified |
     """
@@ -96,7 +98,9 @@ def is_enough(basis: Basis, required: Requirement | None) -> bool:
     return required is None or basis in _SATISFYING[required]
 
 
-def read_evidence(report: Report, contract: PlainContract, unchecked: Sequence[str] = ()) -> Evidence:
+def read_evidence(
+    report: Report, contract: PlainContract, unchecked: Sequence[str] = (), *, stated: bool = True
+) -> Evidence:
     """Reads the evidence from an evaluation report.
 
     The checks are the outcomes about the response and the trajectory, and the content that audit rules
@@ -106,6 +110,7 @@ def read_evidence(report: Report, contract: PlainContract, unchecked: Sequence[s
         report: The report of the execution, as plain JSON.
         contract: The contract that it was evaluated against.
         unchecked: Requirements that no check covers.
+        stated: Whether the task or the caller states any check.
     """
     outcomes = [outcome["passed"] for outcome in outcomes_of(report, ("response", "trajectory"))]
     verdict = judge_result(report).get("passed")
@@ -115,6 +120,7 @@ def read_evidence(report: Report, contract: PlainContract, unchecked: Sequence[s
         failed=outcomes.count(False),
         undecided=outcomes.count(None),
         unchecked=tuple(unchecked),
+        stated=stated,
         judge=verdict if isinstance(verdict, bool) else None,
     )
 
@@ -139,6 +145,8 @@ def _describe_gap(evidence: Evidence) -> str:
     gaps = [f"{evidence.undecided} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
+    if not evidence.stated:
+        gaps.append("only the plan states them")
     return f"{_count(evidence.passed, 'check')} passed, but {' and '.join(gaps)}"
 
 

@@ -105,6 +105,18 @@ class Contracts:
             return False
         return self.source is None and read_planned_contract(state) is None and not self.is_answer
 
+    def has_stated_checks(self, state: OrchestratorState, contract: PlainContract) -> bool:
+        """Return whether the checks of the final output are of the task or the caller, not only of the plan.
+
+        A step that is not the output has the checks of the plan, which nothing rests on.
+        """
+        if not self._is_output(state) or self.has_output_rules(state):
+            return True
+        planned = _limit_planned(read_planned_contract(state))
+        if callable(self.source):
+            return planned is None or not _includes(contract, planned)
+        return self.source is not None
+
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""
         return self.synthesis == "always" or (self.synthesis == "if_derived" and has_derived_output(state))
@@ -126,6 +138,11 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
     checks = cast("list[Json]", contract["checks"])
     # A model must not have code of an installed package imported.
     return {**contract, "checks": [_limit_check(mapping(check)) for check in checks]}
+
+
+def _includes(contract: PlainContract, planned: PlainContract) -> bool:
+    """Return whether a contract has every field of the one of the plan."""
+    return all(contract.get(name) == value for name, value in planned.items())
 
 
 def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:

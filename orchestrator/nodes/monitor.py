@@ -47,7 +47,8 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
                 return {}
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         unchecked = contracts.find_unchecked(state, contract)
-        evidence = read_evidence(evaluated.report, contract, unchecked)
+        stated = contracts.has_stated_checks(state, contract)
+        evidence = read_evidence(evaluated.report, contract, unchecked, stated=stated)
         record = _add_basis(_add_report(record, evaluated), evidence, evaluator)
         if settings.retry_policy.reveal == "task":
             shown = f"{state['task']}\n{build_instruction(state)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -30,6 +31,7 @@ The kinds and their fields:
 """
 _UNREADABLE: Final = "the model's list of checks could not be read, so that nothing is checked"
 _COMMON: Final = frozenset({"check", "severity", "quote"})
+_SENTENCE_END: Final = re.compile(r"[.!?;]\s+\S|\n|[。！？]\S")
 _MOST: Final = 50
 """Most checks that are read from a reply."""
 
@@ -37,8 +39,8 @@ _MOST: Final = 50
 class ModelWriter(BaseAgent):
     """Derives checks with a chat model.
 
-    A check that does not quote the task literally, or that cannot be read, is dropped. Requirements that the
-    rules recognise, and that no check of the model covers, are unchecked.
+    A check that does not quote the task literally, or that cannot be read, is dropped. What the rules
+    recognise, and no check of the model demands in the same way, is unchecked.
 
     Args:
         llm: Any LangChain chat model.
@@ -93,17 +95,23 @@ def _read_items(items: Sequence[object]) -> Iterator[Check]:
 
 def _list_uncovered(stated: DerivedChecks, checks: Sequence[Check]) -> Iterator[str]:
     """Yields the requirements that the rules recognise and no check of the model covers."""
+    # A check of the same kind with another bound would make "at least 300 words" one word.
+    demands = [_read_demand(check) for check in checks]
     for own in stated.checks:
-        quote = own.quote or ""
-        if not any(check.check == own.check and _overlap(quote, check.quote or "") for check in checks):
-            yield quote
+        if _read_demand(own) not in demands:
+            yield own.quote or ""
     for phrase in stated.unchecked:
-        if not any(phrase in (check.quote or "") for check in checks):
+        if not any(_is_about(check.quote or "", phrase) for check in checks):
             yield phrase
 
 
-def _overlap(first: str, second: str) -> bool:
-    return first in second or second in first
+def _read_demand(check: Check) -> dict[str, object]:
+    return check.model_dump(exclude={"quote", "severity"})
+
+
+def _is_about(quote: str, phrase: str) -> bool:
+    """Returns whether a quote has the phrase within one sentence; a quote of the whole task says nothing."""
+    return phrase in quote and not _SENTENCE_END.search(quote.replace(phrase, ""))
 
 
 @cache

@@ -515,3 +515,42 @@ def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
     assert quotes(state["results"][0]) == []
     assert quotes(state["results"][1]) == ["at most 2 words"]
     assert state["status"] == "failed"
+
+
+EASY = {"check": "word_count", "min": 1}
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        [{"step": "name it", "contract": {"checks": [EASY]}}],
+        ["think", {"step": "name it", "contract": {"checks": [EASY]}}],
+        ["think", "name it in at most 2 words"],
+    ],
+)
+@pytest.mark.parametrize("contract", ["from_task", None])
+def test_checks_that_only_the_plan_states_prove_nothing(plan, contract):
+    writer = Writer() if contract else None
+    executor = FakeExecutor(*["apple"] * 2)
+    options = {"contract": contract, "contract_writer": writer, "require": "checked", "synthesis": False}
+    state = orchestrate(executor, plan=plan, **options).run("Name a fruit")
+
+    assert (state["status"], state["output"], state["failure"]["kind"]) == ("failed", None, "unverified")
+    assert state["basis"] == "unverified"
+
+
+def test_a_plan_adds_checks_to_those_of_the_task():
+    plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
+    state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name a fruit in at most 2 words")
+
+    assert (state["status"], state["basis"]) == ("success", "checked")
+
+
+@pytest.mark.parametrize(("stated", "basis"), [({"keywords": ["apple"]}, "checked"), (None, "unverified")])
+def test_a_function_of_the_caller_states_checks_in_place_of_the_plan(stated, basis):
+    contract = None if stated is None else EvaluationContract(**stated)
+    plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
+    options = {"contract": lambda *_: contract, "contract_writer": None}
+    state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
+
+    assert (state["status"], state["basis"]) == ("success", basis)

@@ -68,6 +68,25 @@ def test_what_the_rules_recognise_and_the_model_leaves_out_is_unchecked():
     assert "at most 2 words" not in write(SHORT).unchecked
 
 
+@pytest.mark.parametrize(
+    "weaker",
+    [{**SHORT, "max": 2000}, {**SHORT, "max": 2000, "quote": TASK}, {**SHORT, "max": 2, "each": "line"}],
+    ids=str,
+)
+def test_a_weaker_check_of_the_model_covers_no_requirement(weaker):
+    assert "at most 2 words" in write(weaker, PLUM).unchecked
+
+
+def test_a_quote_of_the_whole_task_covers_no_phrase_without_a_check():
+    task = "Explain gravity. Your answer must contain many words. Be polite."
+    unchecked = write(task=task).unchecked
+    easy = {"check": "word_count", "min": 1}
+
+    assert unchecked
+    assert write({**easy, "quote": task}, task=task).unchecked == unchecked
+    assert write(*({**easy, "quote": phrase} for phrase in unchecked), task=task).unchecked == ()
+
+
 @pytest.mark.parametrize("reply", ["no idea", "[]", '{"checks": 3}', ""])
 def test_a_reply_that_cannot_be_read_checks_nothing_and_says_so(reply):
     derived = write(reply=reply)
