@@ -32,9 +32,12 @@ NUMBERED_ITEM: Final = regex.compile(rf"^[ \t]*{_NUMBER}[ \t]+(\S.*)$", regex.M)
 _ITEM: Final = regex.compile(rf"^[ \t]*(?:{_BULLET}|{_NUMBER})[ \t]+(\S.*)$", regex.M)
 CODE_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | regex.S)
 """A fenced block of code: its language and its content."""
-_SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।۔][\p{P}\p{S}\s\p{M}\u200d]*$")
+_SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।۔]")
+_SIGNS_AT_END: Final = regex.compile(r"(?r)[\p{P}\p{S}\s\p{M}\u200d]*$")
+"""Searches from the end: from the start, a run of dots takes the square of its length."""
 _ENGLISH_WORD: Final = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
-_GRAPHEME: Final = regex.compile(r"\X")
+_GRAPHEME: Final = regex.compile(r"\p{Regional_Indicator}{2}[\p{M}\u200d]*|\X")
+"""Flags by hand: ``\\X`` alone counts the run of flags before each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +149,13 @@ def _merge_unfinished(pieces: list[str]) -> Iterator[str]:
     pending = ""
     for piece in pieces:
         pending += piece
-        if _SENTENCE_END.search(piece.rstrip()):
+        if _ends_sentence(piece.rstrip()):
             yield pending.strip()
             pending = ""
     if pending.strip():
         yield pending.strip()
+
+
+def _ends_sentence(piece: str) -> bool:
+    signs = _SIGNS_AT_END.search(piece)
+    return bool(signs and _SENTENCE_END.search(signs.group()))

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Annotated, ClassVar, Final, Literal
 
 import regex
@@ -204,24 +205,22 @@ def _is_quoted(context: CheckContext, delimiter: str) -> bool:
 
 def _find_tables(context: CheckContext) -> list[list[list[str]]]:
     lines = context.text.split("\n")
-    starts = [
-        place - 1
-        for place, line in enumerate(lines)
-        if place and _TABLE_RULE.match(line) and "|" in lines[place - 1]
-    ]
-    return [table for start in starts if (table := _read_table(lines[start:]))]
+    tables, end = [], 0
+    for start in range(len(lines) - 1):
+        # A row of a table starts no other one, so that each line is read once.
+        is_start = start >= end and "|" in lines[start] and _TABLE_RULE.match(lines[start + 1])
+        if is_start and (table := _read_table(lines, start)):
+            tables.append(table)
+            end = start + len(table) + 1
+    return tables
 
 
-def _read_table(lines: list[str]) -> list[list[str]] | None:
-    header = _split_cells(lines[0])
-    if len(_split_cells(lines[1])) != len(header):
+def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
+    header = _split_cells(lines[start])
+    if len(_split_cells(lines[start + 1])) != len(header):
         return None
-    rows = []
-    for line in lines[2:]:
-        if "|" not in line:
-            break
-        rows.append(_split_cells(line))
-    return [header, *rows]
+    rows = takewhile(lambda line: "|" in line, islice(lines, start + 2, None))
+    return [header, *map(_split_cells, rows)]
 
 
 def _split_cells(line: str) -> list[str]:

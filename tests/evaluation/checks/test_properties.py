@@ -1,11 +1,13 @@
 """A text that is made to fulfil a check passes, and one that is short by one does not."""
 
 import json
+from time import perf_counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.checks import CHECKS, CheckContext, read_checks
+from evaluation.checks import CHECKS, CheckContext, read_checks, segmentation
 from tests.evaluation.checks.cases import CASES
 
 NUMBERS = st.integers(1, 12)
@@ -134,3 +136,18 @@ def test_an_empty_or_missing_number_never_passes_a_minimum(text):
     for kind in COUNTED:
         assert kind in CHECKS
         assert passes(blank, check=kind, min=1) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "check"),
+    [
+        ("a" + "." * 200_000 + "b", {"check": "sentence_count", "min": 1}),
+        ("|a|\n|-|\n" * 50_000, {"check": "table"}),
+        ("\U0001f1e6" * 50_000, {"check": "character_count", "exactly": 25_000}),
+    ],
+    ids=["dots", "tables", "flags"],
+)
+def test_an_endless_output_takes_no_square_of_its_length(text, check):
+    begin = perf_counter()
+    assert passes(text, **check)
+    assert perf_counter() - begin < 10
