@@ -8,7 +8,17 @@ from typing import Annotated, Final, TypeAlias, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from evaluation.checks.base import BaseCheck
-from evaluation.checks.kinds import counts, data_formats, markup, notations, placement, style, tools, wording
+from evaluation.checks.kinds import (
+    counts,
+    data_formats,
+    markup,
+    notations,
+    placement,
+    style,
+    syllables,
+    tools,
+    wording,
+)
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 
@@ -21,7 +31,7 @@ Check: TypeAlias = Annotated[
     | counts.CharacterCount
     | counts.LetterCount
     | counts.Occurrences
-    | counts.LineSyllables
+    | syllables.LineSyllables
     | tools.ToolCalls
     | wording.Contains
     | wording.Excludes

@@ -97,7 +97,7 @@ class CountCheck(BaseCheck):
         if amount is None:
             return f"an unknown number of {self._name_things()[1]}"
         if amount.is_known:
-            return _add_noun(amount.most, self._name_things())
+            return add_noun(amount.most, self._name_things())
         return f"between {amount.least} and {amount.most} {self._name_things()[1]}"
 
     def _describe(self) -> str:
@@ -106,12 +106,12 @@ class CountCheck(BaseCheck):
 
     def _describe_bounds(self) -> str:
         if self.exactly is not None:
-            return f"exactly {_add_noun(self.exactly, self._name_things())}"
+            return f"exactly {add_noun(self.exactly, self._name_things())}"
         if self.min is not None and self.max is not None:
-            return f"{self.min} to {_add_noun(self.max, self._name_things())}"
+            return f"{self.min} to {add_noun(self.max, self._name_things())}"
         if self.min is not None:
-            return f"at least {_add_noun(self.min, self._name_things())}"
-        return f"at most {_add_noun(self.max or 0, self._name_things())}"
+            return f"at least {add_noun(self.min, self._name_things())}"
+        return f"at most {add_noun(self.max or 0, self._name_things())}"
 
 
 class WordCount(CountCheck):
@@ -225,33 +225,11 @@ class Occurrences(CountCheck):
         return super()._show(amount if amount is None or not self.min else to_amount(amount.least))
 
 
-class LineSyllables(BaseCheck):
-    """The number of English syllables of each line: 5, 7, 5 for a haiku."""
-
-    check: Literal["line_syllables"] = "line_syllables"
-    kind: ClassVar[CheckKind] = "length"
-
-    syllables: Annotated[list[Count], Field(min_length=1)]
-
-    def _observe(self, context: CheckContext) -> Observation:
-        if len(context.lines) != len(self.syllables):
-            return Observation(False, f"the text has {_add_noun(len(context.lines), ('line', 'lines'))}")
-        counts = [segmentation.count_syllables(line) for line in context.lines]
-        seen = ", ".join("an unknown number" if count is None else str(count) for count in counts)
-        known = [pair for pair in zip(counts, self.syllables, strict=True) if pair[0] is not None]
-        if any(count != wanted for count, wanted in known):
-            return Observation(False, f"the lines have {seen} syllables")
-        return Observation(True if len(known) == len(counts) else None, f"the lines have {seen} syllables")
-
-    def _describe(self) -> str:
-        lines = _add_noun(len(self.syllables), ("line", "lines"))
-        return f"write {lines} with {', '.join(map(str, self.syllables))} syllables"
-
-
 def to_amount(count: Amount | int | None) -> Amount | None:
     """Return a known number as an amount."""
     return Amount(count, count) if isinstance(count, int) else count
 
 
-def _add_noun(number: int, nouns: tuple[str, str]) -> str:
+def add_noun(number: int, nouns: tuple[str, str]) -> str:
+    """Write a number with its noun in the singular or plural."""
     return f"{number} {nouns[0] if number == 1 else nouns[1]}"
