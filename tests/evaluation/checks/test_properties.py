@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.checks import CHECKS, CheckContext, read_checks, segmentation
+from evaluation.checks import CHECKS, CheckContext, read_checks
 from tests.evaluation.checks.cases import CASES
 
 NUMBERS = st.integers(1, 12)
