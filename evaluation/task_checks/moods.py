@@ -62,7 +62,7 @@ _BACK_EXPLAIN: Final = regex.compile(
     rf"{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 _BACK_CROSS: Final = regex.compile(
-    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|as|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 """The same across a topic of a verb such as "explain"."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
@@ -120,11 +120,15 @@ def _reaches(governor: Governor, gap: str, rest: str) -> bool:
     return topic is None or _leads_back(gap, _BACK, rest)
 
 
+def can_demand(sentence: Sentence) -> bool:
+    """Check whether a sentence is no text to work on, and no question except "could you ..."."""
+    return not sentence.is_data and (not sentence.is_question or bool(_REQUEST.match(sentence.text)))
+
+
 def is_statement(sentence: Sentence, start: int) -> bool:
     """Check whether a place may be the subject of a statement of what the output must have."""
-    if sentence.is_data or (sentence.is_question and not _REQUEST.match(sentence.text)):
-        return False
-    return not OTHERS.search(sentence.text[:start]) and not _MENTIONS.search(sentence.text[:start])
+    before = sentence.text[:start]
+    return can_demand(sentence) and not OTHERS.search(before) and not _MENTIONS.search(before)
 
 
 def _leads_back(gap: str, back: regex.Pattern[str], rest: str) -> bool:

@@ -45,6 +45,12 @@ _UNQUOTED: Final = regex.compile(
     rf"ting)?(?: {WHOLE})? with (?:this|the) exact "
     rf"(?:phrase|words|sentence|line):? (?P<rest>[^\s{QUOTED}].*)$"
 )
+_LINE_GAP: Final = regex.compile(r"[: ]*\n[: \n]*")
+_POSTSCRIPT: Final = regex.compile(r"(?:p\.? ?){1,2}s\b\.?:?", regex.I)
+_OTHER_MARKER: Final = regex.compile(r"(?:section|part|chapter)\b.{0,3}$|[#@*-]$", regex.I)
+"""Texts that other rules read: what starts a section, a list item or a hashtag."""
+_NEGATED: Final = regex.compile(r"(?:\b(?:not|never|avoid|no|without)\b|n't\b)(?: \w+){0,4} ?$")
+_STOP: Final = regex.compile(r"[!?.]")
 _EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _BARE_SIDE: Final = regex.compile(
@@ -71,29 +77,31 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the words to start or end with that stand in the line below, or without quotation marks."""
     yield from _find_unquoted(sentence, reading)
-    match = _NEXT_LINE.search(sentence.text)
-    if match and is_demanded(sentence, match.start(), match.end()):
-        start = sentence.start + match.start()
-        place = sentence.start + len(sentence.text)
-        skipped = len(reading.text[place:]) - len(reading.text[place:].lstrip(": \n"))
-        if "\n" in reading.text[place : place + skipped]:
-            end = reading.text.find("\n", place + skipped)
-            end = len(reading.text) if end < 0 else end
-            text = reading.quote(place + skipped, end).strip("\"'“”")
-            if text and len(text) < _LONGEST_TEXT:
-                yield Finding(start, end, {"check": _name(match["side"]), "text": text})
+    yield from _find_below(sentence, reading)
     for match in _BARE_SIDE.finditer(sentence.text):
+        before = sentence.text[: match.start()]
         if (
-            is_demanded(sentence, match.start(), match.end())
-            and not _EACH.search(sentence.text[: match.start()])
-            and not _is_part(sentence.text[: match.start()], match)
+            _EACH.search(before)
+            or _is_part(before, match)
+            or not is_demanded(sentence, match.start(), match.end())
         ):
-            text = reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
-            yield Finding(
-                sentence.start + match.start(),
-                sentence.start + match.end(),
-                {"check": _name(match["side"]), "text": text},
-            )
+            continue
+        text = reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
+        start, end = sentence.start + match.start(), sentence.start + match.end()
+        yield Finding(start, end, {"check": _name(match["side"]), "text": text})
+
+
+def _find_below(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find "Finish with:" and the words in the next line."""
+    match = _NEXT_LINE.search(sentence.text)
+    gap = _LINE_GAP.match(reading.text, sentence.start + len(sentence.text))
+    if not match or not gap or not is_demanded(sentence, match.start(), match.end()):
+        return
+    end = reading.text.find("\n", gap.end())
+    end = len(reading.text) if end < 0 else end
+    text = reading.quote(gap.end(), end).strip("\"'“”")
+    if text and len(text) < _LONGEST_TEXT:
+        yield Finding(sentence.start + match.start(), end, {"check": _name(match["side"]), "text": text})
 
 
 def _find_unquoted(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -112,31 +120,22 @@ def _find_unquoted(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def _build_edge(
     sentence: Sentence, reading: Reading, match: regex.Match[str], side: str
 ) -> Iterator[Finding]:
-    mark = next(
-        mark
-        for mark in reading.get_marks(sentence.start + match.start(), sentence.start + match.end())
-        if mark.character == QUOTED
-    )
     start, end = sentence.start + match.start(), sentence.start + match.end()
+    text = next(mark for mark in reading.get_marks(start, end) if mark.character == QUOTED).content.strip()
     before = sentence.text[: match.start()]
-    text = mark.content.strip()
-    if regex.fullmatch(r"(?:p\.? ?){1,2}s\b\.?:?", text, regex.I):
-        yield Finding(start, end, {"check": "postscript", "marker": text})
-        return
-    if regex.match(r"^(?:section|part|chapter)\b.{0,3}$", text, regex.I) or regex.match(r"[#@*-]$", text):
-        return
-    if regex.search(r"\b(?:not|n't|never|avoid|no|without)\b(?: \w+){0,4} ?$", before):
-        yield Finding(start, end)
-        return
     each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
-    if not each and _is_part(before, match):
-        return
-    fields: Fields = {"check": _name(side), "text": text}
-    if regex.fullmatch(r"[!?.]", text) and each and side in {"end", "finish"}:
-        fields = {"check": "punctuation", "mark": text, "use": "end_of_sentences"}
-    elif each:
-        fields["each"] = UNITS[each["unit"]]
-    yield Finding(start, end, fields)
+    if _POSTSCRIPT.fullmatch(text):
+        yield Finding(start, end, {"check": "postscript", "marker": text})
+    elif _NEGATED.search(before):
+        yield Finding(start, end)
+    elif not _OTHER_MARKER.match(text) and (each or not _is_part(before, match)):
+        yield Finding(start, end, _build_fields(text, side, UNITS[each["unit"]] if each else None))
+
+
+def _build_fields(text: str, side: str, each: str | None) -> Fields:
+    if each and _STOP.fullmatch(text) and side in {"end", "finish"}:
+        return {"check": "punctuation", "mark": text, "use": "end_of_sentences"}
+    return {"check": _name(side), "text": text, **({"each": each} if each else {})}
 
 
 def _is_part(before: str, match: regex.Match[str]) -> bool:

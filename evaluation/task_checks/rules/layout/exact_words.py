@@ -6,6 +6,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.moods import can_demand
 from evaluation.task_checks.sentences import Sentence
 
 UNITS: Final = {
@@ -23,6 +24,9 @@ WHOLE: Final = (
     r"(?:(?:your|the|this|its|my|it|everything|all)(?: (?:entire|whole|complete|full|final|"
     r"very))*(?: (?P<object>[a-z-]+))?)"
 )
+_MENTIONS: Final = regex.compile(
+    r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|explain|what)\b"
+)
 EXACT: Final = (
     r"(?: ?(?:exactly|only|just|verbatim|always))?(?: (?:the|this|these|a|an))?(?: (?:exact|"
     r"following|exact same|literal|closing|opening|final|single|very|same|words?|phrases?|sentences?|"
@@ -33,11 +37,4 @@ EXACT: Final = (
 
 def is_free(sentence: Sentence, match: regex.Match[str]) -> bool:
     """Check a statement of which the part is the subject."""
-    if sentence.is_data or (
-        sentence.is_question and not regex.match(r"(?:can|could|would|will) you", sentence.text)
-    ):
-        return False
-    before = sentence.text[: match.start()]
-    return not regex.search(
-        r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|explain|what)\b", before
-    )
+    return can_demand(sentence) and not _MENTIONS.search(sentence.text[: match.start()])

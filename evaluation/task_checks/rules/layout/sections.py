@@ -9,7 +9,7 @@ import regex
 
 from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED, SEPARATOR
-from evaluation.task_checks.moods import is_demanded, is_statement
+from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
@@ -21,6 +21,11 @@ _SECTION_MARK: Final = regex.compile(
     rf"use)\w*\b[^.;\n]{{0,60}}?(?:(?P<quoted>{QUOTED})|(?<!\w)(?P<bare>(?!with|the|and|"
     r"a )[a-z]+) (?:x|n|#|1|i|number)(?![\w']))"
 )
+_SECTION_NOUN: Final = regex.compile(
+    r"[ -](?:(?!highlight|bold|ital|key|the|of)[a-z-]+ ){0,2}?(?:sections?|parts?|chapters?)\b"
+)
+_HIGHLIGHTS: Final = regex.compile(r"\b(?:highlight|bold|itali|emphasi)\w*\b[^.;]{0,30}$")
+_NEGATED: Final = regex.compile(r"(?:\b(?:not|never|without)\b|n't\b)(?: \w+){0,2} ?$")
 _SECTIONS: Final = regex.compile(r"\b(?:sections?|parts?|chapters?)\b")
 _MARKER: Final = regex.compile(r"^\W*([A-Za-zÄÖÜäöü]+)\s*(?:[XxNn#]|\d+|I|\[\w\]|number)?\W*$")
 _HIGHLIGHT: Final = regex.compile(
@@ -55,23 +60,18 @@ _ANGLED: Final = regex.compile("\ue002")
 def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the number of sections, of which the marker may stand in the same sentence or in a later one."""
     for quantity in find_quantities(sentence.text):
-        noun = regex.match(
-            r"[ -](?:(?!highlight|bold|ital|key|the|of)[a-z-]+ ){0,2}?(?:sections?|parts?|chapters?)\b",
-            sentence.text[quantity.end :],
-        )
-        if not noun or not is_demanded(sentence, quantity.start, quantity.end):
+        noun = _SECTION_NOUN.match(sentence.text[quantity.end :])
+        if not noun or _HIGHLIGHTS.search(sentence.text[: quantity.start]):
             continue
-        if regex.search(
-            r"\b(?:highlight|bold|itali|emphasi)\w*\b[^.;]{0,30}$", sentence.text[: quantity.start]
-        ) or _is_highlighted(sentence, quantity.end):
+        if not is_demanded(sentence, quantity.start, quantity.end):
             continue
         marker = _find_marker(sentence, reading)
         start, end = sentence.start + quantity.start, sentence.start + quantity.end + noun.end()
-        if marker is None:
-            if not _find_separator_near(sentence, reading):
-                yield Finding(start, end)
-            return
-        yield Finding(start, end, {"check": "section_count", "marker": marker, **quantity.bounds.to_fields()})
+        if marker:
+            fields: Fields = {"check": "section_count", "marker": marker, **quantity.bounds.to_fields()}
+            yield Finding(start, end, fields)
+        elif not _find_separator_near(sentence, reading):
+            yield Finding(start, end)
         return
 
 
@@ -79,30 +79,22 @@ def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the number of highlighted parts."""
     yield from _find_highlighted(sentence)
     for match in _HIGHLIGHT.finditer(sentence.text):
-        if (
-            not is_demanded(sentence, match.start("gap"), match.start("gap") + 1)
-            or _is_purpose(sentence.text[: match.start()], match["gap"])
-            or regex.search(
-                r"\b(?:not|don't|n't|never|without)\b(?: \w+){0,2} ?$", sentence.text[: match.start()]
-            )
-        ):
+        before, place = sentence.text[: match.start()], match.start("gap")
+        if _NEGATED.search(before) or _is_purpose(before, match["gap"]):
             continue
         bounds, end = _count_highlights(match)
-        if bounds is None:
+        if bounds is None or not is_demanded(sentence, place, place + 1):
             continue
-        style = (
-            "italic"
-            if match["verb"].startswith("ital")
-            else "bold"
-            if match["verb"].startswith("bold")
-            else _find_style(sentence.text[match.start() : match.end() + 40])
-        )
-        fields: Fields = {
-            "check": "highlight_count",
-            **({"style": style} if style else {}),
-            **bounds.to_fields(),
-        }
-        yield Finding(sentence.start + match.start(), sentence.start + end, fields)
+        style = _read_style(match["verb"], sentence.text[match.start() : match.end() + 40])
+        fields: Fields = {"check": "highlight_count", **bounds.to_fields()}
+        found = {**fields, "style": style} if style else fields
+        yield Finding(sentence.start + match.start(), sentence.start + end, found)
+
+
+def _read_style(verb: str, text: str) -> str:
+    if verb.startswith("ital"):
+        return "italic"
+    return "bold" if verb.startswith("bold") else _find_style(text)
 
 
 def _find_highlighted(sentence: Sentence) -> Iterator[Finding]:
@@ -128,27 +120,16 @@ def _is_purpose(before: str, gap: str) -> bool:
 
 def find_title(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find whether the output has to have a title in double angle brackets."""
-    if sentence.is_data or (
-        sentence.is_question and not regex.match(r"(?:can|could|would|will) you", sentence.text)
-    ):
-        return
     match = _ANGLES.search(sentence.text) or _ANGLED.search(sentence.text)
+    if match is None or not can_demand(sentence):
+        return
     title = _TITLE.search(sentence.text)
-    if match and title is None:
+    if title is None:
         yield from _find_angled(sentence, match)
-    if (
-        match is None
-        or title is None
-        or (
-            not is_demanded(sentence, match.start(), match.end())
-            and not is_demanded(sentence, title.start(), title.end())
-        )
-    ):
-        return
-    if regex.search(r"\b(?:explain|meaning|what)\b", sentence.text[: match.start()]):
-        return
-    start, end = min(title.start(), match.start()), max(title.end(), match.end())
-    yield Finding(sentence.start + start, sentence.start + end, {"check": "title", "style": "angle_brackets"})
+    elif any(is_demanded(sentence, part.start(), part.end()) for part in (match, title)):
+        start, end = min(title.start(), match.start()), max(title.end(), match.end())
+        fields: Fields = {"check": "title", "style": "angle_brackets"}
+        yield Finding(sentence.start + start, sentence.start + end, fields)
 
 
 def _find_angled(sentence: Sentence, match: regex.Match[str]) -> Iterator[Finding]:

@@ -34,6 +34,9 @@ _SHORT_CHOICE: Final = regex.compile(
     r"^(?:(?:just|only|please),? )?(?P<list>(?:yes|true|agree)(?: or |/)(?:no|false|"
     r"disagree))(?: only| please|, please|, nothing else|$)"
 )
+_NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
+_SAYS_ONE: Final = regex.compile(r"\b(?:following|one of|only|exact)\b")
+_OR: Final = regex.compile(r",? or |, |/")
 _HAS: Final = regex.compile(r"(?:include|use|with|contain)")
 _NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
 _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
@@ -41,31 +44,30 @@ _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other
 
 def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the answers of which the output has to be one."""
-    for match in _CHOICE.finditer(sentence.text):
-        if not _CHOOSES.search(match.group()) or not (
-            is_demanded(sentence, match.start() + 3, match.end())
-            or is_demanded(sentence, match.start("list"), match.end("list"))
-        ):
-            continue
-        if regex.search(
-            r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b",
-            match.group()[: match.start("list") - match.start()],
-        ) and not regex.search(r"\b(?:following|one of|only|exact)\b", match.group()):
-            continue
-        if _NOT_BEFORE.search(sentence.text[: match.start()]) or (
-            _HAS.match(match.group()) and not _NAMED_OPTIONS.search(match.group())
-        ):
-            continue
-        marks = reading.get_marks(sentence.start + match.start("list"), sentence.start + match.end("list"))
-        yield from _build_choice(sentence, match, [mark.content.strip().rstrip(",;") for mark in marks])
+    quoted = next((match for match in _CHOICE.finditer(sentence.text) if _is_choice(sentence, match)), None)
+    if quoted:
+        marks = reading.get_marks(sentence.start + quoted.start("list"), sentence.start + quoted.end("list"))
+        yield from _build_choice(sentence, quoted, [mark.content.strip().rstrip(",;") for mark in marks])
         return
     yield from _find_short_choice(sentence, reading)
     for match in _PLAIN_CHOICE.finditer(sentence.text):
         if is_demanded(sentence, match.start("list"), match.end("list")):
             text = reading.quote(sentence.start + match.start("list"), sentence.start + match.end("list"))
-            yield from _build_choice(
-                sentence, match, [part for part in regex.split(r",? or |, |/", text.strip()) if part]
-            )
+            options = [part for part in _OR.split(text.strip()) if part]
+            yield from _build_choice(sentence, match, options)
+
+
+def _is_choice(sentence: Sentence, match: regex.Match[str]) -> bool:
+    words, lead = match.group(), match.group()[: match.start("list") - match.start()]
+    if not _CHOOSES.search(words) or _NOT_BEFORE.search(sentence.text[: match.start()]):
+        return False
+    if _NAMES_WORDS.search(lead) and not _SAYS_ONE.search(words):
+        return False
+    if _HAS.match(words) and not _NAMED_OPTIONS.search(words):
+        return False
+    verb = match.start() + len(words.split(" ", 1)[0])
+    places = (verb, match.start("list"))
+    return any(is_demanded(sentence, place, match.end()) for place in places)
 
 
 def _find_short_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:

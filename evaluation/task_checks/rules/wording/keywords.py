@@ -106,6 +106,10 @@ _NEXT_IN_LIST: Final = regex.compile(
 """Words before the name of another word to include: "including three dates and the name ..."."""
 _ANY: Final = regex.compile(r"\b(?:any|either|one|at least one)\b")
 _SOME: Final = regex.compile(rf"\b(?P<number>{NUMBER}) (?:of|out of)\b")
+_VAGUE: Final = frozenset(
+    {"with", "without", "has", "have", "having", "no", "repeat", "repeating", "put", "add"}
+)
+_SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
 
@@ -224,31 +228,20 @@ def _read_enough(words: str, number: int) -> int | None:
 
 
 def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after: str) -> bool:
-    if "verb" in match.re.groupindex:
-        verb = match["verb"]
-        quoted_only = match["noun"] is None
-        if quoted_only and verb in {
-            "with",
-            "without",
-            "has",
-            "have",
-            "having",
-            "no",
-            *(() if is_negated(before, "") else ("say", "saying", "write", "writing")),
-            "repeat",
-            "put",
-            "add",
-            "repeating",
-        }:
-            return False
-        return is_demanded(sentence, match.end("verb") + 1, match.end()) or is_demanded(
-            sentence, match.start(), match.end()
-        )
-    if "modal" in match.re.groupindex:
+    groups = match.re.groupindex
+    if "modal" in groups:
         return states_appearance(sentence, before, match["modal"])
-    appears = bool(APPEARS.match(after))
-    return (
-        states_appearance(sentence, before, after)
-        if appears
-        else is_demanded(sentence, match.start(), match.end())
-    )
+    if "verb" in groups:
+        place = match.end("verb") + 1
+        return not _is_vague(match, before) and (
+            is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())
+        )
+    if APPEARS.match(after):
+        return states_appearance(sentence, before, after)
+    return is_demanded(sentence, match.start(), match.end())
+
+
+def _is_vague(match: regex.Match[str], before: str) -> bool:
+    """Check for a verb after which a quoted text alone is no word to use: a title "X", say "X"."""
+    verb = match["verb"]
+    return match["noun"] is None and (verb in _VAGUE or (verb in _SPEAKING and not is_negated(before, "")))

@@ -7,6 +7,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import can_demand
 from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.sentences import Sentence
 
@@ -58,7 +59,6 @@ _BEFORE_WORD: Final = regex.compile(
 )
 _NOT_BEFORE: Final = regex.compile(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$")
 _SPACES: Final = regex.compile(r"\s+")
-_REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
 _MENTIONS: Final = regex.compile(
     r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b"
 )
@@ -119,8 +119,5 @@ def is_negated(before: str, after: str) -> bool:
 
 def states_appearance(sentence: Sentence, before: str, after: str) -> bool:
     """Check a statement of which the word is the subject: "The word X must appear"."""
-    if sentence.is_data or not _APPEARANCE.search(after[:80]):
-        return False
-    if sentence.is_question and not _REQUEST.match(sentence.text):
-        return False
-    return not _MENTIONS.search(before)
+    appears = _APPEARANCE.search(after[:80])
+    return appears is not None and can_demand(sentence) and not _MENTIONS.search(before)
