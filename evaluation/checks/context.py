@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.checks import segmentation
-from evaluation.texts.normal import remove_unseen
+from evaluation.texts.normal import fold_letters, remove_unseen, unify_line_ends
 
 Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
@@ -43,7 +43,7 @@ class CheckContext:
     @cached_property
     def text(self) -> str:
         """The output as a reader sees it, without surrounding white space and invisible characters."""
-        return remove_unseen(self.raw.replace("\r\n", "\n")).strip()
+        return remove_unseen(unify_line_ends(self.raw)).strip()
 
     @cached_property
     def raw(self) -> str:
@@ -52,8 +52,8 @@ class CheckContext:
 
     @cached_property
     def folded(self) -> str:
-        """The text for comparisons that ignore the letter case."""
-        return self.text.casefold()
+        """The text in normal form (NFC), for comparisons that ignore the letter case."""
+        return fold_letters(self.text)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class CheckContext:
     @cached_property
     def folded_words(self) -> tuple[str, ...]:
         """The words, for comparisons that ignore the letter case."""
-        return tuple(word.casefold() for word in self.words)
+        return tuple(map(fold_letters, self.words))
 
     @cached_property
     def list_items(self) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ _SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
 _JOINT: Final = regex.compile(rf"(?<={WORD_CHARACTER})['’‑-](?={WORD_CHARACTER})")
 _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
+CONTENT: Final = r"[\p{L}\p{N}\p{So}\p{Sc}]"
+"""What a reader takes for a text; dashes and dots are an empty place."""
 _BLANK_LINE: Final = regex.compile(r"\n\s*\n")
 _RULE: Final = regex.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*")
 _BULLET: Final = r"[-*+•◦▪‣–]"

@@ -23,6 +23,7 @@ _UNSEEN: Final = regex.compile(
 """Matches invisible characters, and emoji whose parts they join, which stay."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Matches combining marks of no script that composed with no letter, such as strokes through a word."""
+_LINE_END: Final = re.compile("[\r\v\f\x85\u2028\u2029]")
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 _MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
 """Matches 30 characters in a row that may be combining marks: the bound of stream-safe text (UAX 15)."""
@@ -61,6 +62,20 @@ def remove_unseen(text: str) -> str:
     if not (_INVISIBLE.search(text) or "\u2800" in text):
         return text
     return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
+
+
+def unify_line_ends(text: str) -> str:
+    """Return a text with one newline at each line end of Unicode, and two at a paragraph separator."""
+    text = text.replace("\r\n", "\n")
+    if not _LINE_END.search(text):
+        return text
+    return _LINE_END.sub("\n", text.replace("\u2029", "\n\n"))
+
+
+def fold_letters(text: str) -> str:
+    """Return a text case-folded, in which an accent written as a mark of its own is part of its letter."""
+    folded = text.casefold()
+    return folded if folded.isascii() else unicodedata.normalize("NFC", _MAYBE_MARKS.sub(_break_run, folded))
 
 
 def unify_signs(text: str) -> str:

@@ -14,6 +14,7 @@ from evaluation.checks.context import CheckContext, Unit
 from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
 from evaluation.sensitive.quoting import quote_text
+from evaluation.texts.normal import fold_letters
 from evaluation.validation.input_model import require_any
 from evaluation.values import Count
 
@@ -199,7 +200,7 @@ class LetterCount(CountCheck):
         return f"occurrence of the letter {letter}", f"occurrences of the letter {letter}"
 
     def _count(self, context: CheckContext) -> int:
-        return context.folded.count(self.letter.casefold())
+        return context.folded.count(fold_letters(self.letter))
 
 
 class Occurrences(CountCheck):

@@ -10,17 +10,17 @@ from pydantic import Field, model_validator
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
-from evaluation.checks.segmentation import BULLET_POINT, NUMBERED_ITEM
+from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
 from evaluation.sensitive.quoting import quote_text
 
-_HEADING: Final = regex.compile(r"^(#{1,6})[ \t]+\S.*$", regex.M)
+_HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
 _UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
 _BOLD: Final = regex.compile(r"\*\*(?![\s*])[^\n*]*[^\s*]\*\*|(?<!\w)__(?![\s_])[^\n_]*[^\s_]__(?!\w)")
 _ITALIC: Final = regex.compile(
     r"(?<!\*)\*(?![\s*])[^\n*]*(?<![\s*])\*(?!\*)|(?<![\w_])_(?![\s_])[^\n_]*(?<![\s_])_(?![\w_])"
 )
-_TITLE: Final = regex.compile(r"<<[^\n<>]*[^\s<>][^\n<>]*>>")
-_PLACEHOLDER: Final = regex.compile(r"(?<!!)\[(?![xX ]\])[^\[\]\n]*[^\[\]\s][^\[\]\n]*\](?!\()")
+_TITLE: Final = regex.compile(rf"<<[^\n<>]*?{CONTENT}[^\n<>]*>>")
+_PLACEHOLDER: Final = regex.compile(rf"(?<!!)\[(?![xX ]\])[^\[\]\n]*?{CONTENT}[^\[\]\n]*\](?!\()")
 _FENCE: Final = regex.compile(r"^[ \t]*(```|~~~)([^\n`]*)\n.*?^[ \t]*\1[ \t]*$", regex.M | regex.S)
 
 

@@ -9,7 +9,9 @@ import regex
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext, Unit
+from evaluation.checks.segmentation import CONTENT
 from evaluation.sensitive.quoting import quote_text
+from evaluation.texts.normal import fold_letters
 
 _MARKS: Final = " \n\"'“”„«»*_`"
 _QUOTES: Final = {
@@ -23,6 +25,7 @@ _QUOTES: Final = {
     "‘": "’",
     "'": "'",
 }
+_CONTINUES: Final = regex.compile(r"[\p{L}\p{M}\p{N}]")
 _SEEN: Final = 30
 
 
@@ -57,7 +60,7 @@ class EndsWith(BaseCheck):
     def _observe(self, context: CheckContext) -> Observation:
         parts = _get_texts(context, self.each)
         wanted = _normalize(self.text).rstrip(_MARKS)
-        wrong = [part for part in parts if not _normalize(part).rstrip(_MARKS).endswith(wanted)]
+        wrong = [part for part in parts if not _has_end(_normalize(part).rstrip(_MARKS), wanted)]
         return _report(parts, wrong, f"it ends with {quote_text(wrong[0][-_SEEN:])}" if wrong else "")
 
     def _describe(self) -> str:
@@ -77,7 +80,7 @@ class Quoted(BaseCheck):
         text = context.text
         closing = '"' if self.style == "double" else _QUOTES.get(text[:1], "")
         opened = text.startswith('"') if self.style == "double" else bool(closing)
-        passed = opened and len(text) > 1 and text[-1] in closing and bool(text[1:-1].strip())
+        passed = opened and len(text) > 1 and text[-1] in closing and bool(regex.search(CONTENT, text))
         return Observation(
             passed, f"the text starts with {quote_text(text[:1])} and ends with {quote_text(text[-1:])}"
         )
@@ -95,7 +98,7 @@ class Postscript(BaseCheck):
     marker: Text = "P.S."
 
     def _observe(self, context: CheckContext) -> Observation:
-        found = _compile_postscript(self.marker.casefold()).search(context.folded)
+        found = _compile_postscript(fold_letters(self.marker)).search(context.folded)
         return Observation(bool(found), f"the text has {'a' if found else 'no'} postscript")
 
     def _describe(self) -> str:
@@ -155,8 +158,9 @@ class FirstLetters(BaseCheck):
 @lru_cache(64)
 def _compile_postscript(marker: str) -> regex.Pattern[str]:
     body = r"\s?".join(map(regex.escape, "".join(marker.split())))
+    follows = r"(?=[^\p{L}\p{N}]{0,100}+[\p{L}\p{N}])"
     # After the start of a line or the end of a sentence; the marker first, because a search for it is fast.
-    return regex.compile(rf"{body}(?<=(?:^|[.!?…\"”')\]*]\s)[\s*_#>]*{body})", regex.M)
+    return regex.compile(rf"{body}(?<=(?:^|[.!?…\"”')\]*]\s)[\s*_#>]*{body}){follows}", regex.M)
 
 
 def _get_texts(context: CheckContext, unit: Unit | None) -> tuple[str, ...]:
@@ -171,14 +175,21 @@ def _report(parts: tuple[str, ...], wrong: list[str], seen: str) -> Observation:
 
 
 def _has_start(text: str, wanted: str) -> bool:
-    following = text[len(wanted) :][:1]
-    return text.startswith(wanted) and not (
-        wanted[-1:].isascii() and wanted[-1:].isalnum() and following.isalnum()
-    )
+    return text.startswith(wanted) and not (_is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)))
+
+
+def _has_end(text: str, wanted: str) -> bool:
+    before = text[: len(text) - len(wanted)]
+    return text.endswith(wanted) and not (_is_letter(wanted[:1]) and _CONTINUES.match(before[-1:]))
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether words are written apart there; in Chinese, say, they are not."""
+    return character.isascii() and character.isalnum()
 
 
 def _normalize(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return fold_letters(" ".join(text.split()))
 
 
 def _name(unit: Unit | None) -> str:

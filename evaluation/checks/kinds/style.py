@@ -54,7 +54,9 @@ class LetterCase(BaseCheck):
     def _observe(self, context: CheckContext) -> Observation:
         if not any(character.isupper() or character.islower() for character in context.text):
             return Observation(None, "the text has no letters that have a case")
-        wrong = next(filter(self._is_wrong, context.words), None)
+        # Signs such as Ⓐ have a case, too, and are no letters of a word.
+        words = context.words if self.style == "title" else context.text.split()
+        wrong = next(filter(self._is_wrong, words), None)
         return Observation(
             wrong is None, f"the word {quote_text(wrong)} differs" if wrong else "all words fit"
         )
@@ -63,7 +65,7 @@ class LetterCase(BaseCheck):
         if self.style == "upper":
             return any(map(str.islower, word))
         if self.style == "lower":
-            return any(map(str.isupper, word))
+            return any(map(str.isupper, word)) or any(map(str.istitle, word))
         return word[0].islower() and len(word) > 1 and word not in _MINOR
 
     def _describe(self) -> str:

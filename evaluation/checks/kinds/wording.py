@@ -15,6 +15,7 @@ from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.search import has_phrase, shows_phrase
 from evaluation.checks.segmentation import compile_phrase, split_words
 from evaluation.sensitive.quoting import quote_text
+from evaluation.texts.normal import fold_letters
 
 Texts = Annotated[list[Text], Field(min_length=1)]
 
@@ -106,7 +107,7 @@ class OneOf(BaseCheck):
         present = self._find_options(context)
         if not present:
             return Observation(False, "the text has none of them")
-        only = not self.alone or _strip(context.folded) == _strip(present[0].casefold())
+        only = not self.alone or _strip(context.folded) == _strip(fold_letters(present[0]))
         rest = "" if only else " and other text"
         return Observation(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
 
@@ -114,7 +115,7 @@ class OneOf(BaseCheck):
         rest, present = context.folded, []
         # The longest first: "no" is no answer inside of "no opinion".
         for option in sorted(self.options, key=len, reverse=True):
-            pattern = compile_phrase(option.casefold(), whole_words=True)
+            pattern = compile_phrase(fold_letters(option), whole_words=True)
             if pattern.search(rest):
                 present.append(option)
                 rest = pattern.sub("\n", rest)
@@ -147,7 +148,7 @@ class WordAt(BaseCheck):
         parts = context.get_parts(self.unit) if self.unit else (context,)
         if self.number > len(parts):
             return Observation(False, f"the text has {len(parts)} of these parts")
-        words, wanted = parts[self.number - 1].folded_words, split_words(self.word.casefold())
+        words, wanted = parts[self.number - 1].folded_words, split_words(fold_letters(self.word))
         start = self.position - 1 if self.position > 0 else len(words) + self.position + 1 - len(wanted)
         actual = words[max(start, 0) : max(start, 0) + len(wanted)]
         passed = start >= 0 and actual == wanted
@@ -230,7 +231,7 @@ class ListedWordCount(CountCheck):
     words: Texts
 
     def _count(self, context: CheckContext) -> int:
-        listed = {word.casefold() for word in self.words}
+        listed = set(map(fold_letters, self.words))
         return sum(word in listed for word in context.folded_words)
 
 
