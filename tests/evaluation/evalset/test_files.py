@@ -8,7 +8,7 @@ import re
 import jsonschema_rs
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluation import CaseSet, ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
@@ -188,6 +188,8 @@ VALUES = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(VALUES)
+@example("a\x85b")
+@example({"\u2028": "\u2029\n"})
 def test_every_json_value_survives_yaml(value):
     assert parse_yaml(format_yaml(value)) == value
 
