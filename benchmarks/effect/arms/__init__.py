@@ -7,7 +7,13 @@ from functools import partial
 
 from benchmarks.effect.arms.base import Arm
 from benchmarks.effect.arms.crewai import CrewAI
-from benchmarks.effect.arms.orchestrated import Orchestrated, leave_open, write_from_task, write_official
+from benchmarks.effect.arms.orchestrated import (
+    Orchestrated,
+    derive_by_model,
+    derive_by_rules,
+    leave_open,
+    use_official,
+)
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
@@ -21,10 +27,11 @@ ARMS: Mapping[str, Arm] = {
         BlindRetries(),
         Orchestrated("no-contract", leave_open),
         _planned("no-contract-planned", leave_open),
-        Orchestrated("from-task", write_from_task),
-        _planned("from-task-planned", write_from_task),
-        Orchestrated("official-contract", write_official),
-        _planned("official-contract-planned", write_official),
+        Orchestrated("from-task", derive_by_rules),
+        _planned("from-task-planned", derive_by_rules),
+        Orchestrated("from-task-model", derive_by_model),
+        Orchestrated("official-contract", use_official),
+        _planned("official-contract-planned", use_official),
         PydanticAI(),
         CrewAI(),
         Reflection(),

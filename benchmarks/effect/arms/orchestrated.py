@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, cast
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
-from benchmarks.effect.prompts import Prompt
 from evaluation import EvaluationContract
-from evaluation.task_checks.derivation import derive_checks
 from orchestrator import LangGraphOrchestrator
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.task_contracts.model_writer import ModelWriter
 
-_SMALL_PLAN = 3
+_SMALL_PLAN: Final = 3
 """Maximum number of steps that ``build_orchestrator`` lets the embedded model plan."""
 
 
@@ -27,75 +26,63 @@ class WholeTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
-    """The arguments of an orchestrator for one prompt, with the numbers for the record."""
-
-    arguments: Mapping[str, Any]
-    checks: int | None = None
-    unchecked: int | None = None
-
-    @property
-    def basis(self) -> str:
-        """What a success rests on: checks that cover everything recognised in the task, or nothing known."""
-        return "checked" if self.checks and not self.unchecked else "unverified"
-
-
-@dataclass(frozen=True, slots=True)
 class Orchestrated:
     """The orchestrator with one kind of contract.
 
     Attributes:
         name: Name of the arm.
-        write_contract: Writes the contract for a prompt.
+        choose_contract: Returns the arguments of the orchestrator that say the contract.
         is_planned: Whether the model plans the steps; if not, the task is the only step.
     """
 
     name: str
-    write_contract: Callable[[Prompt], Contract]
+    choose_contract: Callable[[Trial], Mapping[str, Any]]
     is_planned: bool = False
     package: str = ""
     module: str = ""
 
     def answer(self, trial: Trial) -> Answer:
         """Run the prompt as a task; a claim is the status ``success``."""
-        contract, model = self.write_contract(trial.prompt), trial.model
+        model = trial.model
         orchestrator = LangGraphOrchestrator(
             PlanningAgent(model, max_steps=_SMALL_PLAN) if self.is_planned else WholeTask(),
             ExecutionAgent(model),
             MonitoringAgent(model),
             max_retries=trial.retries,
-            **contract.arguments,
+            **self.choose_contract(trial),
         )
-        state = orchestrator.run(trial.prompt.text)
-        return Answer(
-            output=find_last_output(state),
-            claimed=state["status"] == "success",
-            basis=contract.basis if state["status"] == "success" else None,
-            checks=contract.checks,
-            unchecked=contract.unchecked,
-        )
+        return read_answer(orchestrator.run(trial.prompt.text))
 
 
-def find_last_output(state: OrchestratorState) -> str:
-    """Return the output of a run; the last text that the executor wrote if the run failed."""
+def read_answer(state: OrchestratorState) -> Answer:
+    """Read the answer of a run: its output, or the last text that the executor wrote if the run failed."""
     written = [record["result"] for record in (*state["results"], *state["synthesis"])]
-    return state["output"] or next((text for text in reversed(written) if text), "")
+    derived = state["declared"].get("derived")
+    contract = derived["output"] if derived else None
+    return Answer(
+        output=state["output"] or next((text for text in reversed(written) if text), ""),
+        claimed=state["status"] == "success",
+        basis=state["basis"],
+        checks=len(cast("list[object]", contract["contract"].get("checks", []))) if contract else None,
+        unchecked=len(contract["unchecked"]) if contract else None,
+    )
 
 
-def leave_open(_: Prompt) -> Contract:
-    """Write no contract: the monitor alone judges."""
-    return Contract({})
+def leave_open(_: Trial) -> Mapping[str, Any]:
+    """No contract: the monitor alone judges."""
+    return {"contract": None}
 
 
-def write_official(prompt: Prompt) -> Contract:
-    """Write the official instructions as checks of the final output."""
-    checks = prompt.official_checks
-    return Contract({"output_contract": EvaluationContract(checks=checks)}, checks=len(checks), unchecked=0)
+def derive_by_rules(_: Trial) -> Mapping[str, Any]:
+    """The contract that the rules derive from the words of the task."""
+    return {"contract": "from_task"}
 
 
-def write_from_task(prompt: Prompt) -> Contract:
-    """Write the checks that the words of the task state; without any, no contract."""
-    derived = derive_checks(prompt.text)
-    checks = [check.model_dump(exclude_none=True) for check in derived.checks]
-    arguments = {"output_contract": EvaluationContract(checks=checks)} if checks else {}
-    return Contract(arguments, len(checks), len(derived.unchecked))
+def derive_by_model(trial: Trial) -> Mapping[str, Any]:
+    """The contract that the model derives from the words of the task."""
+    return {"contract": "from_task", "contract_writer": ModelWriter(trial.model)}
+
+
+def use_official(trial: Trial) -> Mapping[str, Any]:
+    """The official instructions as checks of the final output."""
+    return {"output_contract": EvaluationContract(checks=trial.prompt.official_checks)}

@@ -64,19 +64,19 @@ def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
 
     given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
 
-    assert (given.output, given.claimed, given.checks) == ("a b", True, 1)
+    assert (given.output, given.claimed, given.basis) == ("a b", True, "checked")
     assert 'not use ","' in llm.prompts[-1][-1].text
 
 
 @pytest.mark.parametrize(
     ("task", "replies", "output", "claimed", "basis"),
     [
-        ("Name a colour in exactly 3 words.", ["red", "a deep red"], "a deep red", True, "checked"),
+        ("Name a colour in exactly 3 words.", ["red", "a deep red", YES], "a deep red", True, "checked"),
         ("Name a colour in exactly 3 words.", ["red", "red", "red"], "red", False, None),
         ("Name a colour.", ["7", YES], "7", True, "unverified"),
     ],
 )
-def test_checks_from_the_task_decide_and_a_task_without_any_leaves_it_to_the_monitor(
+def test_a_claim_rests_on_the_checks_of_the_task_and_without_any_on_nothing(
     task, replies, output, claimed, basis
 ):
     prompt, llm = Prompt(1, task, ()), model(*replies)
