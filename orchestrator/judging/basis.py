@@ -145,7 +145,7 @@ def _describe_gap(evidence: Evidence) -> str:
     gaps = [f"{evidence.undecided} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
-    if not evidence.stated:
+    if not (evidence.stated or gaps):
         gaps.append("only the plan states them")
     return f"{_count(evidence.passed, 'check')} passed, but {' and '.join(gaps)}"
 
