@@ -30,7 +30,7 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.records import DerivedContract, SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.task_contracts.source import TaskContracts
 
@@ -89,6 +89,11 @@ def _is_replan(state: OrchestratorState) -> bool:
     return state["underway"]["replan"] is not None
 
 
+def _find_output_contract(state: OrchestratorState) -> DerivedContract | None:
+    derived = state["declared"].get("derived")
+    return None if derived is None else derived["output"]
+
+
 async def _derive_contracts(
     contracts: TaskContracts | None, state: OrchestratorState, steps: Sequence[str], run: RunContext
 ) -> StateUpdate:
@@ -97,7 +102,7 @@ async def _derive_contracts(
         return {"declared": extend_derived(state["declared"], [None] * len(steps))}
     try:
         derivation = await (
-            contracts.derive_steps(steps, run, state["usage"])
+            contracts.derive_steps(steps, _find_output_contract(state), run, state["usage"])
             if _is_replan(state)
             else contracts.derive_plan(state["task"], steps, run, state["usage"])
         )

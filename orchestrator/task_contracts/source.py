@@ -14,6 +14,7 @@ from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.task_checks import DerivedChecks
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.report import mapping
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
@@ -74,14 +75,21 @@ class TaskContracts:
             return Derivation(stated, [None] * len(steps))
         texts = (task, *(steps if len(steps) > 1 else ()))
         derived = await self._derive(texts, run, spent_before)
-        own = derived.steps[1:] or [None] * len(steps)
-        return replace(derived, output=next(iter(derived.steps), None), steps=own)
+        output, *own = derived.steps or [None]
+        # A planner may copy the task into a step, whose result would have to be the answer already.
+        return replace(derived, output=output, steps=_drop_all_repeated(own, output) or [None] * len(steps))
 
-    async def derive_steps(self, steps: Sequence[str], run: RunContext, spent_before: Usage) -> Derivation:
-        """Derives the contracts of the steps of a re-plan. Raises the errors of ``derive_plan``."""
+    async def derive_steps(
+        self, steps: Sequence[str], output: DerivedContract | None, run: RunContext, spent_before: Usage
+    ) -> Derivation:
+        """Derives the contracts of the steps of a re-plan, whose output keeps its own.
+
+        Raises the errors of ``derive_plan``.
+        """
         if self.case is not None and self.case.contract != FROM_TASK:
             return Derivation(None, [None] * len(steps))
-        return await self._derive(steps, run, spent_before)
+        derived = await self._derive(steps, run, spent_before)
+        return replace(derived, steps=_drop_all_repeated(derived.steps, output))
 
     async def _derive(self, texts: Sequence[str], run: RunContext, spent_before: Usage) -> Derivation:
         write = bind_method(self.writer or _RULES, "write_checks")
@@ -117,6 +125,32 @@ def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskCo
     if problem := "; ".join(problems):
         raise ConfigurationError(f"contract.contract.{problem}")
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer)
+
+
+def _drop_all_repeated(
+    steps: Sequence[DerivedContract | None], output: DerivedContract | None
+) -> list[DerivedContract | None]:
+    return [_drop_repeated(step, output) for step in steps]
+
+
+def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None) -> DerivedContract | None:
+    """Returns the contract of a step without the checks that the final output has anyway."""
+    if step is None or output is None:
+        return step
+    repeated = [_without_quote(check) for check in _list_checks(output)]
+    checks = [check for check in _list_checks(step) if _without_quote(check) not in repeated]
+    unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
+    contract: dict[str, Json] = {"checks": checks} if checks else {}
+    return DerivedContract(contract=contract, unchecked=unchecked, warnings=step["warnings"])
+
+
+def _list_checks(derived: DerivedContract) -> list[Json]:
+    checks = derived["contract"].get("checks")
+    return checks if isinstance(checks, list) else []
+
+
+def _without_quote(check: Json) -> Json:
+    return {name: value for name, value in mapping(check).items() if name != "quote"}
 
 
 def _read_case(case: TaskCase, task: str) -> DerivedContract | None:

@@ -23,10 +23,11 @@ from tests.fakes.planner import FakePlanner
 
 TASK = "Name a fruit in at most 2 words, politely"
 SHORT = {"check": "word_count", "max": 2, "quote": "at most 2 words"}
+LONGER = {"check": "word_count", "max": 3, "quote": "at most 3 words"}
 
 
 class Writer:
-    """Finds "at most 2 words" and "politely" in a text; counts the texts."""
+    """Finds "at most 2 words", "at most 3 words" and "politely" in a text; counts the texts."""
 
     def __init__(self, *more):
         self.texts = []
@@ -34,7 +35,7 @@ class Writer:
 
     def write_checks(self, text):
         self.texts.append(text)
-        checks = read_checks([SHORT]) if SHORT["quote"] in text else []
+        checks = read_checks([check for check in (SHORT, LONGER) if check["quote"] in text])
         unchecked = ("politely",) if "politely" in text else ()
         return DerivedChecks((*checks, *self.more), unchecked)
 
@@ -131,7 +132,7 @@ def test_the_events_carry_the_contract_and_the_basis():
 
 
 def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_task():
-    plan = ["name three fruits", "choose one in at most 2 words"]
+    plan = ["name three fruits", "choose one in at most 3 words"]
     executor = SynthesizingExecutor("apple, pear and plum", "a plum", written=("it is a plum", "plum"))
     state = orchestrate(executor, plan=plan).run("Name a fruit in at most 2 words")
 
@@ -144,6 +145,15 @@ def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_ta
         ("plum", "validated", "checked"),
     ]
     assert state["basis"] == "checked"
+
+
+def test_a_step_that_repeats_the_task_need_not_be_the_answer_already():
+    plan = ["name fruits in at most 2 words", "choose one"]
+    executor = SynthesizingExecutor("apple, pear and plum", "a plum", written=("plum",))
+    state = orchestrate(executor, plan=plan).run("Name a fruit in at most 2 words")
+
+    assert [record["status"] for record in state["results"]] == ["validated", "validated"]
+    assert (state["output"], state["basis"]) == ("plum", "checked")
 
 
 def test_the_only_step_has_the_checks_of_the_task_and_not_of_the_planners_words():
@@ -174,15 +184,15 @@ def test_without_synthesis_the_last_step_has_the_checks_of_the_task():
 
 @pytest.mark.parametrize("synthesis", [False, None])
 def test_parallel_steps_have_their_checks(synthesis):
-    plan = [{"step": "one in at most 2 words", "needs": []}, {"step": "two", "needs": []}]
-    executor = FakeExecutor(lambda step, context: "apple" if context or "two" in step else "a b c")
+    plan = [{"step": "one in at most 3 words", "needs": []}, {"step": "two", "needs": []}]
+    executor = FakeExecutor(lambda step, context: "apple" if context or "two" in step else "a b c d")
     state = orchestrate(executor, plan=plan, synthesis=synthesis, max_retries=0).run(
         "Name it in at most 2 words"
     )
     first, second = state["results"]
 
     assert (first["status"], second["status"]) == ("failed", "validated")
-    assert quotes(first) == ["at most 2 words"]
+    assert quotes(first) == ["at most 3 words"]
     assert quotes(second) == ([] if synthesis is None else ["at most 2 words"])
 
 
