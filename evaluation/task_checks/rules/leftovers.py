@@ -16,13 +16,14 @@ from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.words import PRODUCING, REQUIRING
 
 _FORM_WORDS: Final = regex.compile(
     r"\b(?:json|csv|tsv|ya?ml|xml|html|latex|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
     r"(?:separated|divided|delimited) (?:by|with)|"
     r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|"
-    r"new lines|"
-    r"tables?|columns|rows|bullets?|bulleted|bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|"
+    r"new lines|as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|"
+    r"bullets?|bulleted|bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|"
     r"headings?|headers?|headline|"
     r"sections|titles?|subject(?: line)?|hash ?tags?|emojis?|emoticons?|smileys?|links?|urls?|footnotes?|"
     r"placeholders?|code ?-?blocks?|fenced|docstring|comments|bold|italics?|highlight(?:ed)?|underlined?|"
@@ -81,8 +82,14 @@ _VERB: Final = regex.compile(
 )
 _LEADS: Final = regex.compile(
     r"\b(?:to|into|as|in|of|with|using)(?: (?:a|an|the|its|one|about|valid|markdown|single|plain))* ?$"
+    r"|\b(?:tell|give|show|put|add|write|explain|ask)(?: (?:me|us|it|them|that|this)) ?$"
 )
 _TOPIC: Final = regex.compile(r"\b(?:about|why|how|what|whether|when|if|who|whom|whose)\b")
+_TELLS: Final = regex.compile(rf"(?:please )?(?:{PRODUCING}|{REQUIRING}|can you|could you|would you)\b")
+_LITERAL: Final = regex.compile(
+    rf"\b(?:should|must)(?: not)?(?: with| in| the (?:words?|phrase))? {QUOTED} "
+    r"(?:start|end|begin|appear|contain)\w*"
+)
 _LONGEST_FRAGMENT: Final = 60
 _KINDS: Final = tuple(
     (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
@@ -96,7 +103,10 @@ _KINDS: Final = tuple(
         (r"placeholders?", "placeholder_count"),
         (r"sections?|each|parts?\b|mark", "section_count"),
         (r"separat|divid|asterisk|versions?|responses?|answers?|different|two\b|parts?\b", "part_count"),
-        (r"json|keys?\b|format|brackets|only", "json"),
+        (r"json|format|brackets|only", "json"),
+        (r"keys?\b|fields?\b", "keys"),
+        (r"columns?\b|header", "columns header"),
+        (r"rows?\b", "rows"),
         (r"quot|wrap", "quoted"),
         (r"p\.? ?s\.|post ?-?script|at the end|end", "postscript"),
         (r"haikus?|limericks?|lines?\b", "line_syllables line_count"),
@@ -116,7 +126,8 @@ _KINDS: Final = tuple(
 def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -> list[Finding]:
     """Find the requirements that no finding touches."""
     result: list[Finding] = []
-    kinds = {str(finding.check["check"]) for finding in findings if finding.check}
+    checks = [finding.check for finding in findings if finding.check]
+    kinds = {str(check["check"]) for check in checks} | {name for check in checks for name in check}
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
@@ -132,6 +143,7 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
 def _find_candidates(sentence: Sentence, known: list[Finding], kinds: set[str]) -> Iterator[Finding]:
     yield from _find_orders(sentence, kinds)
     yield from _find_amounts(sentence)
+    yield from _find_literals(sentence)
     for match in _FORM_WORDS.finditer(sentence.text):
         clause = _find_clause(sentence, match)
         is_free = not any(_overlap(clause, finding) for finding in known)
@@ -184,8 +196,16 @@ def _find_orders(sentence: Sentence, kinds: set[str]) -> Iterator[Finding]:
         start = match.start() + (lead.end() if lead else 0)
         if not _ORDER.match(sentence.text, start) or _says_again(match.group(), kinds):
             continue
-        if _is_stated(sentence, start, match.end()) or is_demanded(sentence, match.end() - 1, match.end()):
+        is_literal = QUOTED in match.group() and _TELLS.match(sentence.text) is not None
+        is_order = is_literal or is_demanded(sentence, match.end() - 1, match.end())
+        if is_order or _is_stated(sentence, start, match.end()):
             yield _place(sentence, start, match.end())
+
+
+def _find_literals(sentence: Sentence) -> Iterator[Finding]:
+    """Find quoted words of which the verb comes last: 'er soll mit "Na dann" anfangen'."""
+    for match in _LITERAL.finditer(sentence.text):
+        yield _place(sentence, *match.span())
 
 
 def _is_stated(sentence: Sentence, start: int, end: int) -> bool:
@@ -204,6 +224,8 @@ def _asks(sentence: Sentence) -> bool:
 
 
 def _says_again(words: str, kinds: set[str]) -> bool:
+    if words.startswith(("each", "every")):
+        return bool(kinds & {"each", "section_count"})
     return QUOTED not in words and any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
 
 
