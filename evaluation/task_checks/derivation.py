@@ -71,8 +71,14 @@ def derive_checks(task: str) -> DerivedChecks:
     findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
     leftovers = find_leftovers(sentences, findings)
     assembled = sorted([*assemble(findings, reading), *leftovers], key=lambda finding: finding.start)
-    checks, warnings = drop_conflicts([check for finding in assembled for check in _build(finding, reading)])
-    unchecked = [reading.quote(finding.start, finding.end) for finding in assembled if finding.check is None]
+    built = [(finding, list(_build(finding, reading))) for finding in assembled]
+    checks, warnings = drop_conflicts([check for _, group in built for check in group])
+    # What was dropped is a requirement still: nobody may claim that it holds.
+    unchecked = [
+        reading.quote(finding.start, finding.end)
+        for finding, group in built
+        if not any(check in checks for check in group)
+    ]
     if reading.is_shortened:
         warnings.append(
             f"The task has {len(task)} characters; only its start and its end were read for requirements."

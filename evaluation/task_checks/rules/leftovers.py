@@ -91,6 +91,9 @@ _LITERAL: Final = regex.compile(
     r"(?:start|end|begin|appear|contain)\w*"
 )
 _LONGEST_FRAGMENT: Final = 60
+_MOST: Final = 300
+_NEAREST: Final = 100
+"""Requirements of the same sentence are among the last ones; it bounds the time of long tasks."""
 _KINDS: Final = tuple(
     (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
     for words, kinds in (
@@ -135,9 +138,9 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
             finding for finding in findings if _overlap(finding, _place(sentence, 0, len(sentence.text)))
         ]
         for place in _find_candidates(sentence, known, kinds):
-            if not any(_overlap(place, other) for other in [*known, *result]):
+            if not any(_overlap(place, other) for other in [*known, *result[-_NEAREST:]]):
                 result.append(place)
-    return result
+    return result[:_MOST]
 
 
 def _find_candidates(sentence: Sentence, known: list[Finding], kinds: set[str]) -> Iterator[Finding]:
