@@ -39,6 +39,13 @@ _TOPICS: Final = {
     "one_of": regex.compile(r"\b(?:options?|phrases?|choose)"),
 }
 """Words of sentences that explain a check of this kind."""
+_PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
+_NO_PROSE: Final = frozenset({"code", "code_block_count", "table", "csv", "json"})
+"""Parts in which sentences, paragraphs and lines are not those of the text."""
+_CODE: Final = regex.compile(
+    r"\b(?:write|fix|refactor|implement|create|generate)\b[^.;]{0,30}\b(?:code|script|function|program|query)\b"
+)
+_SHOWN: Final = regex.compile(r"\b(?:structure|layout)\b[^.;]{0,40}\b(?:as follows|like this)\b")
 _MOST: Final = 300
 """Requirements that are read; a task that states more is no task."""
 _GOES_ON: Final = regex.compile(
@@ -50,7 +57,9 @@ _GOES_ON: Final = regex.compile(
 def assemble(findings: Iterable[Finding], reading: Reading) -> list[Finding]:
     """Return the requirements in the order of the task, each once."""
     placed = sorted(islice(findings, _MOST), key=lambda finding: finding.start)
-    settled = [_settle_form(finding, placed, reading) for finding in placed]
+    settled = [
+        _settle_scope(_settle_form(finding, placed, reading), placed, reading.text) for finding in placed
+    ]
     checked = [finding for finding in settled if finding.check]
     return [finding for finding in _drop_repeated(settled) if not _is_covered(finding, checked, reading)]
 
@@ -68,6 +77,20 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
     if isinstance(syllables, list) and codes - {"en"}:
         return replace(finding, check={"check": "line_count", "exactly": len(syllables)})
     return finding
+
+
+def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> Finding:
+    """Drop the check of a number of sentences or lines if code or data are a part of the same output."""
+    check = finding.check
+    if check is None or check["check"] not in _PROSE or "each" in check:
+        return finding
+    kinds = {str(other.check["check"]) for other in findings if other.check and not _forbids(other.check)}
+    is_code = check["check"] == "line_count" and _CODE.search(text)
+    return replace(finding, check=None) if kinds & _NO_PROSE or is_code or _SHOWN.search(text) else finding
+
+
+def _forbids(check: Fields) -> bool:
+    return check.get("max") == 0
 
 
 def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading) -> bool:

@@ -15,6 +15,7 @@ from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies
 from evaluation.task_checks.rules.layout import edges, formats, forms, frame, places, sections, separations
+from evaluation.task_checks.rules.leftovers import find_leftovers
 from evaluation.task_checks.rules.wording import choices, keywords, letters
 from evaluation.task_checks.sentences import Sentence, split_sentences
 
@@ -67,10 +68,17 @@ def derive_checks(task: str) -> DerivedChecks:
     reading = read_task(task)
     sentences = split_sentences(reading)
     # Rule by rule: the patterns of one rule stay in the processor's cache.
-    findings = (finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading))
-    assembled = assemble(findings, reading)
-    checks, warnings = drop_conflicts([check for finding in assembled for check in _build(finding, reading)])
-    unchecked = [reading.quote(finding.start, finding.end) for finding in assembled if finding.check is None]
+    findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
+    leftovers = find_leftovers(sentences, findings)
+    assembled = sorted([*assemble(findings, reading), *leftovers], key=lambda finding: finding.start)
+    built = [(finding, list(_build(finding, reading))) for finding in assembled]
+    checks, warnings = drop_conflicts([check for _, group in built for check in group])
+    # What was dropped is a requirement still: nobody may claim that it holds.
+    unchecked = [
+        reading.quote(finding.start, finding.end)
+        for finding, group in built
+        if not any(check in checks for check in group)
+    ]
     if reading.is_shortened:
         warnings.append(
             f"The task has {len(task)} characters; only its start and its end were read for requirements."

@@ -49,8 +49,8 @@ _EACH: Final = regex.compile(
     r"with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
 )
 _EACH_OF_THEM: Final = regex.compile(
-    r"\beach(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|being|"
-    r"at|has|have|is|should|must|contain|be|consisting))* ?$"
+    r"\b(?:each|none(?= of))(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
+    r"being|at|has|have|is|should|must|contain|be|consisting))* ?$"
 )
 _SINGLE: Final = regex.compile(r"\b(?:without|not|no|n't|never|avoid)(?: \w+)? ?$")
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
@@ -85,6 +85,8 @@ PART_BEFORE: Final = regex.compile(
     r"tagline|postscript|name|section|chapter|step|abstract(?= (?:of|with|should|must|that))|"
     r"header|closing|opening|footer|column|row|cell)\b[^.;,]{0,40}$"
     rf"|\b(?:paragraph|section|line|part|sentence) (?:\d+|one|two|three)\b[^.;,]{{0,40}}$"
+    r"|\b(?:below|above|after|before|beneath|underneath|under) (?:it|that|this|them|the (?!answer)\w+)"
+    r"\b[^.;,]{0,40}$"
 )
 PART_AFTER: Final = regex.compile(
     rf"^ (?:in|for|of|as) (?:the|your|its|an?) (?:{_ORDINAL} {_PART}|(?:\w+ )?(?:title|heading|"
@@ -207,8 +209,8 @@ def _find_unit(before: str, after: str, previous: _Count | None, count: _Count) 
     """Find the unit that the number holds for, and the length of the words after it that say so."""
     if match := _EACH_AFTER.match(after):
         return _UNITS[match["unit"]], match.end()
-    if _EACH_OF_THEM.search(before) and previous:
-        return _name_unit(previous), 0
+    if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("none")):
+        return _name_unit(previous) if previous else "other", 0
     if match := _EACH_BEFORE.search(before):
         unit = _UNITS[match["unit"]]
         return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0

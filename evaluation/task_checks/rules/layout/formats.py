@@ -29,13 +29,16 @@ _FORMAT: Final = regex.compile(
     r"into|to|vs|format (?:is|was|works|uses|in))\b)"
     rf"|^{_DATA} (?:only|please|format)"
 )
+_ITEM: Final = (
+    rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[a-z_]+)"
+)
 _KEYS: Final = regex.compile(
     r"\b(?:keys?|fields?|properties|attributes)(?: (?:called|named|of|are|should be|"
-    rf"being))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))*)"
+    rf"being))*:? (?P<list>{_ITEM}(?:(?:,| and|, and| &) {_ITEM})*)"
 )
 _COLUMNS: Final = regex.compile(
     r"\b(?:columns?|headers?|header row|heading)(?: (?:called|named|of|are|should be|being|for|"
-    rf"labell?ed))*:? (?P<list>(?:{QUOTED}|[a-z_]+)(?:(?:,| and|, and| &) (?:{QUOTED}|[a-z_]+))+|{QUOTED})"
+    rf"labell?ed))*:? (?P<list>{_ITEM}(?:(?:,| and|, and| &) {_ITEM})+|{QUOTED})"
 )
 _ROWS: Final = regex.compile(
     rf"(?P<number>{NUMBER}) (?:data |more )?(?:rows|records)\b|\bfor (?:(?:the )?(?:top|first|"
@@ -149,4 +152,4 @@ def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
     if marks:
         names = [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
         return [name.strip() for name in names[0].split(",")] if len(names) == 1 else names
-    return [name for name in regex.split(r",? and |, | & ", reading.quote(start, end)) if name]
+    return [name for name in regex.split(r",? (?:and|und) |, | & ", reading.quote(start, end)) if name]

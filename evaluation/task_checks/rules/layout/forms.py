@@ -51,6 +51,10 @@ _LIST: Final = regex.compile(
 _SIZE_LEAD: Final = regex.compile(
     r" (?:of|with|containing|having|that (?:has|contains)|consisting of)(?: the)? ?"
 )
+_MEMBERS: Final = regex.compile(
+    r"(?![ -](?:[a-z]+ )?(?:words?|sentences?|paragraphs?|lines?|characters?|letters?|stanzas?|sections?|"
+    r"parts?|years?|months?|weeks?|days?|hours?|minutes?|people|pages?)\b)[^.;:]{0,60}$"
+)
 _ITEMS: Final = regex.compile(r" (?:items?|entries|points?|elements?)\b(?! (?:of|on) view)")
 
 
@@ -80,7 +84,7 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         ):
             continue
         marker = "bullet" if regex.match(r"bullet|unordered", match["kind"]) else "number"
-        size = _read_size(sentence.text[match.end() :])
+        size = _read_size(sentence.text[match.end() :]) or _read_size_before(sentence, match.start())
         fields: Fields = {
             "check": "list_item_count",
             "marker": marker,
@@ -88,6 +92,16 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         }
         start, end = sentence.start + match.start(), sentence.start + match.end()
         yield Finding(start, end, fields, is_default=size is None)
+
+
+def _read_size_before(sentence: Sentence, place: int) -> Bounds | None:
+    """Read the number of things to list: "10 questions, as a numbered list"."""
+    before = sentence.text[:place]
+    quantity = next(reversed(find_quantities(before)), None)
+    if quantity is None or not sentence.text.startswith("as ", place):
+        return None
+    is_size = _MEMBERS.match(before, quantity.end) and is_demanded(sentence, quantity.start, quantity.end)
+    return quantity.bounds if is_size else None
 
 
 def _read_size(after: str) -> Bounds | None:

@@ -54,6 +54,8 @@ TIMES: Final = regex.compile(
     r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
 )
 _AND_TIMES: Final = regex.compile(r"^,? ?(?:but|and|and also|or)? ?$")
+_BUT: Final = regex.compile(r",? ?(?:but|and) ?")
+_NO_NOUN: Final = regex.compile(r" ?(?:$|[,.;)]|(?:in|of|on|about|throughout|for|to)\b)")
 _BEFORE_WORD: Final = regex.compile(
     r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
 )
@@ -70,7 +72,7 @@ def read_times(before: str, after: str) -> tuple[Bounds | None, int]:
     end = regex.search(
         r"[.;:]|,? (?:and|but) (?:the |include|use|do|make|mention|contain|with|avoid|not|in|"
         rf"at least \w+ (?:words|sent|para))|{QUOTED}|, (?!at (?:least|most) |exactly |"
-        r"no (?:more|less|fewer) )",
+        r"no (?:more|less|fewer) |but (?:at|no|not|fewer|less) )",
         after,
     )
     near = after[: end.start() if end else len(after)]
@@ -94,7 +96,19 @@ def _join_times(matches: list[regex.Match[str]], before: str, near: str) -> tupl
         other = _read_frequency(match, "")
         bounds = Bounds(bounds.least or other.least, bounds.most or other.most)
         end = match.end()
-    return bounds, end
+    return _join_bound(bounds, near, end)
+
+
+def _join_bound(bounds: Bounds, near: str, end: int) -> tuple[Bounds, int]:
+    """Join a second bound without "times": "at least 2 times but no more than 4"."""
+    rest = near[end:]
+    second = next(iter(find_quantities(rest)), None)
+    if second is None or not second.bounds.is_stated or not _BUT.fullmatch(rest[: second.start]):
+        return bounds, end
+    if not _NO_NOUN.match(rest[second.end :]) or None not in (bounds.least, bounds.most):
+        return bounds, end
+    joined = Bounds(bounds.least or second.bounds.least, bounds.most or second.bounds.most)
+    return joined, end + second.end
 
 
 def _read_frequency(match: regex.Match[str], before: str) -> Bounds:

@@ -1,0 +1,240 @@
+"""Requirements that no rule has read: a safety net, so that a run never claims more than was checked.
+
+It looks for numbers of things, words of form, prohibitions and orders in what a task demands. What no finding
+of a rule touches is listed as unchecked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.finding import Finding
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.quantities import Quantity, find_quantities
+from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.words import PRODUCING, REQUIRING
+
+_FORM_WORDS: Final = regex.compile(
+    r"\b(?:json|csv|tsv|ya?ml|xml|html|latex|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
+    r"(?:separated|divided|delimited) (?:by|with)|"
+    r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|"
+    r"new lines|as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|"
+    r"bullets?|bulleted|bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|"
+    r"headings?|headers?|headline|"
+    r"sections|titles?|subject(?: line)?|hash ?tags?|emojis?|emoticons?|smileys?|links?|urls?|footnotes?|"
+    r"placeholders?|code ?-?blocks?|fenced|docstring|comments|bold|italics?|highlight(?:ed)?|underlined?|"
+    r"all caps|in caps|capitals?|uppercase|lowercase|title case|quotation marks|in quotes|brackets|"
+    r"p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
+    r"decimal places?|decimals|rounded|haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?|elfchen|"
+    r"rhym(?:e|es|ing)|one-liner|(?:first|second|third) person|(?:present|past|future) tense|"
+    r"(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|alliterations?|"
+    r"(?:first|second|third|last|final|opening|closing) (?:words?|letters?|lines?|sentences?|paragraphs?)|"
+    r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|"
+    r"(?:each|every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|"
+    r"of them|one)|"
+    r"(?:only|just|nothing but) (?:the|a|an|with|one)\b(?: \w+){1,2}|nothing else|"
+    r"\w+ only(?=$|[,.;:!?)]| please))"
+    r"(?![\w-])"
+)
+_PLACES: Final = regex.compile(r"at the|each|every|only|just|nothing|first|last|final")
+"""Form words that say where or for what: another requirement of the same clause does not cover them."""
+_ORDER: Final = regex.compile(
+    r"(?:include|contain|mention|incorporate|add|insert|call it|name it|sign|start|begin|end|finish|close|"
+    r"conclude|avoid|omit|skip|do not|don't|dont|never|nowhere|no|without|neither|nor|bold|offer|state|"
+    r"unterschreib)(?:s|es|ing)?\b"
+)
+_CLAUSE: Final = regex.compile(
+    r"[^,;:()\n]+?(?=[,;:()\n]|$| - | and (?!the |a |an |my |our )| but | so that | that mentions)"
+)
+_LEAD: Final = regex.compile(
+    r"(?:[ -]|\b(?:and|but|also|please|pls|plz|kindly|then|finally|so|just|it|should|must|has to|have to|"
+    r"needs? to|can you|could you|would you|you|your|answer|response|the|text|be|which|that|who|will|"
+    r"shall)\b)*"
+)
+_NO_THING: Final = regex.compile(
+    r"[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|"
+    r"am|pm|h|euros?|dollars?|pounds?|usd|eur|kg|g|km|miles?|m|cm|percent|degrees|yr|people|persons?|kids?|"
+    r"children|of (?:them|these|us|my|our|the)|o'clock|(?:\w+ )?(?:19|20)\d\d)\b"
+)
+_GIVEN: Final = regex.compile(
+    r"\b(?:my|our|his|her|their|its|these|those|this|version|number|#|for|level|step|chapter|page|"
+    r"question|day|year|since|in the year|of the|to the|age|aged|turning|turns) ?$"
+)
+_YEAR: Final = regex.compile(r"(?:1[5-9]|20)\d\d")
+_THE: Final = regex.compile(r"\bthe ?$")
+_BEST: Final = regex.compile(r"[ -](?:\w+est|most|least|top|best|größten|\w+sten)\b")
+_NOUN: Final = regex.compile(
+    r"(?:[ -](?!and\b|or\b|but\b|in\b|to\b|of\b|with\b|for\b|on\b|about\b|that\b|which\b|my\b|the\b|a\b|an\b"
+    r"|by\b|at\b|from\b|as\b|is\b|are\b|at\b)[\w'<>-]+){1,3}"
+)
+_TEXT_UNIT: Final = regex.compile(r" (?:words|characters|chars|sentences|lines|paragraphs|pages|letters)\b")
+_NARRATES: Final = regex.compile(
+    r"^(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"
+    r"(?:'m|'ve|'re|'s)?\b(?!(?:'d| would| want| need| like| wish| expect| prefer))"
+)
+_REQUEST: Final = regex.compile(r"\b(?:can|could|would|will) (?:you|it)\b|\bplease\b|\bplz\b|\bpls\b")
+_VERB: Final = regex.compile(
+    r"\b(?:is|are|was|were|has|had|have|did|does|do|i|he|she|we|they|you|says?|said|what|why|how|if|when|who)\b"
+)
+_LEADS: Final = regex.compile(
+    r"\b(?:to|into|as|in|of|with|using)(?: (?:a|an|the|its|one|about|valid|markdown|single|plain))* ?$"
+    r"|\b(?:tell|give|show|put|add|write|explain|ask)(?: (?:me|us|it|them|that|this)) ?$"
+)
+_TOPIC: Final = regex.compile(r"\b(?:about|why|how|what|whether|when|if|who|whom|whose)\b")
+_TELLS: Final = regex.compile(rf"(?:please )?(?:{PRODUCING}|{REQUIRING}|can you|could you|would you)\b")
+_LITERAL: Final = regex.compile(
+    rf"\b(?:should|must)(?: not)?(?: with| in| the (?:words?|phrase))? {QUOTED} "
+    r"(?:start|end|begin|appear|contain)\w*"
+)
+_LONGEST_FRAGMENT: Final = 60
+_MOST: Final = 300
+_NEAREST: Final = 100
+"""Requirements of the same sentence are among the last ones; it bounds the time of long tasks."""
+_KINDS: Final = tuple(
+    (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
+    for words, kinds in (
+        (r"highlight|bold|italic|markdown|emphasi|asterisk", "highlight_count part_count"),
+        (r"letters?\b|capital|upper|lower|caps\b", "letter_case letter_count capital_word_count"),
+        (r"language", "language"),
+        (r"bullets?|lists?\b|listed|numbered|points?\b", "list_item_count"),
+        (r"word for word|verbatim|sentence|change|repeat|before", "repeats_request"),
+        (r"titles?\b|brackets|angular", "title placeholder_count"),
+        (r"placeholders?", "placeholder_count"),
+        (r"sections?|each|parts?\b|mark", "section_count"),
+        (r"separat|divid|asterisk|versions?|responses?|answers?|different|two\b|parts?\b", "part_count"),
+        (r"json|format|brackets|only", "json"),
+        (r"keys?\b|fields?\b", "keys"),
+        (r"columns?\b|header", "columns header"),
+        (r"rows?\b", "rows"),
+        (r"quot|wrap", "quoted"),
+        (r"p\.? ?s\.|post ?-?script|at the end|end", "postscript"),
+        (r"haikus?|limericks?|lines?\b", "line_syllables line_count"),
+        (r"tweets?|characters?|chars", "character_count"),
+        (r"words?\b", "word_count unique_word_count contains excludes occurrences"),
+        (r"sentences?", "sentence_count"),
+        (r"paragraphs?", "paragraph_count part_count word_at"),
+        (r"follow|last|at the end|phrase", "ends_with"),
+        (r"first|at the (?:start|beginning)", "starts_with word_at"),
+        (r"add(?:itional)? words|just|only|nothing else|no other", "one_of repeats_request"),
+        (r"punctuation|marks?\b", "punctuation"),
+    )
+)
+"""Words that say again what a check of one of these kinds holds."""
+
+
+def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -> list[Finding]:
+    """Find the requirements that no finding touches."""
+    result: list[Finding] = []
+    checks = [finding.check for finding in findings if finding.check]
+    kinds = {str(check["check"]) for check in checks} | {name for check in checks for name in check}
+    for sentence in sentences:
+        if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
+            continue
+        known = [
+            finding for finding in findings if _overlap(finding, _place(sentence, 0, len(sentence.text)))
+        ]
+        for place in _find_candidates(sentence, known, kinds):
+            if not any(_overlap(place, other) for other in [*known, *result[-_NEAREST:]]):
+                result.append(place)
+    return result[:_MOST]
+
+
+def _find_candidates(sentence: Sentence, known: list[Finding], kinds: set[str]) -> Iterator[Finding]:
+    yield from _find_orders(sentence, kinds)
+    yield from _find_amounts(sentence)
+    yield from _find_literals(sentence)
+    for match in _FORM_WORDS.finditer(sentence.text):
+        clause = _find_clause(sentence, match)
+        is_free = not any(_overlap(clause, finding) for finding in known)
+        if _says_again(match.group(), kinds) or not (is_free or _PLACES.match(match.group())):
+            continue
+        if _is_stated(sentence, match.start(), match.end()):
+            yield clause if is_free else _place(sentence, *match.span())
+
+
+def _find_clause(sentence: Sentence, match: regex.Match[str]) -> Finding:
+    """Return the words from a form word to the end of its clause, and the adjectives before it."""
+    for clause in _CLAUSE.finditer(sentence.text):
+        if clause.start() <= match.start() < clause.end():
+            lead = _LEAD.match(clause.group())
+            start = clause.start() + (lead.end() if lead else 0)
+            return _place(sentence, min(start, match.start()), max(clause.end(), match.end()))
+    return _place(sentence, *match.span())
+
+
+def _find_amounts(sentence: Sentence) -> Iterator[Finding]:
+    """Find numbers of things: "three reasons", "2 hashtags"; no ages, prices, times or years."""
+    for quantity in find_quantities(sentence.text):
+        if _is_no_amount(sentence.text, quantity):
+            continue
+        noun = _NOUN.match(sentence.text, quantity.end)
+        end = noun.end() if noun else quantity.end
+        is_length = _is_bound(quantity) and bool(_TEXT_UNIT.match(sentence.text, quantity.end))
+        if is_length or _is_stated(sentence, quantity.start, end):
+            yield _place(sentence, quantity.start, end)
+
+
+def _is_no_amount(text: str, quantity: Quantity) -> bool:
+    before, after = text[: quantity.start], text[quantity.end :]
+    if _NO_THING.match(after) or _YEAR.fullmatch(text, quantity.start, quantity.end):
+        return True
+    if _THE.search(before) and not _BEST.match(after):
+        return True
+    if _is_bound(quantity):
+        return False
+    return bool(_GIVEN.search(before)) or not _NOUN.match(after) or after.startswith(" times")
+
+
+def _is_bound(quantity: Quantity) -> bool:
+    return quantity.bounds.least != quantity.bounds.most or quantity.bounds.is_stated
+
+
+def _find_orders(sentence: Sentence, kinds: set[str]) -> Iterator[Finding]:
+    for match in _CLAUSE.finditer(sentence.text):
+        lead = _LEAD.match(match.group())
+        start = match.start() + (lead.end() if lead else 0)
+        if not _ORDER.match(sentence.text, start) or _says_again(match.group(), kinds):
+            continue
+        is_literal = QUOTED in match.group() and _TELLS.match(sentence.text) is not None
+        is_order = is_literal or is_demanded(sentence, match.end() - 1, match.end())
+        if is_order or _is_stated(sentence, start, match.end()):
+            yield _place(sentence, start, match.end())
+
+
+def _find_literals(sentence: Sentence) -> Iterator[Finding]:
+    """Find quoted words of which the verb comes last: 'er soll mit "Na dann" anfangen'."""
+    for match in _LITERAL.finditer(sentence.text):
+        yield _place(sentence, *match.span())
+
+
+def _is_stated(sentence: Sentence, start: int, end: int) -> bool:
+    """Check whether words are demanded, or stand in a note without a verb: "numbered list, one line each"."""
+    if is_demanded(sentence, start, end):
+        return True
+    before = sentence.text[:start]
+    if _TOPIC.search(before):
+        return False
+    return bool(_LEADS.search(before)) or (len(before) < _LONGEST_FRAGMENT and not _VERB.search(before))
+
+
+def _asks(sentence: Sentence) -> bool:
+    """Check for a question that is no request: "Which is better, XML or JSON?"."""
+    return sentence.is_question and not _REQUEST.search(sentence.text)
+
+
+def _says_again(words: str, kinds: set[str]) -> bool:
+    if words.startswith(("each", "every")):
+        return bool(kinds & {"each", "section_count"})
+    return QUOTED not in words and any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
+
+
+def _place(sentence: Sentence, start: int, end: int) -> Finding:
+    return Finding(sentence.start + start, sentence.start + end)
+
+
+def _overlap(first: Finding, second: Finding) -> bool:
+    return first.start < second.end and second.start < first.end
