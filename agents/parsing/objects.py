@@ -63,12 +63,18 @@ def remove_thoughts(text: str) -> str:
     """Removes the thoughts that a reasoning model writes before its answer; everything if they never end."""
     if _THOUGHT_START.match(text):
         return remove_marked_thoughts(text)
+    thoughts = find_unmarked_thoughts(text)
+    answer = text[len(thoughts) :]
+    return (_THOUGHT_END.sub("", answer, count=1) if thoughts else answer).strip()
+
+
+def find_unmarked_thoughts(text: str) -> str:
+    """Returns the thoughts before a lone closing tag: some servers strip the opening one. Empty if none."""
     closing = list(_THOUGHT_END.finditer(text))
-    if not closing or text.lstrip()[:1] in ("{", "[", "`", '"'):
-        return text.strip()
-    # Some servers strip the opening tag, so the thoughts begin without one.
+    if not closing or _THOUGHT_START.match(text) or text.lstrip()[:1] in ("{", "[", "`", '"'):
+        return ""
     thoughts = text[: closing[-1].start()]
-    return text.strip() if "<think" in thoughts.lower() else text[closing[-1].end() :].strip()
+    return "" if "<think" in thoughts.lower() else thoughts
 
 
 def remove_marked_thoughts(text: str) -> str:

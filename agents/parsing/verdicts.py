@@ -9,7 +9,7 @@ from typing import Final
 from agents.contracts import Unreadable, Verdict
 from agents.parsing.denials import find_denial
 from agents.parsing.loose_json import load_unambiguous, read_boolean, repair_json
-from agents.parsing.objects import find_objects
+from agents.parsing.objects import find_objects, find_unmarked_thoughts
 from agents.parsing.surrogates import replace_surrogates
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
@@ -43,7 +43,17 @@ def read_verdict(text: str) -> Verdict | Unreadable:
         if stated is None:
             return Unreadable(text, "no single boolean 'success' in a JSON object")
         verdicts += stated
+    if _fails_in_thoughts(text) and any(verdict["success"] for verdict in verdicts):
+        return Unreadable(text, "a failure before a lone end of thoughts contradicts it")
     return _agree(text, verdicts, objects.rest)
+
+
+def _fails_in_thoughts(text: str) -> bool:
+    """Checks whether thoughts without an opening tag state a failure: the tag may be a quotation."""
+    objects = find_objects(find_unmarked_thoughts(text), _VERDICT_SIGN)
+    written = [] if isinstance(objects, Unreadable) else objects.written
+    stated = (_read_container(each) or [] for each in written)
+    return any(not verdict["success"] for verdicts in stated for verdict in verdicts)
 
 
 def _agree(text: str, verdicts: list[Verdict], rest: str) -> Verdict | Unreadable:

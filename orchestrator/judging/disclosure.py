@@ -61,7 +61,7 @@ class Expectations:
         word = token.casefold()
         if word in self.shown:
             return False
-        if not token[0].isdigit():
+        if not token[0].isdecimal():
             return word in self.words
         return any(low <= value <= high for value in _read_numbers(token) for low, high in self.ranges)
 
@@ -79,7 +79,7 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
     numbers = [*_list_numbers(contract)]
     known = "\n".join([shown, *chain.from_iterable(map(_list_check_texts, stated))])
     tokens = {token for text in texts for token in _TOKEN.findall(text)}
-    named = (value for token in tokens if token[0].isdigit() for value in _read_numbers(token))
+    named = (value for token in tokens if token[0].isdecimal() for value in _read_numbers(token))
     tools = {
         word.casefold() for name in _list(contract.get("must_call")) for word in _TOKEN.findall(str(name))
     }
@@ -123,7 +123,7 @@ def _list_pattern(pattern: str) -> Iterator[str]:
 
 
 def _list_words(text: str) -> set[str]:
-    words = [token.casefold() for token in _TOKEN.findall(text) if not token[0].isdigit()]
+    words = [token.casefold() for token in _TOKEN.findall(text) if not token[0].isdecimal()]
     is_short = len(words) <= _SHORT_TEXT
     return {word for word in words if is_short or len(word) >= _SHORT_WORD}
 

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from agents import MonitoringAgent, PlanningAgent
+from agents.parsing.denials import find_denial
 from agents.testing import ScriptedChatModel
 
 FENCE = "```"
@@ -37,7 +38,7 @@ any_text = st.text() | model_like_text
 verdict_objects = st.fixed_dictionaries(
     {"success": st.just(True), "feedback": st.text(max_size=60) | model_like_text},
     optional={"score": json_values, "details": json_values},
-)
+).filter(lambda verdict: find_denial(verdict) is None)
 prose = st.text(st.characters(blacklist_characters="{}[]<"), max_size=80)
 slow = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
