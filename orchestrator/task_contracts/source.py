@@ -14,7 +14,6 @@ from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.task_checks import DerivedChecks
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.report import mapping
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
@@ -150,7 +149,7 @@ def _list_checks(derived: DerivedContract) -> list[Json]:
 
 
 def _without_quote(check: Json) -> Json:
-    return {name: value for name, value in mapping(check).items() if name != "quote"}
+    return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
 
 def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
