@@ -23,6 +23,8 @@ _SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
 _JOINT: Final = regex.compile(rf"(?<={WORD_CHARACTER})['’‑-](?={WORD_CHARACTER})")
 _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
+_LITERAL: Final = 50
+"""Most characters that a pattern searches as one literal."""
 CONTENT: Final = r"[\p{L}\p{N}\p{So}\p{Sc}]"
 """What a reader takes for a text; dashes and dots are an empty place."""
 _BLANK_LINE: Final = regex.compile(r"\n\s*\n")
@@ -119,7 +121,7 @@ def compile_phrase(
         within_numbers: Whether a number is also found within another one: 12 in 12.5 or 1,200.
         strokes: Whether look-alikes of the letters I and l and the digit 1 match each of these.
     """
-    escape = _escape_strokes if strokes else regex.escape
+    escape = _escape_strokes if strokes else _escape_in_parts
     body = r"\s+".join(map(escape, text.split()))
     first, last = text.strip()[0], text.strip()[-1]
     before = rf"(?<!{WORD_CHARACTER})" if whole_words and _needs_boundary(first) else ""
@@ -128,6 +130,13 @@ def compile_phrase(
         before += r"(?<!\d)(?<!\d[.,])" if first.isdigit() else ""
         after += r"(?![.,]?\d)" if last.isdigit() else ""
     return regex.compile(f"{before}{body}{after}")
+
+
+def _escape_in_parts(word: str) -> str:
+    # The first search for a literal of thousands of equal letters would take half a minute.
+    starts = range(0, len(word), _LITERAL)
+    parts = [regex.escape(word[start : start + _LITERAL]) for start in starts]
+    return parts[0] if len(parts) == 1 else "".join(f"(?>{part})" for part in parts)
 
 
 def _escape_strokes(word: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from evaluation import JudgeTrust
+from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
 from orchestrator.state.records import Basis, Requirement
@@ -163,7 +165,7 @@ def _describe_judge(evidence: Evidence) -> str:
 
 
 def _quote(texts: Sequence[str]) -> str:
-    shown = ", ".join(f"“{' '.join(text.split()):.60}”" for text in texts[:_SHOWN])
+    shown = ", ".join(f"“{shorten(' '.join(text.split()), 60)}”" for text in islice(texts, _SHOWN))
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return f"{shown}{more} {'was' if len(texts) == 1 else 'were'}"
 

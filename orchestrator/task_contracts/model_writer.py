@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from pydantic import TypeAdapter
@@ -76,7 +77,7 @@ class ModelWriter(BaseAgent):
 def _find_items(reply: str) -> Sequence[object] | None:
     value = load_unambiguous(reply)
     items = value.get("checks") if isinstance(value, dict) else None
-    return items[:_MOST] if isinstance(items, list) else None
+    return list(islice(items, _MOST)) if isinstance(items, list) else None
 
 
 def _read_items(items: Sequence[object]) -> Iterator[Check]:

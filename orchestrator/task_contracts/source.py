@@ -156,8 +156,8 @@ def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
     """Returns the contract that a case states; None if it has to be derived."""
     if case.task.split() != task.split():
         raise ContractFunctionError(
-            f"the contract is for another task ({case.task!r:.200}); give the contract of this task, "
-            "or 'from_task'"
+            f"the contract is for another task ({format_repr(case.task, 200)}); "
+            "give the contract of this task, or 'from_task'"
         )
     if case.contract == FROM_TASK:
         return None
