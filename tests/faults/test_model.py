@@ -29,7 +29,7 @@ def port():
 
 @pytest.mark.faults
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("sequences", [1000, pytest.param(40, marks=pytest.mark.sample)])
+@pytest.mark.parametrize("sequences", [1000, pytest.param(12, marks=pytest.mark.sample)])
 def test_runs_on_a_server_that_fails_by_chance_end_as_foretold(sequences):
     tally = failing("model's server", map(made, range(sequences)))
 
