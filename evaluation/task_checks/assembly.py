@@ -9,8 +9,8 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.things import Fields
 
 _PARTS: Final = frozenset(

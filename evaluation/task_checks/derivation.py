@@ -10,10 +10,10 @@ from evaluation.checks import Check, read_checks
 from evaluation.errors import ContractError
 from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout import edges, formats, forms, frame, places, sections, separations
 from evaluation.task_checks.rules.leftovers import find_leftovers
 from evaluation.task_checks.rules.wording import choices, keywords, letters

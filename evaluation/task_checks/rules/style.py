@@ -8,9 +8,9 @@ from typing import Final
 import regex
 
 from evaluation.checks.language import LANGUAGES
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 

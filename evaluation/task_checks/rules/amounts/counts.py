@@ -8,7 +8,6 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import (
     AFTER_NOUN,
@@ -18,6 +17,7 @@ from evaluation.task_checks.quantities import (
     find_quantities,
 )
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import AFTER_NUMBER, BY_NAME, THING, Thing, get_thing
 

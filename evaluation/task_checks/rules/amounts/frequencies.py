@@ -7,10 +7,10 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.moods import is_demanded, is_statement
 from evaluation.task_checks.quantities import NUMBER, Bounds, Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import AFTER_NUMBER, BY_NAME, THING, get_thing
 

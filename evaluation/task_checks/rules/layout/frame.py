@@ -7,10 +7,10 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.exact_words import WHOLE
 from evaluation.task_checks.sentences import Sentence
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED, SEPARATOR
 from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds, find_quantities
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 

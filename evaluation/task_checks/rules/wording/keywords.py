@@ -7,11 +7,11 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.finding import Finding
 from evaluation.task_checks.marks import QUOTED, Mark
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.wording.occurrences import (
     APPEARS,
     TIMES,

@@ -1,4 +1,4 @@
-"""What a rule finds in a sentence."""
+"""Finding: a requirement that a rule recognises in a sentence."""
 
 from __future__ import annotations
 
