@@ -1,14 +1,15 @@
-"""Builds the planner, the executor and the monitor from model specifications."""
+"""Builds the planner, the executor and the monitor from models or their specifications."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 
+from agents.calls.conversation import Model
 from agents.contracts import DEFAULT_MAX_STEPS
 from agents.execution import ExecutionAgent
 from agents.models.spec import load_model
@@ -33,22 +34,22 @@ class Roles:
     planner: PlanningAgent
     executor: ExecutionAgent
     monitor: MonitoringAgent
-    supervisor_model: BaseChatModel | None
+    supervisor_model: Model | None
 
 
 def build_roles(
-    model: str = "local",
+    model: str | Model = "local",
     *,
-    planner_model: str | None = None,
-    executor_model: str | None = None,
-    monitor_model: str | None = None,
-    supervisor_model: str | None = None,
+    planner_model: str | Model | None = None,
+    executor_model: str | Model | None = None,
+    monitor_model: str | Model | None = None,
+    supervisor_model: str | Model | None = None,
     tools: Sequence[BaseTool | Callable[..., object]] | None = None,
 ) -> Roles:
     """Build the three agents. Each distinct specification is loaded once.
 
     Args:
-        model: The model specification that ``load_model`` reads.
+        model: A specification that ``load_model`` reads, or a LangChain chat model.
         planner_model: Model of the planner. Default: ``model``.
         executor_model: Model of the executor. Default: ``model``.
         monitor_model: Model of the monitor. Default: ``model``.
@@ -60,13 +61,18 @@ def build_roles(
         ModelSetupError: A model's runtime, weights or key are missing; the message says what to do.
     """
     planner, executor, monitor = (
-        model if spec is None else spec for spec in (planner_model, executor_model, monitor_model)
+        model if own is None else own for own in (planner_model, executor_model, monitor_model)
     )
-    supervisor = monitor if supervisor_model is None else supervisor_model
-    llms = {spec: load_model(spec) for spec in dict.fromkeys((planner, executor, monitor, supervisor))}
+    load = cache(load_model)
+
+    def read_model(given: str | Model) -> Model:
+        return load(given) if isinstance(given, str) else given
+
     return Roles(
-        PlanningAgent(llms[planner], max_steps=_SMALL_PLAN if planner == "local" else DEFAULT_MAX_STEPS),
-        ExecutionAgent(llms[executor], tools),
-        MonitoringAgent(llms[monitor]),
-        None if supervisor_model is None else llms[supervisor],
+        PlanningAgent(
+            read_model(planner), max_steps=_SMALL_PLAN if planner == "local" else DEFAULT_MAX_STEPS
+        ),
+        ExecutionAgent(read_model(executor), tools),
+        MonitoringAgent(read_model(monitor)),
+        None if supervisor_model is None else read_model(supervisor_model),
     )

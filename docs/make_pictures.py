@@ -8,9 +8,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.view.live import draw_frame
 from orchestrator.cli.view.progress import Watch
-from orchestrator.wiring import build_orchestrator
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("live-view.svg"))
     arguments = parser.parse_args()
     watch = Watch()
-    for event in build_orchestrator("local").stream(arguments.task):
+    for event in LangGraphOrchestrator.from_model("local").stream(arguments.task):
         watch.see(event)
     console = Console(record=True, width=86, file=io.StringIO(), force_terminal=True)
     console.print(draw_frame(watch.view, watch.clock()))

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Self, TypedDict, Unpack
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
 
 from agents.calls.conversation import Model
-from agents.sync import run_sync
+from agents.roles import build_roles
 from evaluation import EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
+from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import draw_mermaid, draw_png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation
 from orchestrator.judging.output import read_output_rules
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.run_methods import RunMethods
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.runner import Runner
-from orchestrator.runs.stored_runs import StoredRuns
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now
-from orchestrator.runtime.events import Event, Hook
+from orchestrator.runtime.events import Hook
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks, read_judge
-from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -36,7 +37,34 @@ from orchestrator.supervision.protocols import Supervisor
 from orchestrator.task_contracts.writers import ContractWriter
 
 
-class LangGraphOrchestrator(StoredRuns):
+class OrchestratorOptions(TypedDict, total=False):
+    """The keyword arguments of ``LangGraphOrchestrator`` that ``from_model`` passes on."""
+
+    compressor: Compressor | None
+    max_retries: int | None
+    retry_policy: RetryPolicy | None
+    budget: Budget | None
+    call_timeout: float | None
+    step_timeout: float | None
+    max_plan_steps: int
+    contract_writer: ContractWriter | None
+    require: Requirement | None
+    judge: AnyJudge | JudgeFunction | None
+    evaluation: EvaluationOptions | None
+    checks: Sequence[CustomCheck]
+    supervision: SupervisionMode | ModeFunction
+    supervisor: Supervisor | Model | None
+    supervision_policy: SupervisionPolicy | None
+    max_parallel_steps: int
+    synthesis: bool | None
+    output_contract: EvaluationContract | None
+    output_type: type[BaseModel] | None
+    clock: Callable[[], datetime]
+    checkpointer: BaseCheckpointSaver[str] | None
+    hooks: Sequence[Hook]
+
+
+class LangGraphOrchestrator(RunMethods):
     """Plans a task, executes it step by step and judges every step.
 
     Args:
@@ -142,97 +170,53 @@ class LangGraphOrchestrator(StoredRuns):
         launcher = Launcher(self.graph, self.settings)
         super().__init__(launcher, Runner(launcher, checkpointer, tuple(hooks)))
 
-    def run(
-        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
-    ) -> OrchestratorState:
-        """Run a task to its end, also from within a running event loop such as a notebook's.
+    @classmethod
+    def from_model(
+        cls,
+        model: str | Model = "local",
+        *,
+        tools: Sequence[BaseTool | Callable[..., object]] | None = None,
+        planner_model: str | Model | None = None,
+        executor_model: str | Model | None = None,
+        monitor_model: str | Model | None = None,
+        supervisor_model: str | Model | None = None,
+        contract: ContractSource = "from_task",
+        **options: Unpack[OrchestratorOptions],
+    ) -> Self:
+        """Build an orchestrator whose agents share one chat model, or have one model each.
 
         Args:
-            task: What to do.
-            thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name. On a
-                thread that was used before, the run starts clean.
-            config: LangChain's config: callbacks, tags, metadata, run name, limits, and values in
-                ``configurable`` for tools. It reaches every node, agent, model and tool of the run.
-
-        Returns:
-            The final state. ``status`` is "success", or "failed" with the cause in ``failure`` and
-            everything that was done in ``results``. If the run waits for a person, the state holds the
-            ``question``, which ``resume`` answers.
-
-        Raises:
-            ConfigurationError: The task is empty or not text, or the thread is already running.
-
-        Errors of the checkpointer are raised as they are, because the run could not be kept.
-        """
-        launch = self._launcher.launch_task(task, thread_id, config)
-        return run_sync(lambda: self._runner.wait_for_end(launch))
-
-    async def arun(
-        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
-    ) -> OrchestratorState:
-        """Like ``run``, without blocking the event loop."""
-        return await self._runner.wait_for_end(self._launcher.launch_task(task, thread_id, config))
-
-    def stream(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-        *,
-        tokens: bool = False,
-    ) -> Iterator[Event]:
-        """Run a task and yield its events as they happen.
-
-        The last one is ``RunFinished``, ``RunPaused`` or ``RunInterrupted``. With ``tokens``, the models of
-        the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
-        the run. Raises the errors of ``run`` before the first event.
-        """
-        return self._runner.iterate_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
-
-    def astream(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-        *,
-        tokens: bool = False,
-    ) -> AsyncGenerator[Event, None]:
-        """Like ``stream``, without blocking the event loop."""
-        return self._runner.read_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
-
-    def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
-        """End a run for good, as failed, and keep what it has done. Without ``thread_id``, end every run.
-
-        A run that this orchestrator runs ends at once; for that, ``cancel`` may be called from any thread and
-        from a signal handler. A plain method of an agent that blocks in a thread cannot be stopped; the run
-        ends without waiting for its result. With ``thread_id``, a stored run that waits for a person or was
-        interrupted ends, too: a later answer is refused. An unknown or ended run stays as it is.
+            model: A specification that ``agents.load_model`` reads, such as "ollama:qwen3", or a LangChain
+                chat model.
+            tools: Tools of the executor: LangChain tools or functions.
+            planner_model: Model of the planner. Default: ``model``.
+            executor_model: Model of the executor. Default: ``model``.
+            monitor_model: Model of the monitor. Default: ``model``.
+            supervisor_model: Model of the supervisor. Default: the monitor's.
+            contract: Contract of every step. Default: checks are derived from the task and the steps; None
+                derives none.
+            options: Any other keyword argument of the constructor.
 
         Raises:
-            ConfigurationError: Another process or orchestrator runs the thread.
-            BrokenRunError: The thread holds a state that cannot be read.
+            ModelSpecError: A specification names no model.
+            ModelSetupError: A model's package, weights or key are missing; the message says how to get them.
+            ConfigurationError: An argument is not accepted; the message says what is.
         """
-        self._runner.cancel(thread_id, reason)
-        if thread_id is not None and self._is_stored_alone(thread_id):
-            run_sync(lambda: self._runner.cancel_stored(thread_id, reason))
-
-    async def acancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
-        """Like ``cancel``, without blocking the event loop."""
-        self._runner.cancel(thread_id, reason)
-        if thread_id is not None and self._is_stored_alone(thread_id):
-            await self._runner.cancel_stored(thread_id, reason)
-
-    def interrupt(self, thread_id: str | None = None) -> None:
-        """Stop a run at once as a kill would: ``resume`` continues it. Without ``thread_id``, stop every run.
-
-        The last event is ``RunInterrupted``, and ``run`` returns the state with its status "planning" or
-        "executing". Leaving a stream early, Ctrl-C and cancelling the asyncio task interrupt a run, too.
-        May be called from any thread and from a signal handler.
-        """
-        self._runner.interrupt(thread_id)
-
-    def _is_stored_alone(self, thread_id: str) -> bool:
-        return self.graph.checkpointer is not None and not self._runner.is_running(thread_id)
+        if supervisor_model is not None and options.get("supervisor") is not None:
+            raise ConfigurationError(
+                "supervisor_model and supervisor contradict each other; give one of them"
+            )
+        roles = build_roles(
+            model,
+            planner_model=planner_model,
+            executor_model=executor_model,
+            monitor_model=monitor_model,
+            supervisor_model=supervisor_model,
+            tools=tools,
+        )
+        agents = (roles.planner, roles.executor, roles.monitor)
+        passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, **options}
+        return cls(*agents, contract=contract, **passed)
 
     def draw_mermaid(self) -> str:
         """Return the graph as Mermaid text."""

@@ -21,6 +21,7 @@ from orchestrator.cli.store import (
     restore_options,
 )
 from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.retry.policy import RetryPolicy
@@ -29,7 +30,6 @@ from orchestrator.settings import Settings, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import ContractWriter
-from orchestrator.wiring import build_orchestrator
 
 
 def run_task(
@@ -190,13 +190,14 @@ def _execute(
     saver, where = (None, None) if store is None else (store.saver, store.where)
     with print_logs_on(console):
         evaluation = read_baseline(options.baseline, store)
-        orchestrator = build_orchestrator(
+        orchestrator = LangGraphOrchestrator.from_model(
             options.model,
-            build_settings(options),
             contract=(case or "from_task") if options.checks else None,
             contract_writer=_load_writer(options),
             evaluation=evaluation,
             checkpointer=saver,
+            # Each other setting has the name of an argument.
+            **{name: value for name, value in build_settings(options) if name != "human"},
         )
         return Session(orchestrator, thread_id, console, quiet=json, where=where).run(open_stream)
 

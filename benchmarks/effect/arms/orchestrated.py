@@ -14,7 +14,7 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.task_contracts.model_writer import ModelWriter
 
 _SMALL_PLAN: Final = 3
-"""Maximum number of steps that ``build_orchestrator`` lets the embedded model plan."""
+"""Maximum number of steps that ``from_model`` lets the embedded model plan."""
 
 
 class WholeTask:

@@ -1,21 +1,25 @@
 """From a model specification to an orchestrator."""
 
+import inspect
 import subprocess
 import sys
-from datetime import UTC, datetime
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ModelSpecError
+from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import Budget, RetryPolicy, SupervisionPolicy
-from orchestrator.settings import Settings
-from orchestrator.wiring import build_orchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator
+from orchestrator.engine import OrchestratorOptions
 from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
 
-BY_NEED = ("orchestrator.wiring", "orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
+APPROVAL = '{"success": true, "feedback": "good"}'
+BY_NEED = ("orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
+
+from_model = LangGraphOrchestrator.from_model
 
 
 @pytest.fixture
@@ -27,7 +31,7 @@ def served(monkeypatch, environment):
 
 
 def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(served):
-    state = build_orchestrator("openai:scripted").run("the task")
+    state = from_model("openai:scripted").run("the task")
 
     assert state["status"] == "success"
     assert served.asked == ["plan", "step", "verdict"]
@@ -35,7 +39,7 @@ def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(s
 
 
 def test_each_role_can_have_a_model_of_its_own(served):
-    build_orchestrator(
+    from_model(
         "nonsense",
         planner_model="openai:large",
         executor_model="openai:small",
@@ -50,7 +54,7 @@ def test_each_role_can_have_a_model_of_its_own(served):
 
 
 def test_a_role_without_a_model_of_its_own_has_the_common_one(served):
-    build_orchestrator("openai:common", monitor_model="openai:strict").run("the task")
+    from_model("openai:common", monitor_model="openai:strict").run("the task")
 
     assert served.models == ["common", "common", "strict"]
 
@@ -68,23 +72,18 @@ def doubted(monkeypatch, environment):
 
 @pytest.mark.parametrize(("own", "asked"), [("openai:boss", "boss"), (None, "strict")])
 def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, asked):
-    settings = Settings(supervision="llm")
-
-    state = build_orchestrator(
-        "openai:common", settings, monitor_model="openai:strict", supervisor_model=own
+    state = from_model(
+        "openai:common", supervision="llm", monitor_model="openai:strict", supervisor_model=own
     ).run("the task")
 
     assert state["status"] == "success"
     assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
 
 
-ONE_ATTEMPT = Settings(retry_policy=RetryPolicy(max_retries=0))
-
-
 def test_every_step_has_to_fulfil_the_contract(served):
     contract = EvaluationContract(required_content=[{"text": "a word that is not there"}])
 
-    state = build_orchestrator("openai:scripted", ONE_ATTEMPT, contract=contract).run("the task")
+    state = from_model("openai:scripted", max_retries=0, contract=contract).run("the task")
 
     assert state["failure"]["kind"] == "attempts_exhausted"
     assert "a word that is not there" in state["results"][0]["verdict"]["feedback"]
@@ -100,9 +99,9 @@ class Strict:
 def test_a_judge_judges_in_place_of_the_monitor(served):
     contract = EvaluationContract(subjective_criteria=["clarity"])
 
-    state = build_orchestrator(
+    state = from_model(
         "openai:scripted",
-        ONE_ATTEMPT,
+        max_retries=0,
         contract=contract,
         judge=Strict(),
     ).run("the task")
@@ -115,35 +114,85 @@ def test_a_judge_judges_in_place_of_the_monitor(served):
 @pytest.mark.parametrize("spec", ["nonsense", ""])
 def test_an_unknown_specification_of_a_role_is_refused(served, role, spec):
     with pytest.raises(ModelSpecError, match="names no model"):
-        build_orchestrator("openai:common", **{role: spec})
+        from_model("openai:common", **{role: spec})
 
 
-def test_settings_hooks_and_checkpointer_are_passed_through(served):
-    settings = Settings(
-        max_plan_steps=9,
-        call_timeout=20.0,
-        step_timeout=30.0,
-        retry_policy=RetryPolicy(max_retries=4, judge_attempts=3),
-        budget=Budget(max_seconds=60.0),
-        supervision="llm",
-        supervision_policy=SupervisionPolicy(max_reorient_attempts=5, human=True),
-        max_parallel_steps=3,
-        human=True,  # since there is a checkpointer
-        clock=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-    )
+def test_the_options_are_the_keyword_arguments_of_the_constructor():
+    own = {
+        "planner",
+        "executor",
+        "monitor",
+        "contract",
+    }  # from_model builds these, or has an argument for them
+    types = inspect.signature(LangGraphOrchestrator.__init__).parameters
+    expected = {name: each.annotation for name, each in types.items() if name not in {"self", *own}}
+
+    assert {
+        name: hint.__forward_arg__ for name, hint in OrchestratorOptions.__annotations__.items()
+    } == expected
+
+
+def test_options_reach_the_constructor(served):
     events, saver = [], InMemorySaver()
 
-    built = build_orchestrator("openai:scripted", settings, checkpointer=saver, hooks=[events.append])
+    built = from_model(
+        "openai:scripted", max_retries=4, call_timeout=20.0, checkpointer=saver, hooks=[events.append]
+    )
     built.run("the task")
 
-    assert built.settings == settings
+    assert (built.settings.max_retries, built.settings.call_timeout) == (4, 20.0)
     assert built.graph.checkpointer is saver
     assert events
 
 
+def test_an_unknown_option_is_refused():
+    with pytest.raises(TypeError, match="max_tries"):
+        from_model(ScriptedChatModel([]), max_tries=1)
+
+
+def test_a_chat_model_is_taken_as_it_is():
+    model = ScriptedChatModel(['{"plan": ["Do it"]}', "done", APPROVAL])
+
+    assert from_model(model, contract=None).run("the task")["output"] == "done"
+
+
+def price_of(title: str) -> str:
+    """Return the price of a book."""
+    return f"{title} costs 12.50 euros"
+
+
+def test_the_executor_calls_the_tools():
+    call = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Emma"}, "id": "1"}])
+    executor = ScriptedChatModel([call, "12.50 euros"])
+    others = ScriptedChatModel(['{"plan": ["Look it up"]}', APPROVAL])
+
+    state = from_model(others, executor_model=executor, tools=[price_of], contract=None).run("the task")
+
+    assert [call["result"] for call in state["results"][0]["tool_calls"]] == ["Emma costs 12.50 euros"]
+
+
+def test_checks_are_derived_from_the_task_by_default():
+    task = "Name a fruit. Use at most 2 words."
+    model = ScriptedChatModel([f'{{"plan": ["{task}"]}}', "Apple", APPROVAL])
+
+    assert from_model(model).run(task)["basis"] == "checked"
+
+
+def test_two_supervisors_are_refused():
+    with pytest.raises(ConfigurationError, match="supervisor_model and supervisor contradict each other"):
+        from_model("nonsense", supervisor_model="local", supervisor=ScriptedChatModel([]))
+
+
+def test_a_subclass_builds_itself():
+    class Own(LangGraphOrchestrator):
+        pass
+
+    assert isinstance(Own.from_model(ScriptedChatModel([])), Own)
+
+
 def test_an_unknown_specification_is_refused():
     with pytest.raises(ModelSpecError, match="names no model"):
-        build_orchestrator("nonsense")
+        from_model("nonsense")
 
 
 def imported(environment, code, names):

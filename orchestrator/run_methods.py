@@ -1,0 +1,108 @@
+"""The methods of an orchestrator that start, follow and stop runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+
+from langchain_core.runnables import RunnableConfig
+
+from agents.sync import run_sync
+from orchestrator.runs.stored_runs import StoredRuns
+from orchestrator.runtime.events import Event
+from orchestrator.state.graph_state import OrchestratorState
+
+
+class RunMethods(StoredRuns):
+    """Starts, follows and stops runs."""
+
+    def run(
+        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
+    ) -> OrchestratorState:
+        """Run a task to its end, also from within a running event loop such as a notebook's.
+
+        Args:
+            task: What to do.
+            thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name. On a
+                thread that was used before, the run starts clean.
+            config: LangChain's config: callbacks, tags, metadata, run name, limits, and values in
+                ``configurable`` for tools. It reaches every node, agent, model and tool of the run.
+
+        Returns:
+            The final state. ``status`` is "success", or "failed" with the cause in ``failure`` and
+            everything that was done in ``results``. If the run waits for a person, the state holds the
+            ``question``, which ``resume`` answers.
+
+        Raises:
+            ConfigurationError: The task is empty or not text, or the thread is already running.
+
+        Errors of the checkpointer are raised as they are, because the run could not be kept.
+        """
+        launch = self._launcher.launch_task(task, thread_id, config)
+        return run_sync(lambda: self._runner.wait_for_end(launch))
+
+    async def arun(
+        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
+    ) -> OrchestratorState:
+        """Like ``run``, without blocking the event loop."""
+        return await self._runner.wait_for_end(self._launcher.launch_task(task, thread_id, config))
+
+    def stream(
+        self,
+        task: str,
+        thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        tokens: bool = False,
+    ) -> Iterator[Event]:
+        """Run a task and yield its events as they happen.
+
+        The last one is ``RunFinished``, ``RunPaused`` or ``RunInterrupted``. With ``tokens``, the models of
+        the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
+        the run. Raises the errors of ``run`` before the first event.
+        """
+        return self._runner.iterate_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
+
+    def astream(
+        self,
+        task: str,
+        thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        tokens: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Like ``stream``, without blocking the event loop."""
+        return self._runner.read_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
+
+    def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
+        """End a run for good, as failed, and keep what it has done. Without ``thread_id``, end every run.
+
+        A run that this orchestrator runs ends at once; for that, ``cancel`` may be called from any thread and
+        from a signal handler. A plain method of an agent that blocks in a thread cannot be stopped; the run
+        ends without waiting for its result. With ``thread_id``, a stored run that waits for a person or was
+        interrupted ends, too: a later answer is refused. An unknown or ended run stays as it is.
+
+        Raises:
+            ConfigurationError: Another process or orchestrator runs the thread.
+            BrokenRunError: The thread holds a state that cannot be read.
+        """
+        self._runner.cancel(thread_id, reason)
+        if thread_id is not None and self._is_stored_alone(thread_id):
+            run_sync(lambda: self._runner.cancel_stored(thread_id, reason))
+
+    async def acancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
+        """Like ``cancel``, without blocking the event loop."""
+        self._runner.cancel(thread_id, reason)
+        if thread_id is not None and self._is_stored_alone(thread_id):
+            await self._runner.cancel_stored(thread_id, reason)
+
+    def interrupt(self, thread_id: str | None = None) -> None:
+        """Stop a run at once as a kill would: ``resume`` continues it. Without ``thread_id``, stop every run.
+
+        The last event is ``RunInterrupted``, and ``run`` returns the state with its status "planning" or
+        "executing". Leaving a stream early, Ctrl-C and cancelling the asyncio task interrupt a run, too.
+        May be called from any thread and from a signal handler.
+        """
+        self._runner.interrupt(thread_id)
+
+    def _is_stored_alone(self, thread_id: str) -> bool:
+        return self._launcher.graph.checkpointer is not None and not self._runner.is_running(thread_id)
