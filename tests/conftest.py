@@ -30,7 +30,7 @@ _DATABASES = itertools.count()
 _REAL_MODEL_FIXTURES = {"endpoint", "embedded_llm", "ollama_url", "ollama_llm"}
 
 # A busy machine breaks a deadline, and the database of examples would make two runs differ.
-settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=40)
+settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("default")
 

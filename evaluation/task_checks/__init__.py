@@ -1,5 +1,9 @@
-"""Derives checks from the text of a task, without a model."""
+"""Derives checks from the text of a task, without a model.
 
-from evaluation.task_checks.derivation import DerivedChecks, derive_checks
+The public names are listed in ``__init__.pyi``. Each is imported on first use.
+"""
 
-__all__ = ["DerivedChecks", "derive_checks"]
+import lazy_loader
+
+# The rules compile hundreds of patterns, which takes about half a second.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

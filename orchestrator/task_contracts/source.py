@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, cast
 
-from evaluation import EvaluationContract, TaskCase
+from evaluation import EvaluationContract, TaskCase, task_checks
 from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
-from evaluation.task_checks import DerivedChecks
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
@@ -166,7 +165,7 @@ def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
 
 
 def _store_checks(value: object, text: str) -> DerivedContract:
-    if not isinstance(value, DerivedChecks):
+    if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )

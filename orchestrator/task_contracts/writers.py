@@ -6,14 +6,14 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Protocol
 
+from evaluation import task_checks
 from evaluation.checks import Check
-from evaluation.task_checks import DerivedChecks, derive_checks
 
 
 class ContractWriter(Protocol):
     """Derives checks from the text of a task or of a step."""
 
-    def write_checks(self, text: str, /) -> DerivedChecks | Awaitable[DerivedChecks]:
+    def write_checks(self, text: str, /) -> task_checks.DerivedChecks | Awaitable[task_checks.DerivedChecks]:
         """Returns the checks that the text states; each quotes the words that it rests on."""
         ...
 
@@ -22,12 +22,13 @@ class RuleWriter:
     """Derives checks by the rules of ``evaluation.task_checks``, without a model."""
 
     # No coroutine: a run calls it in a thread, because a long text takes a second.
-    def write_checks(self, text: str) -> DerivedChecks:
+    def write_checks(self, text: str) -> task_checks.DerivedChecks:
         """Returns the checks that the text states."""
-        return derive_checks(text)
+        # The first call imports the rules, which takes half a second.
+        return task_checks.derive_checks(text)
 
 
-def drop_unquoted(derived: DerivedChecks, text: str) -> DerivedChecks:
+def drop_unquoted(derived: task_checks.DerivedChecks, text: str) -> task_checks.DerivedChecks:
     """Returns the checks without those whose quote is not literally in the text, each with a warning.
 
     A check that rests on no words of the task may be an invention of the writer.

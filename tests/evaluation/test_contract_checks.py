@@ -8,7 +8,7 @@ from evaluation import EvaluationContract, evaluate
 from evaluation.checks import CheckContext
 from evaluation.checks.kinds.counts import WordCount
 from evaluation.errors import ContractError
-from evaluation.json_schemas import schemas
+from evaluation.json_schemas import FOLDER
 from evaluation.metrics.checks import evaluate_checks
 from tests.evaluation.checks.cases import CASES, UNKNOWN
 
@@ -213,7 +213,7 @@ def test_one_function_evaluates_a_list_of_checks():
 
 
 def test_the_published_schema_of_a_contract_has_all_kinds():
-    schema = json.loads(schemas()["evaluation_contract.json"])
+    schema = json.loads((FOLDER / "evaluation_contract.json").read_text())
 
     assert "WordCount" in schema["$defs"]
 

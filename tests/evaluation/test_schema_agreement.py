@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from evaluation import evaluate
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.json_schemas import schemas
+from evaluation.json_schemas import FOLDER
 from evaluation.pipeline import run_pipeline
 from evaluation.plugins import Plugins
 
-CONTRACT = jsonschema_rs.validator_for(json.loads(schemas()["evaluation_contract.json"]))
-CASE = jsonschema_rs.validator_for(json.loads(schemas()["evaluation_case.json"]))
+CONTRACT = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_contract.json").read_text()))
+CASE = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_case.json").read_text()))
 
 
 def is_accepted(contract):

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from evaluation import CaseSet, ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
 from evaluation.evalset.files import MAX_BYTES
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
-from evaluation.json_schemas import schemas
+from evaluation.json_schemas import FOLDER
 
-SCHEMA = jsonschema_rs.validator_for(json.loads(schemas()["case_set.json"]))
+SCHEMA = jsonschema_rs.validator_for(json.loads((FOLDER / "case_set.json").read_text()))
 ONE = """\
 version: 1
 task: Greet the world in at most 5 words

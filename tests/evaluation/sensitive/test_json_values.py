@@ -121,10 +121,12 @@ def too_many(value):
     "value",
     [
         pytest.param({"password": [f"s{n}x" for n in range(MAX_VALUES + 1)]}, id="values"),
-        pytest.param({"password": ["null"] * (MAX_CANDIDATES + 1)}, id="telling names"),
+        pytest.param(
+            {"password": ["null"] * (MAX_CANDIDATES + 1)}, id="telling names", marks=pytest.mark.soak
+        ),
         pytest.param(["[1]"] * (MAX_CANDIDATES + 1) + ["me@example.org"], id="texts that may be JSON"),
         pytest.param({f"n{n}": "a" for n in range(MAX_CANDIDATES + 1)} | {"x": "me@example.org"}, id="names"),
-        pytest.param([0] * (MAX_SCALARS + 1) + ["me@example.org"], id="scalars"),
+        pytest.param([0] * (MAX_SCALARS + 1) + ["me@example.org"], id="scalars", marks=pytest.mark.soak),
     ],
 )
 def test_what_is_beyond_the_bounds_of_a_search_is_said_to_be_unsearched(value):

@@ -294,27 +294,37 @@ def test_a_deleted_threads_name_can_be_used_again(several):
     assert several.history.show("bad").state == state
 
 
-@pytest.mark.parametrize(
-    ("retention", "gone"),
-    [
-        ({"keep_last": 0}, ["c", "b", "a"]),
-        ({"keep_last": 1}, ["b", "a"]),
-        ({"keep_last": 3}, []),
-        ({"older_than": timedelta(0)}, ["c", "b", "a"]),
-        ({"older_than": timedelta(days=1)}, []),
-        ({"keep_last": 2, "older_than": timedelta(0)}, ["a"]),
-        ({"keep_last": 0, "older_than": timedelta(days=1)}, []),
-        ({"older_than": timedelta.max}, []),
-    ],
-)
-async def test_what_is_not_kept_is_pruned(opened, retention, gone):
-    for thread in "abc":
+RETENTIONS = [
+    # One after another, on one store.
+    ({"keep_last": 5}, []),
+    ({"older_than": timedelta(days=1)}, []),
+    ({"keep_last": 0, "older_than": timedelta(days=1)}, []),
+    ({"older_than": timedelta.max}, []),
+    ({"keep_last": 4, "older_than": timedelta(0)}, ["a"]),
+    ({"keep_last": 2}, ["c", "b"]),
+    ({"older_than": timedelta(0)}, ["e", "d"]),
+]
+
+
+async def test_what_is_not_kept_is_pruned(opened, subtests):
+    kept = [*"abcde", "asking", "cut off"]
+    for thread in "abcde":
         await build(opened).arun("x", thread)
     await asking(opened).arun("x", "asking")
     await cut_off(opened, "step 2", "cut off")
 
-    assert opened.history.prune(**retention) == gone
-    assert set(threads(opened.history.runs())) == {"a", "b", "c", "asking", "cut off"} - set(gone)
+    for retention, pruned in RETENTIONS:
+        with subtests.test(retention=retention):
+            assert opened.history.prune(**retention) == pruned
+            kept = [thread for thread in kept if thread not in pruned]
+            assert set(threads(opened.history.runs())) == set(kept)
+
+
+async def test_without_a_last_run_to_keep_all_that_ended_are_pruned(opened):
+    await build(opened).arun("x", "a")
+    await asking(opened).arun("x", "asking")
+
+    assert opened.history.prune(keep_last=0) == ["a"]
 
 
 async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
