@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
@@ -15,6 +16,7 @@ from agents.testing import ScriptedChatModel
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.soak
 def test_the_example_prints_what_the_servers_tools_returned():
     process = subprocess.run(
         [sys.executable, str(EXAMPLES / "mcp_tools.py")],

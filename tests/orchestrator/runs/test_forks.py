@@ -155,30 +155,26 @@ def test_without_a_name_a_fork_gets_one(opened):
     assert len(opened.history.runs()) == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "sentence"),
-    [
-        (("thread", 3), ResumeError, r"'thread' never reached step 4 \(index 3\); the last .* is step 2"),
-        (("thread", 2), ResumeError, r"never reached step 3 \(index 2\)"),
-        (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
-        (("no plan", 0), ResumeError, "it has no plan"),
-        (
-            ("thread", 0, "no plan"),
-            ResumeError,
-            "thread 'no plan' is in use; give another name",
-        ),
-        (("thread", -1), ConfigurationError, "step is -1; give the index of a step, from 0"),
-        (("thread", True), ConfigurationError, "step is True"),
-        (("thread", "1"), ConfigurationError, "step is '1'"),
-        (("thread", 0, " "), ConfigurationError, "thread_id is ' '"),
-    ],
-)
-def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, arguments, error, sentence):
+NO_FORKS = [
+    (("thread", 3), ResumeError, r"'thread' never reached step 4 \(index 3\); the last .* is step 2"),
+    (("thread", 2), ResumeError, r"never reached step 3 \(index 2\)"),
+    (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
+    (("no plan", 0), ResumeError, "it has no plan"),
+    (("thread", 0, "no plan"), ResumeError, "thread 'no plan' is in use; give another name"),
+    (("thread", -1), ConfigurationError, "step is -1; give the index of a step, from 0"),
+    (("thread", True), ConfigurationError, "step is True"),
+    (("thread", "1"), ConfigurationError, "step is '1'"),
+    (("thread", 0, " "), ConfigurationError, "thread_id is ' '"),
+]
+
+
+def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, subtests):
     build(opened, monitor=FakeMonitor(accept(), *[refuse()] * 3)).run("x", "thread")
     plan = FakePlanner(ValueError("no"))
     LangGraphOrchestrator(plan, FakeExecutor(), FakeMonitor(), checkpointer=opened.saver).run("y", "no plan")
     before = opened.history.runs()
-    with pytest.raises(error, match=sentence):
-        other(opened)[0].fork(*arguments)
+    for arguments, error, sentence in NO_FORKS:
+        with subtests.test(arguments=arguments), pytest.raises(error, match=sentence):
+            other(opened)[0].fork(*arguments)
 
     assert opened.history.runs() == before
