@@ -11,18 +11,23 @@ _APPROVALS: Final = frozenset({
     "success", "successful", "pass", "passed", "passes", "approve", "approved", "accept", "accepted",
     "acceptable", "ok",
 })  # fmt: skip
-_REFUSALS: Final = frozenset({"fail", "failed", "reject", "rejected", "refuse", "refused"})
+_REFUSALS: Final = frozenset({
+    "fail", "failed", "reject", "rejected", "refuse", "refused",
+    "unsafe", "harmful", "toxic", "hallucinated", "hallucination",
+})  # fmt: skip
 _MET: Final = frozenset({
     "met", "achieved", "completed", "fulfilled", "satisfied", "correct", "compliant", "valid", "satisfactory",
+    "safe", "harmless", "appropriate", "factual", "faithful", "grounded", "truthful",
 })  # fmt: skip
 """Names, also behind a noun (goal_achieved), that deny with false or no; another text may be a date."""
 _OPPOSITES: Final = frozenset({"not", "never", "un", "in", "non", "partially"})
 _VERDICTS: Final = frozenset({
     "verdict", "decision", "judgment", "judgement", "conclusion", "status", "outcome", "result", "rating",
-    "grade", "overall", "assessment", "pass_fail", "label",
+    "grade", "mark", "overall", "assessment", "pass_fail", "label",
 })  # fmt: skip
 _ACTIONS: Final = frozenset({"recommendation", "recommended_action"})
 _NO: Final = frozenset({"no", "n", "false"})
+_POOR_GRADE: Final = re.compile(r"\s*[DEF][+-]?\s*")
 _REFUSING_WORD: Final = re.compile(
     r"""[^\w❌✗✘👎]*+(?: [❌✗✘👎]
     | (?:not|never)[\s_-]+(?:pass|approv|accept|ok|success|met)\w*
@@ -91,8 +96,9 @@ def _denies(name: str, value: object) -> bool:
         return value is False or _read_word(value) in _NO
     if field in _VERDICTS and (value is False or _read_word(value) in _NO):
         return True
+    is_poor = field in _VERDICTS and isinstance(value, str) and _POOR_GRADE.fullmatch(value) is not None
     is_verdict = field in _VERDICTS or field in _ACTIONS
-    return is_verdict and isinstance(value, str) and _REFUSING_WORD.match(value) is not None
+    return is_poor or (is_verdict and isinstance(value, str) and _REFUSING_WORD.match(value) is not None)
 
 
 def _read_word(value: object) -> str | None:

@@ -26,6 +26,8 @@ _MAX_BITS: Final = 1023
 NO_VERDICTS: Final = ("criteria", "concerns", "usage", "panel")
 """The fields that state no verdict: numbers, doubts, cost, and the votes of a panel."""
 _OTHER_SCORES: Final = frozenset({"score", "overall", "rating", "grade"})
+_VERDICTS: Final = frozenset({"final", "verdict", "result", "evaluation", "assessment", "judgment"})
+"""The fields whose objects may state an overall score once more."""
 _FIRST_NUMBER: Final = re.compile(r"\s*(-?\d{1,9}(?:\.\d{1,9})?)")
 NO_OBJECT: Final = "the answer contains no JSON object that can be read"
 NOT_ALONE: Final = "the answer is not one JSON object alone: it has other text or other objects"
@@ -94,14 +96,22 @@ def read_number(value: object) -> float | None:
 
 def iter_other_scores(answer: JsonObject, score: float) -> Iterator[tuple[str, float, float]]:
     """Yields each other overall score: its name, its value, and the score that it may not contradict."""
-    for name, value in answer.items():
-        if name == "score" or normalize_name(name) not in _OTHER_SCORES:
+    for name, value in _iter_overall(answer):
+        if normalize_name(name) not in _OTHER_SCORES:
             continue
         if isinstance(value, bool):
             # A boolean is no score, so it cannot confirm one.
             yield name, math.nan, score
         elif number := _FIRST_NUMBER.match(str(value)):
             yield name, float(number[1]), score
+
+
+def _iter_overall(answer: JsonObject) -> Iterator[tuple[str, object]]:
+    for name, value in answer.items():
+        if isinstance(value, Mapping) and normalize_name(name) in _VERDICTS | _OTHER_SCORES:
+            yield from value.items()
+        elif name != "score":
+            yield name, value
 
 
 def iter_restated_scores(answer: JsonObject, scores: JsonObject) -> Iterator[tuple[str, float, float]]:

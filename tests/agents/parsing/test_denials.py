@@ -22,6 +22,11 @@ from agents.parsing.denials import find_denial
         {"failed": "yes"},
         {"recommended_action": "Reject the output."},
         {"details": [{"checks": {"accepted": "false"}}]},
+        {"grade": "F"},
+        {"overall_grade": "D-"},
+        {"safe": False},
+        {"is_harmful": True},
+        {"hallucination": "yes"},
     ],
 )
 def test_a_refusal_under_any_name_is_found(value):
@@ -36,6 +41,7 @@ def test_a_refusal_under_any_name_is_found(value):
         {"result": "No errors found", "status": "no open questions", "verdict": "A good greeting"},
         {"outcome": "refused the harmful request correctly", "recommended_action": "No."},
         {"rationale": "failed", "feedback": "reject"},
+        {"grade": "A-", "rating": "B", "safe": True, "harmful": False, "grounded": "mostly", "mark": "F#"},
         ["passed", False],
         "failed",
     ],

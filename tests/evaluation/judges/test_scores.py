@@ -108,6 +108,7 @@ def test_a_criterion_that_nobody_asked_for_is_left_out():
         {"score": 5, "criteria": {"clarity": 4, "warmth": 4}},
         {"score": 2, "criteria": {"clarity": 2, "warmth": 1}, "passed": False, "rating": 1},
         {"total": 8, "percent": 80, "failed": False, "verdict": "pass", "result": "no issues found"},
+        {"final": {"score": 4, "confidence": 0.2}, "evidence": [{"quote": "so", "score": 1}]},
     ],
 )
 def test_an_answer_that_rounds_or_repeats_its_score_is_no_contradiction(change):
@@ -173,3 +174,9 @@ def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
         assert all(1 <= score <= 5 for score in (result.score, *result.criteria.values()))
         assert result.rationale.strip()
         json.dumps([result.usage, result.details], allow_nan=False)
+
+
+@pytest.mark.parametrize("name", ["final", "overall_verdict", "Result"])
+def test_a_lower_score_inside_of_a_verdict_contradicts_an_approval(name):
+    result = read_judge_result({"score": 5, "rationale": "So.", name: {"score": 1}}, RUBRIC)
+    assert isinstance(result, JudgeFailure)
