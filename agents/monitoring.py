@@ -107,7 +107,8 @@ class MonitoringAgent(BaseAgent):
                 verdict = Unreadable(reply, "the approval is not one JSON object alone")
         if not isinstance(verdict, Unreadable):
             return verdict
-        _log.warning("the judge's reply is unreadable (%s): %.200r", verdict.reason, reply)
+        # The reply itself may hold a secret; the feedback has it.
+        _log.warning("the judge's reply of %d characters is unreadable (%s)", len(reply), verdict.reason)
         return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")
 
 

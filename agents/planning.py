@@ -65,5 +65,5 @@ class PlanningAgent(BaseAgent):
         if not isinstance(steps, Unreadable):
             return steps
         text = remove_thoughts(reply)
-        _log.warning("the plan is not a list; the reply becomes one step: %.200r", text)
+        _log.warning("the plan is not a list; the reply of %d characters becomes one step", len(text))
         return [text] if text else []

@@ -40,7 +40,7 @@ class _PhaseAgent(BaseAgent):
             reply = parse_reply(model, text, shown)
         if isinstance(reply, Unreadable):
             _log.warning(
-                "%s: the reply of the model cannot be read (%s): %.200r", self.agent_name, reply.reason, text
+                "%s: the reply of %d characters cannot be read (%s)", self.agent_name, len(text), reply.reason
             )
         return reply
 

@@ -68,7 +68,7 @@ class ModelWriter(BaseAgent):
         reply = yield from self._ask(fence_text("the task", text, find_boundary(text)), _build_schema())
         items = _find_items(unwrap_fence(remove_own_thoughts(reply, [text])))
         if items is None:
-            _log.warning("ModelWriter: the reply of the model cannot be read: %.200r", reply)
+            _log.warning("ModelWriter: the reply of %d characters cannot be read", len(reply))
         checks = tuple(check for check in _read_items(items or ()) if check.quote and check.quote in text)
         warnings = (_UNREADABLE,) if items is None else ()
         return DerivedChecks(checks, tuple(_list_uncovered(derive_checks(text), checks)), warnings)

@@ -56,7 +56,7 @@ def test_an_unreadable_reply_is_logged_as_a_warning(caplog):
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert record.name == "agents.monitoring"
-    assert "I like it." in record.getMessage()
+    assert "reply of 10 characters" in record.getMessage()
 
 
 def test_a_readable_reply_is_not_logged(caplog):

@@ -95,6 +95,8 @@ def list_cuts(tree: ast.AST) -> Iterator[ast.AST]:
             )
             if spec.startswith(".") and spec[1:].isdigit():
                 yield node
+        if isinstance(node, ast.Constant) and re.search(r"%\.\d+[rs]", str(node.value)):
+            yield node
         if isinstance(node, ast.Slice) and re.fullmatch("_?[A-Z_]+|[4-9][0-9]|[0-9]{3,}", _upper(node)):
             yield node
 
