@@ -21,7 +21,7 @@ Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a check saw in an output."""
+    """The observation of a check in an output."""
 
     passed: bool | None
     """None if that cannot be known, for instance the number of words of a Thai text."""
@@ -111,7 +111,7 @@ def _observe_missing(context: CheckContext, kind: CheckKind) -> Observation | No
 
 
 def find_missing(context: CheckContext, kind: CheckKind) -> str | None:
-    """Return as a clause what the run lacks for a check of this kind; None if it has all."""
+    """Return the missing input for a check of this kind as a clause; None if the run has all."""
     if kind == "tool":
         return None if context.has_calls else "the run does not record its tool calls"
     return None if context.has_output else "the run has no final output"

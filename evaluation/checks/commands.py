@@ -124,7 +124,7 @@ class CommandCheck(CustomCheck):
         return self.complete(CheckOutcome(result.exit_status == 0, seen, wanted, evidence=evidence))
 
     def _clean(self, text: str) -> str:
-        """Return the end of what a program printed, without control characters and secrets."""
+        """Return the end of the printed text, without control characters and secrets."""
         plain = _CONTROL.sub("", text)
         for name, value in self.environment.items():
             plain = plain.replace(value, f"[{name}]") if len(value) >= _SHORTEST_SECRET else plain

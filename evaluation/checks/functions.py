@@ -153,7 +153,7 @@ def _call_in_thread(function: CheckFunction, context: CheckContext) -> object:
 
 
 def _read_result(value: object) -> CheckOutcome | str:
-    """Read what a function returned: an outcome, or its problem as a clause."""
+    """Read the return value of a function: an outcome, or its problem as a clause."""
     if isinstance(value, bool):
         return CheckOutcome(value)
     if not isinstance(value, CheckOutcome):

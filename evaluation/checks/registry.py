@@ -1,4 +1,4 @@
-"""Finds the checks that contracts name: those that the user gave, and those of installed packages."""
+"""Finds the checks that contracts name: the checks of the user, and the checks of installed packages."""
 
 from __future__ import annotations
 

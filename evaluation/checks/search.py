@@ -44,7 +44,7 @@ def shows_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool
 
 
 def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
-    """Yield how often a text has a phrase, whatever its letter case, and then how often each disguise has."""
+    """Yield how often a text has a phrase, in any letter case, and then how often each disguise has."""
     for reading in _list_readings(text):
         matches = _find_phrase(
             reading, phrase, ignore_case=True, whole_words=whole_words, within_numbers=True

@@ -1,4 +1,4 @@
-"""Checks that every execution has to pass, whatever its contract says."""
+"""Checks that every execution has to pass, with any contract."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Result(Generic[T_co]):
 
     @property
     def basis(self) -> Basis | None:
-        """What the success rests on: "checked", "judged", "approved" or "unverified"; None without a success.
+        """The basis of the success: "checked", "judged", "approved" or "unverified"; None without a success.
 
         A run that failed because its basis was not enough has it, too.
         """

@@ -18,6 +18,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, Res
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
+from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
@@ -38,13 +39,6 @@ class Writer:
         checks = read_checks([check for check in (SHORT, LONGER) if check["quote"] in text])
         unchecked = ("politely",) if "politely" in text else ()
         return DerivedChecks((*checks, *self.more), unchecked)
-
-
-class KilledExecutor:
-    """Is killed at its first step."""
-
-    async def execute_step(self, step, context=""):
-        raise KeyboardInterrupt
 
 
 def orchestrate(executor=None, monitor=None, plan=("name it",), **options):
@@ -239,8 +233,11 @@ def test_a_contract_of_the_output_and_the_checks_of_the_task_are_joined():
 
 def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(KeyboardInterrupt):
-            orchestrate(KilledExecutor(), checkpointer=store.saver).run("Name it in at most 2 words", "t")
+        interrupt_run(
+            lambda executor: orchestrate(executor, checkpointer=store.saver),
+            "Name it in at most 2 words",
+            "t",
+        )
         executor = FakeExecutor("a red apple", "apple")
         changed = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver)
         state = changed.resume("t")
@@ -508,15 +505,10 @@ def test_a_fork_keeps_the_contract(tmp_path):
 def test_a_killed_parallel_step_goes_on_with_its_checks(tmp_path):
     plan = [{"step": "one", "needs": []}, {"step": "two in at most 2 words", "needs": []}]
 
-    class Killed(FakeExecutor):
-        async def execute_step(self, step_description, context=""):
-            if "two" in step_description:
-                raise KeyboardInterrupt
-            return "one"
-
     with open_store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(KeyboardInterrupt):
-            orchestrate(Killed(), plan=plan, checkpointer=store.saver).run("Name it", "t")
+        interrupt_run(
+            lambda executor: orchestrate(executor, plan=plan, checkpointer=store.saver), "Name it", "t", "two"
+        )
         executor = FakeExecutor(lambda step, _: "one" if step == "one" else "a b c")
         state = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver).resume(
             "t"

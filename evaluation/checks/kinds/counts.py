@@ -188,7 +188,7 @@ class CharacterCount(CountCheck):
 
 
 class LetterCount(CountCheck):
-    """How often a letter or another character occurs, whatever its letter case."""
+    """How often a letter or another character occurs, in any letter case."""
 
     check: Literal["letter_count"] = "letter_count"
     kind: ClassVar[CheckKind] = "content"
@@ -204,7 +204,7 @@ class LetterCount(CountCheck):
 
 
 class Occurrences(CountCheck):
-    """How often a word or phrase occurs, whatever its letter case."""
+    """How often a word or phrase occurs, in any letter case."""
 
     check: Literal["occurrences"] = "occurrences"
     # A look-alike is no occurrence for a minimum, and is one for a maximum.

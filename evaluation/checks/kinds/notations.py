@@ -1,4 +1,4 @@
-"""Checks of what a text has: numbers, dates, addresses, regular expressions, code that parses."""
+"""Checks of the parts of a text: numbers, dates, addresses, regular expressions, code that parses."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class StatesNumber(BaseCheck):
 
 
 class Code(BaseCheck):
-    """The code parses: that of the fenced blocks, or of the whole text if it has none."""
+    """The code in the fenced blocks parses, or the whole text if it has no block."""
 
     check: Literal["code"] = "code"
     kind: ClassVar[CheckKind] = "format"

@@ -161,7 +161,7 @@ class WordAt(BaseCheck):
 
 
 class WordRepetition(BaseCheck):
-    """No word occurs more often than ``max`` times, whatever its letter case."""
+    """No word occurs more often than ``max`` times, in any letter case."""
 
     check: Literal["word_repetition"] = "word_repetition"
     kind: ClassVar[CheckKind] = "content"

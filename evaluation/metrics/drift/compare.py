@@ -71,7 +71,7 @@ def compare_with_baseline(
 def _explain_missing(
     bands: Sequence[Band], current: Mapping[str, float], rules: DriftRules
 ) -> dict[str, Unscored]:
-    """Report what is missing, so that nobody takes it for unchanged."""
+    """Report the missing metrics, so that nobody takes it for unchanged."""
     in_baseline = dict.fromkeys(band.metric for band in bands)
     absent = missing_data("the baseline does not have it")
     lacking = missing_data("the run has no number for it")

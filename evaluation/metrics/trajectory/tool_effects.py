@@ -25,7 +25,7 @@ class ToolEffects:
 
     @classmethod
     def of(cls, actions: Iterable[ObservedAction], rules: TrajectoryRules) -> Self:
-        """Collect what the contract and the run say."""
+        """Collect the statements of the contract and of the run."""
         writing, reading = frozenset(rules.writing_tools or ()), frozenset(rules.reading_tools or ())
         recorded = frozenset([action.name for action in actions if action.recorded_as_writing])
         is_complete = rules.writing_tools is not None and rules.reading_tools is None

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
+from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
@@ -26,23 +27,14 @@ def build(saver, executor=None, **options):
     return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
 
 
-class KilledExecutor:
-    """Is killed at the second step."""
-
-    async def execute_step(self, step, context=""):
-        if step == "b":
-            raise KeyboardInterrupt
-        return step
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A run that has ended, one that was cut off, and one that waits for a person."""
     folder = tmp_path_factory.mktemp("stored")
     with open_store(folder / "ended") as store:
         build(store.saver).run("x", THREAD)
-    with open_store(folder / "cut off") as store, pytest.raises(KeyboardInterrupt):
-        build(store.saver, KilledExecutor()).run("x", THREAD)
+    with open_store(folder / "cut off") as store:
+        interrupt_run(lambda executor: build(store.saver, executor), "x", THREAD, "b")
     with open_store(folder / "waits") as store:
         build(store.saver, SpeakingExecutor(), supervision="human").run("x", THREAD)
     return {name: folder / name for name in ("ended", "cut off", "waits")}

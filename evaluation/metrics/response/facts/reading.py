@@ -56,7 +56,7 @@ _TAKEN: Final = " ; "
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a fact says, without its notation."""
+    """The value of a fact, without its notation."""
 
     readings: frozenset[Hashable]
     """Names, numbers, dates or times; an ambiguous notation has several."""

@@ -73,8 +73,8 @@ class Order:
         """Return whether each step can have an action of its own, in an order that the groups allow.
 
         The groups of steps take their actions one after the other, each as early as possible. This loses
-        nothing: whoever ends earlier leaves every later action free. Two groups of steps may share one group
-        of actions, so steps that were served before may move.
+        nothing: a group that ends earlier leaves every later action free. Two groups of steps may share one
+        group of actions, so steps that were served before may move.
         """
         search = _EarliestActions(masks, self.group_of_action)
         groups = groupby(steps, key=self.group_of_step.__getitem__)

@@ -1,4 +1,4 @@
-"""Checks what the rules of a contract forbid, whatever trajectory it expects."""
+"""Checks the prohibitions of a contract, for any expected trajectory."""
 
 from __future__ import annotations
 
