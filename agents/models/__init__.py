@@ -1,1 +1,1 @@
-"""Chat models: embedded, Ollama, OpenAI-compatible, or any GGUF file."""
+"""Chat models: embedded, Ollama, OpenAI-compatible, any GGUF file, or a hosted provider's."""

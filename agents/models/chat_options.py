@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agents.errors import ModelSpecError
+from agents.errors import AgentError, ModelSetupError, ModelSpecError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -34,8 +34,9 @@ def build_chat_model(
     Raises:
         ModelSpecError: The class does not have an option or refuses its value, or the specification already
             decides it.
+        ModelSetupError: The class refuses the settings together, for instance because there is no key.
     """
-    names = _field_names(model_class)
+    names = read_field_names(model_class)
     decided = {names[name]: value for name, value in fixed.items()}
     settings = {names[name]: value for name, value in defaults.items()}
     for name, value in options.items():
@@ -45,21 +46,21 @@ def build_chat_model(
     try:
         return model_class(**{**settings, **decided})
     except ValidationError as error:
-        raise ModelSpecError(_format_error(error)) from None
+        raise _explain(error, model_class) from None
+
+
+def read_field_names(model_class: type[BaseModel]) -> dict[str, str]:
+    """Maps every name that the class accepts to the name in its documentation."""
+    names: dict[str, str] = {}
+    for name, field in model_class.model_fields.items():
+        names[name] = names[field.alias or name] = field.alias or name
+    return names
 
 
 def _merge_setting(default: object, value: object) -> object:
     if isinstance(default, Mapping) and isinstance(value, Mapping):
         return {**default, **value}
     return value
-
-
-def _field_names(model_class: type[BaseModel]) -> dict[str, str]:
-    """Maps every name that the class accepts to the name in its documentation."""
-    names: dict[str, str] = {}
-    for name, field in model_class.model_fields.items():
-        names[name] = names[field.alias or name] = field.alias or name
-    return names
 
 
 def _check_option(
@@ -74,8 +75,10 @@ def _check_option(
     return names[name]
 
 
-def _format_error(error: ValidationError) -> str:
+def _explain(error: ValidationError, model_class: type[BaseModel]) -> AgentError:
     # Without the values: one of them may be a key.
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    name = ".".join(str(part) for part in first["loc"]) or "one of the options"
-    return f"option {name!r} is not accepted: {first['msg']}"
+    name, reason = ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+    if not name:  # about the settings together, such as a key that is in none of them
+        return ModelSetupError(f"{model_class.__name__} cannot be built: {reason}")
+    return ModelSpecError(f"option {name!r} is not accepted: {reason}")

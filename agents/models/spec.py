@@ -5,16 +5,20 @@ Imports a model's libraries on first use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
 
 from agents.errors import ModelSpecError
 from agents.models.embedded import build_embedded
 from agents.models.ollama import build_ollama
 from agents.models.openai import build_openai
+from agents.models.providers import PROVIDERS, build_provider_model
 from agents.models.weights import check_weights
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+_KINDS: Final = ("local", "ollama", "gguf", "openai", *PROVIDERS)
 
 
 def load_model(spec: str = "local", **options: object) -> BaseChatModel:
@@ -25,18 +29,21 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
     - ``ollama:NAME``: a model of an Ollama server, at ``OLLAMA_HOST``.
     - ``openai:NAME``: a model of an OpenAI-compatible endpoint, at ``OPENAI_BASE_URL``,
       with ``OPENAI_API_KEY``.
+    - ``anthropic:NAME``, ``google_genai:NAME``, ...: a model of any provider that LangChain's
+      ``init_chat_model`` knows, with the provider's package and key.
 
     Args:
         spec: The model specification.
-        options: Settings of LangChain's class for it (``ChatOllama``, else ``ChatOpenAI``), such as
-            ``temperature``; for ``local`` and ``gguf`` also ``n_ctx``, the context's size in tokens.
+        options: Settings of LangChain's class for it (``ChatOllama``, ``ChatOpenAI`` or the provider's own),
+            such as ``temperature``; for ``local`` and ``gguf`` also ``n_ctx``, the context's size in tokens.
 
     Returns:
-        LangChain's own chat model. It never retries by itself, and every call has a timeout.
+        LangChain's own chat model. It never retries by itself, and every call has a timeout, as far as the
+        class of another provider has settings for these.
 
     Raises:
         ModelSpecError: The specification names no model, or an option is not accepted.
-        ModelSetupError: The model's runtime, weights or key are missing; the message says what to do.
+        ModelSetupError: The model's package, weights or key are missing; the message says what to do.
     """
     kind, separator, name = (part.strip() for part in str(spec).partition(":"))
     match kind:
@@ -48,7 +55,18 @@ def load_model(spec: str = "local", **options: object) -> BaseChatModel:
             return build_ollama(name, options)
         case "openai" if name:
             return build_openai(name, options)
-    raise ModelSpecError(
-        f"the model specification {spec!r} names no model; "
-        'give "local", "ollama:NAME", "gguf:PATH" or "openai:NAME"'
+    if kind in PROVIDERS and name:
+        return build_provider_model(kind, name, options)
+    raise ModelSpecError(_describe_mistake(spec, kind, name))
+
+
+def _describe_mistake(spec: object, kind: str, name: str) -> str:
+    close = get_close_matches(kind.lower(), _KINDS, n=1)
+    # A name alone, such as "gemma", may be close to a provider by chance.
+    meant = close[0] if close and kind not in _KINDS and (name or close == ["local"]) else None
+    hint = f" (did you mean {':'.join(filter(None, (meant, name)))!r}?)" if meant else ""
+    return (
+        f"the model specification {spec!r} names no model{hint}; give "
+        '"local", "ollama:NAME", "gguf:PATH", "openai:NAME", '
+        f"or NAME after another provider and a colon: {', '.join(PROVIDERS)}"
     )

@@ -39,7 +39,11 @@ class RunOptions:
     """How a run is executed: the options of ``run``, which ``resume`` and ``fork`` can change."""
 
     model: Annotated[
-        str, typer.Option(help='Model: "local", "ollama:NAME", "gguf:PATH" or "openai:NAME".', metavar="SPEC")
+        str,
+        typer.Option(
+            help='Model: "local", "ollama:NAME", "gguf:PATH", "openai:NAME" or "PROVIDER:NAME".',
+            metavar="SPEC",
+        ),
     ] = "local"
     supervise: Annotated[
         SupervisionMode,

@@ -26,7 +26,7 @@ def test_a_path_may_contain_a_colon(path: str) -> None:
 @pytest.mark.parametrize(
     "spec",
     ["", " ", ":", "llama3", "Local", "local:", "local:x", "ollama", "ollama:", "gguf:", "openai:",
-     "anthropic:claude", ":local", None, 3, b"local", ["local"]],
+     "antropic:claude", "anthropic:", "claude", ":local", None, 3, b"local", ["local"]],
 )  # fmt: skip
 def test_anything_else_is_answered_with_what_is_accepted(
     spec: object,
@@ -36,8 +36,29 @@ def test_anything_else_is_answered_with_what_is_accepted(
     message = str(caught.value)
     assert message.startswith("the model specification ")
     assert repr(spec) in message
-    assert all(known in message for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME"))
+    assert all(
+        known in message for known in ("local", "ollama:NAME", "gguf:PATH", "openai:NAME", "mistralai")
+    )
     assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("antropic:claude", "anthropic:claude"),
+        ("google-genai:gemini", "google_genai:gemini"),
+        ("Ollama:llama3:8b", "ollama:llama3:8b"),
+        ("lokal", "local"),
+        ("local:x", None),
+        ("gemma", None),
+        ("zzz:m", None),
+    ],
+)
+def test_a_misspelt_provider_is_answered_with_the_closest_one(spec: str, meant: str | None) -> None:
+    with pytest.raises(ModelSpecError) as caught:
+        load_model(spec)
+    assert ("did you mean" in str(caught.value)) == (meant is not None)
+    assert meant is None or f"(did you mean {meant!r}?)" in str(caught.value)
 
 
 def test_a_specification_error_is_also_a_value_error() -> None:
