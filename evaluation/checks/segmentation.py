@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import regex
@@ -16,7 +16,7 @@ _NO_SPACES: Final = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _UNKNOWN: Final = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 WORD_CHARACTER: Final = r"[\p{L}\p{M}\p{N}_]"
 _WORD: Final = regex.compile(
-    rf"[{_NO_SPACES}]|[\p{{M}}_]*+[[\p{{L}}\p{{N}}]--[{_NO_SPACES}]][[\p{{L}}\p{{M}}\p{{N}}_]--[{_NO_SPACES}]]*+",
+    rf"[{_NO_SPACES}]|(?<![\p{{M}}_])[\p{{M}}_]*+[[\p{{L}}\p{{N}}]--[{_NO_SPACES}]][[\p{{L}}\p{{M}}\p{{N}}_]--[{_NO_SPACES}]]*+",
     regex.V1,
 )
 _SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
@@ -25,6 +25,8 @@ _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
 _LITERAL: Final = 50
 """Most characters that a pattern searches as one literal."""
+_LONGEST_PART: Final = 2_000
+"""Most characters of a paragraph that are cut into sentences at once."""
 CONTENT: Final = r"[\p{L}\p{N}\p{So}\p{Sc}]"
 """What a reader takes for a text; dashes and dots are an empty place."""
 _BLANK_LINE: Final = regex.compile(r"\n\s*\n")
@@ -153,7 +155,19 @@ def _segment(text: str) -> list[str]:
     # Text in ASCII is cut as English: to guess its language would load a model for every count.
     guess = None if text.isascii() else guess_language(text)
     language = guess.code if guess else "en"
-    return [piece for paragraph in split_paragraphs(text) for piece in segment(language, paragraph)]
+    cut = partial(segment, language)
+    return [piece for paragraph in split_paragraphs(text) for piece in _segment_in_parts(cut, paragraph)]
+
+
+def _segment_in_parts(cut: Callable[[str], list[str]], paragraph: str) -> Iterator[str]:
+    """Yield the pieces of a paragraph. The library takes the square of the length for some signs."""
+    start = 0
+    while start < len(paragraph):
+        pieces = cut(paragraph[start : start + _LONGEST_PART])
+        # The last piece goes on behind the cut, unless it is all that there is.
+        whole = pieces[:-1] if len(pieces) > 1 and start + _LONGEST_PART < len(paragraph) else pieces
+        yield from whole
+        start += sum(map(len, whole)) or _LONGEST_PART
 
 
 def _merge_unfinished(pieces: list[str]) -> Iterator[str]:

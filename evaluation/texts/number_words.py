@@ -53,6 +53,8 @@ _ENGLISH: Final = frozenset(
     | {"you", "it", "i", "we", "has", "have", "be", "was", "costs"}
 )
 _CUT: Final = "\x1f"
+_PART: Final = re.compile(r".{1,1999}(?:[.!?;\n]\s|\Z)|.{1,1999}(?:\s|\Z)|.{1,2000}", re.DOTALL)
+"""At most 2,000 characters, to the end of a sentence if there is one."""
 LEAST: Final = 2
 """Smallest number in words that has to recur: "one" and "ein" are pronouns and articles too."""
 SECOND: Final = "2nd"
@@ -99,7 +101,12 @@ def _spell_words(text: str) -> tuple[str, bytearray]:
 def _convert_words(text: str) -> str:
     words = set(text.lower().split())
     german, english = len(words & _GERMAN), len(words & _ENGLISH)
-    converted: str = alpha2digit(text, "de" if german > english else "en", threshold=0)
+    converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
-        converted = alpha2digit(text, "de", threshold=0)
+        converted = _convert_in_parts(text, "de")
     return converted
+
+
+def _convert_in_parts(text: str, language: str) -> str:
+    # text2num takes the square of the length for a row of number words.
+    return "".join(alpha2digit(part, language, threshold=0) for part in _PART.findall(text))
