@@ -86,9 +86,14 @@ def compile_graph(
     Raises:
         ConfigurationError: The contract, the supervision or the checkpointer is not accepted.
     """
-    if settings.retry_policy.needs_review == "human" and not settings.can_ask_human:
+    if settings.retry_policy.asks_human and not settings.can_ask_human:
+        asked_by = (
+            "needs_review is 'human'"
+            if settings.retry_policy.needs_review == "human"
+            else ("a rule of strategies is ask_human")
+        )
         raise ConfigurationError(
-            "needs_review is 'human', but there is no checkpointer to store the question; "
+            f"{asked_by}, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
     phases = choose_phases(
@@ -200,7 +205,7 @@ def _build_step(  # noqa: PLR0917
     modes: Modes,
     settings: Settings,
 ) -> StepNodes:
-    is_reviewed = settings.retry_policy.needs_review == "human"
+    is_reviewed = settings.retry_policy.asks_human
     return StepNodes(
         executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),

@@ -10,8 +10,16 @@ from typing import Final, cast
 from evaluation.results.alerts import Alert
 from evaluation.results.state import EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
+from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations
-from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
+from orchestrator.judging.report import (
+    FAILURES,
+    Report,
+    alerts_of,
+    judge_result,
+    mapping,
+    outcomes_of,
+)
 from orchestrator.state.records import Json
 
 MAX_FEEDBACK: Final = 1500
@@ -20,12 +28,13 @@ _MAX_ITEM: Final = 700
 _MAX_EVIDENCE: Final = 1000
 """Most characters of what a command printed: the last ones, where test runners say what failed."""
 _MAX_LINE: Final = 300
-_FAILURES: Final[tuple[EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
 _WARNING: Final[tuple[EvaluationStatus, ...]] = ("warning",)
 _EXECUTOR_KINDS: Final = frozenset({
     "policy", "response", "trajectory", "operational", "collaboration", "judge"
 })  # fmt: skip
 """The kinds of alerts about the executor's own work. It cannot correct the others: a missing value, say."""
+WEIGHTS: Final[Mapping[Severity, int]] = {"critical": 3, "warning": 1, "info": 0}
+"""The weight of a question in the score, by the severity of a failure."""
 _JUDGE_KINDS: Final = frozenset({"judge", "judge_error"})
 _REPEATED: Final = "stuck_runs"
 _REFUSED: Final = "Your output was not accepted. What has to change"
@@ -39,7 +48,7 @@ def findings_of(report: Report) -> list[str]:
 
     Each item is one line of at most 300 characters: the severity and the alert's sentence.
     """
-    return [_format_line(alert) for alert in _select_alerts(_FAILURES, report)]
+    return [_format_line(alert) for alert in _select_alerts(FAILURES, report)]
 
 
 def warnings_of(report: Report) -> list[str]:
@@ -58,7 +67,7 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
         At most ``MAX_FEEDBACK`` characters, with the number of alerts left out. If no check failed, it says
         what could not be decided. Empty if there is nothing to say.
     """
-    selected = _select_alerts((*_FAILURES, *_WARNING), report)
+    selected = _select_alerts((*FAILURES, *_WARNING), report)
     alerts = [alert if expected is None else _hide_answer(alert, expected) for alert in selected]
     printed = _read_evidence(report)
     if expected is not None:
@@ -70,17 +79,25 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
 
 
 def report_score(report: Report) -> float | None:
-    """Score a run from 0 to 1: points over questions; None if no question was answered.
+    """Score a run from 0 to 1: weighted points over weighted questions; None if no question was answered.
 
     The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
     rules above severity ``info`` (0 points each; a report does not list the rules that were kept), and the
-    judge's score if there is one: (score - min) / (max - min) points on its scale.
+    judge's score if there is one: (score - min) / (max - min) points on its scale. A question of severity
+    ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless all only inform.
     """
-    points = [float(outcome["passed"]) for outcome in outcomes_of(report) if outcome["passed"] is not None]
-    alerts = alerts_of(report)
-    points += [0.0 for alert in alerts if alert["kind"] == "policy" and alert["severity"] != "info"]
-    points += _judge_points(report)
-    return sum(points) / len(points) if points else None
+    answered = [outcome for outcome in outcomes_of(report) if outcome["passed"] is not None]
+    points = [
+        (WEIGHTS.get(outcome.get("severity", "critical"), 0), float(outcome["passed"] is True))
+        for outcome in answered
+    ]
+    alerts = [alert for alert in alerts_of(report) if alert["kind"] == "policy"]
+    points += [(WEIGHTS[alert["severity"]], 0.0) for alert in alerts if alert["severity"] != "info"]
+    points += [(WEIGHTS["critical"], share) for share in _judge_points(report)]
+    total = sum(weight for weight, _ in points)
+    if not total:
+        return sum(share for _, share in points) / len(points) if points else None
+    return sum(weight * share for weight, share in points) / total
 
 
 def _judge_points(report: Report) -> list[float]:

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, cast
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import MetricOutcome
+from evaluation.results.findings import CheckRecord, FindingKind, MetricOutcome
+from evaluation.results.state import EvaluationStatus
+from evaluation.results.status import STATUS
 from orchestrator.state.records import Json
 
 Report: TypeAlias = Mapping[str, Json]
+RefusalKind = Literal["format", "content", "length", "language", "tool", "judge", "unverified", "other"]
+"""The kind of a failure: of a failed check, of a judge's refusal ("judge"), of a missing verdict
+("unverified"), or of anything else, such as a bound on time."""
+
+FAILURES: Final[tuple[EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
+"""The statuses that keep a run from passing."""
+_KINDS: Final[Mapping[FindingKind, RefusalKind]] = {
+    "response": "content",
+    "policy": "content",
+    "lost_fact": "content",
+    "trajectory": "tool",
+    "collaboration": "tool",
+    "judge": "judge",
+    "judge_error": "unverified",
+    "metric_error": "unverified",
+    "missing_data": "unverified",
+    "inconclusive": "unverified",
+    "undecided": "unverified",
+    "check_error": "unverified",
+}
 
 
 def alerts_of(report: Report) -> Sequence[Alert]:
@@ -36,3 +58,24 @@ def judge_result(report: Report) -> Mapping[str, Json]:
 def mapping(value: Json) -> Mapping[str, Json]:
     """Return an object as it is, and an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def checks_of(report: Report) -> Sequence[CheckRecord]:
+    """Return the outcomes of the contract's checks, in its order."""
+    return cast("Sequence[CheckRecord]", report.get("checks", ()))
+
+
+def failed_kinds(report: Report) -> tuple[RefusalKind, ...]:
+    """Return the kinds of everything that keeps a run from passing, each once; empty without a report."""
+    return tuple(dict.fromkeys(_list_kinds(report)))
+
+
+def _list_kinds(report: Report) -> Iterator[RefusalKind]:
+    failed = [check for check in checks_of(report) if check["passed"] is False]
+    critical = [check["kind"] for check in failed if check["severity"] == "critical"]
+    yield from critical
+    for alert in alerts_of(report):
+        # The alert of a check says less than the check itself.
+        is_told = alert["kind"] == "response" and bool(critical)
+        if not is_told and STATUS[alert["kind"]][alert["severity"]] in FAILURES:
+            yield _KINDS.get(alert["kind"], "other")

@@ -11,7 +11,14 @@ from langgraph.types import StreamWriter
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure, no_verdict
-from orchestrator.retry.outcome import add_transport_retries, apply_verdict, ask_person, fail, read_outcome
+from orchestrator.retry.outcome import (
+    add_transport_retries,
+    apply_decision,
+    ask_person,
+    decide_next,
+    fail,
+    with_decision,
+)
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.context import RunContext
@@ -84,11 +91,13 @@ def next_state(
     state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
 ) -> StateUpdate:
     """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
-    outcome = read_outcome(record)
-    if outcome == "needs_review" and settings.retry_policy.needs_review == "human":
-        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
-        return ask_person(state, record, "review", text, settings.supervision_policy, run.now())
-    return apply_verdict(state, record, outcome, settings.retry_policy)
+    policy = settings.retry_policy
+    decision = decide_next(state, record, policy)
+    if decision.use != "ask_human":
+        return apply_decision(state, record, decision, policy)
+    text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
+    asked = with_decision(record, decision)
+    return ask_person(state, asked, "review", text, settings.supervision_policy, run.now())
 
 
 def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
@@ -150,6 +159,7 @@ def _build_retry_event(thread_id: str, record: StepRecord) -> StepRetried:
         step_index=record["step_index"],
         attempt=record["attempt"] + 1,
         feedback=read_correction(record) or feedback,
+        decision=record.get("decision"),
     )
 
 

@@ -14,7 +14,7 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.correction import add_refusal, build_instruction, read_reason
+from orchestrator.retry.correction import add_refusal, build_instruction, read_reason, shows_feedback
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -28,7 +28,6 @@ from orchestrator.state.current_step import (
     current_records,
     current_step,
     last_refused_record,
-    read_correction,
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
@@ -108,8 +107,7 @@ async def _execute_step(  # noqa: PLR0917
     schema: Mapping[str, object] | None,
 ) -> StateUpdate:
     started_at = run.now().isoformat()
-    feedback = settings.retry_policy.feedback
-    called = await _call_executor(executor, state, run, observer, schema, feedback=feedback)
+    called = await _call_executor(executor, state, run, observer, schema)
     record = _build_record(state, called, started_at, supervision_mode(state, settings.default_mode))
     update: StateUpdate = {
         **with_totals(state, called.spent),
@@ -133,14 +131,12 @@ async def _call_executor(
     run: RunContext,
     observer: CallObserver,
     schema: Mapping[str, object] | None,
-    *,
-    feedback: bool,
 ) -> Returned[object] | Raised:
     context, instruction = state["context"], build_instruction(state)
     refused = last_refused_record(state)
     args: tuple[str, ...]
     method, args = executor.execute, (instruction,)
-    if refused is None or not (feedback or read_correction(refused)):
+    if refused is None or not shows_feedback(refused):
         pass
     elif executor.correct is not None:
         method, args = executor.correct, (*args, refused["result"], read_reason(refused))

@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
-from orchestrator.retry.outcome import accept, fail, retry
+from orchestrator.retry.outcome import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
@@ -42,12 +42,14 @@ def answer_node(settings: Settings) -> Node:
 
 
 def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
+    person = answer["answered_by"]
     if answer["answer"] == "approve":
-        return accept(state, _add_approval(record, answer))
+        return accept(state, add_decision(_add_approval(record, answer), "accept", f"approved by {person}"))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":
-        return retry(state, refused, semantic=False)
-    return fail(state, refused, "denied", f"denied by {answer['answered_by']}: {answer['text']}")
+        return retry(state, add_decision(refused, "correct", f"corrected by {person}"), semantic=False)
+    reason = f"denied by {person}: {answer['text']}"
+    return fail(state, add_decision(refused, "stop", reason), "denied", reason)
 
 
 def _add_approval(record: StepRecord, answer: HumanAnswer) -> StepRecord:

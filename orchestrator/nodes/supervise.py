@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, call_supervision, get_context, next_state
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.outcome import ask_person, fail, retry
+from orchestrator.retry.outcome import add_decision, ask_person, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
@@ -69,7 +69,7 @@ def _apply_verdict(
         return _ask_or_fail(state, record, verdict["question"], settings, run)
     bound = settings.supervision_policy.max_reorient_attempts
     if _count_reorients(state) < bound:
-        return retry(state, refused, semantic=False)
+        return retry(state, add_decision(refused, "correct", "the supervisor's correction"), semantic=False)
     question = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
     return _ask_or_fail(state, record, question, settings, run)
 

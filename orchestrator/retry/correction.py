@@ -46,3 +46,9 @@ def find_commit_kind(state: OrchestratorState) -> CommitKind:
     if refused is None:
         return "first"
     return "reorient" if read_correction(refused) else "retry"
+
+
+def shows_feedback(refused: StepRecord) -> bool:
+    """Returns whether the next execution is told of this one. A correction always is."""
+    decision = refused.get("decision")
+    return read_correction(refused) is not None or decision is None or decision["use"] == "feedback"

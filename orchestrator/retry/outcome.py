@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
-from orchestrator.judging.feedback import findings_of, report_score
+from orchestrator.judging.feedback import findings_of
 from orchestrator.judging.verdict import build_failure
+from orchestrator.retry.attempts import Outcome, best_attempt, read_attempts
 from orchestrator.retry.correction import read_reason
-from orchestrator.retry.policy import Outcome, RetryPolicy
-from orchestrator.retry.stalls import find_stall
-from orchestrator.state.current_step import count_refusals, current_records, format_entry
+from orchestrator.retry.decision import RetryDecision, decide
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
-from orchestrator.state.records import RecordStatus, StepRecord
+from orchestrator.state.plain_values import plain_text
+from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
 from orchestrator.supervision.limits import SupervisionPolicy
 
@@ -32,30 +34,59 @@ def read_outcome(record: StepRecord) -> Outcome:
     return "needs_review" if report is None else _OUTCOMES.get(report["status"], "needs_review")
 
 
-def apply_verdict(
-    state: OrchestratorState, record: StepRecord, outcome: Outcome, policy: RetryPolicy
-) -> StateUpdate:
-    """Returns the update after a judged execution.
+def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolicy) -> RetryDecision:
+    """Decides what follows a judged execution, within the bounds that the run has left.
 
     Args:
         state: The state before the update.
-        record: The execution, with its verdict.
-        outcome: How it was judged.
-        policy: Decides what happens if it was not validated.
+        record: The execution, with its report.
+        policy: The policy of the orchestrator. The run's own ``max_retries`` replaces the one in it, so
+            that a resumed run keeps its bound.
     """
-    if outcome == "validated":
-        return accept(state, record)
-    judged: StepRecord = {**record, "status": outcome}
-    earlier = [other for other in current_records(state) if other["attempt"] != record["attempt"]]
-    executions = [*earlier, judged]
-    reason = policy.find_stop(outcome, count_refusals(executions), state["max_retries"])
-    if reason is None and policy.stall is not None:
-        reason = find_stall(executions, policy.stall)
-    if reason is None:
+    replans = max(0, policy.max_replans - state["retries"]["replans"])
+    bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
+    return decide(bounded, read_attempts(_list_executions(state, _judge(record))))
+
+
+def apply_decision(
+    state: OrchestratorState, record: StepRecord, decision: RetryDecision, policy: RetryPolicy
+) -> StateUpdate:
+    """Returns the update after a decision; asking a person is ``ask_person``.
+
+    Args:
+        state: The state before the update.
+        record: The execution, with its report.
+        decision: What ``decide_next`` returned for it.
+        policy: Says what kind of failure a missing verdict is.
+    """
+    if decision.use == "accept":
+        return accept(state, add_decision(record, "accept", record.get("basis_reason") or decision.reason))
+    judged = with_decision(_judge(record), decision)
+    if decision.is_retry:
         return retry(state, judged, semantic=True)
-    if outcome == "needs_review" and policy.needs_review == "fail":
-        return fail(state, judged, "needs_review", _build_message(reason, judged))
-    return give_up(state, judged, executions, reason, policy)
+    if decision.use in {"replan", "decompose"}:
+        return _plan_again(state, judged, decision.reason)
+    if decision.use == "accept_best":
+        return _accept_best(state, judged, decision.reason)
+    is_undecided = judged["status"] == "needs_review" and policy.needs_review != "retry"
+    kind: FailureKind = "needs_review" if is_undecided else "attempts_exhausted"
+    return fail(state, judged, kind, _build_message(decision.reason, judged))
+
+
+def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
+    """Returns the execution with what follows it, and the rule that decided."""
+    rule = decision.rule
+    options: dict[str, Json] = {} if rule is None else rule.model_dump(mode="json")
+    made = DecisionRecord(use=decision.use, reason=decision.reason, rule=decision.position, options=options)
+    if decision.sample is not None:
+        made["sample"] = decision.sample
+    return {**record, "decision": made}
+
+
+def add_decision(record: StepRecord, use: str, reason: str) -> StepRecord:
+    """Returns the execution with what follows it if no rule decided that."""
+    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=None, options={})
+    return {**record, "decision": decision}
 
 
 def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = "validated") -> StateUpdate:
@@ -101,44 +132,11 @@ def fail(
 ) -> StateUpdate:
     """Returns the update after an execution that ends the run as failed."""
     return {
-        "results": [record],
+        "results": [record if "decision" in record else add_decision(record, "stop", reason)],
         "attempts": state["attempts"] + 1,
         "question": None,
         **build_failure(kind, reason, record["step_index"], error),
     }
-
-
-def give_up(
-    state: OrchestratorState,
-    record: StepRecord,
-    executions: Sequence[StepRecord],
-    reason: str,
-    policy: RetryPolicy,
-) -> StateUpdate:
-    """Returns the update after the last execution of a step: replan, keep the best attempt, or fail.
-
-    Args:
-        state: The state before the update.
-        record: The last execution.
-        executions: All executions of the step, the last one included.
-        reason: Why there is no retry.
-        policy: Says which of the three is allowed.
-    """
-    message = _build_message(reason, record)
-    if state["retries"]["replans"] < policy.max_replans:
-        return {
-            "results": [record],
-            "attempts": state["attempts"] + 1,
-            # The planner's new steps are given to the executor, so the answer is masked for it, too.
-            "underway": {
-                **state["underway"],
-                "replan": f"step {record['step_index'] + 1}: {reason}: {read_reason(record)}",
-            },
-        }
-    best = _find_best(executions) if policy.exhausted == "accept_best" else None
-    if best is None:
-        return fail(state, record, "attempts_exhausted", message)
-    return _accept_best(state, record, best, reason)
 
 
 def ask_person(  # noqa: PLR0917
@@ -169,32 +167,42 @@ def add_transport_retries(retries: Retries, repeated: int) -> Retries:
     return {**retries, "transport": retries["transport"] + repeated}
 
 
+def _judge(record: StepRecord) -> StepRecord:
+    return {**record, "status": read_outcome(record)}
+
+
+def _list_executions(state: OrchestratorState, judged: StepRecord) -> list[StepRecord]:
+    """Returns the executions of the current step, with this one as it was judged."""
+    return [*(other for other in current_records(state) if other["attempt"] != judged["attempt"]), judged]
+
+
 def _build_message(reason: str, record: StepRecord) -> str:
     feedback = record["verdict"]["feedback"] if record["verdict"] else ""
     return f"{reason}: {feedback}"
 
 
-def _accept_best(state: OrchestratorState, record: StepRecord, best: StepRecord, reason: str) -> StateUpdate:
+def _plan_again(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:
+    # The planner's new steps are given to the executor, so the answer is masked for it, too.
+    why = f"step {record['step_index'] + 1}: {reason}: {read_reason(record)}"
+    return {
+        "results": [record],
+        "attempts": state["attempts"] + 1,
+        "underway": {**state["underway"], "replan": why},
+    }
+
+
+def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:
+    best = find_best_record(_list_executions(state, record)) or record
     warning = f"kept as the best attempt: {reason}"
     update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
     others = [] if best["attempt"] == record["attempt"] else [record]
     return {**update, "results": [*others, *update["results"]]}
 
 
-def _find_best(executions: Sequence[StepRecord]) -> StepRecord | None:
-    """Returns the execution with the best score, the latest if several have it; None if none has a score."""
-    scored = [
-        (score, record["attempt"], record)
-        for record in executions
-        if (score := _read_score(record)) is not None
-    ]
-    return max(scored, key=lambda item: item[:2])[2] if scored else None
-
-
-def _read_score(record: StepRecord) -> float | None:
-    # An execution that raised or was not judged must never be accepted as the best one.
-    is_judged = record["status"] == "failed" and record["error"] is None and record["report"] is not None
-    return report_score(record["report"] or {}) if is_judged else None
+def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:
+    """Returns the record of the best execution of a step so far; None if none has a score."""
+    best = best_attempt(read_attempts(executions))
+    return None if best is None else next(r for r in executions if r["attempt"] == best.number)
 
 
 def _count_corrections(state: OrchestratorState) -> int:

@@ -1,73 +1,118 @@
-"""RetryPolicy: decides whether a step that was not accepted is executed again."""
+"""RetryPolicy: what decides whether and how a step that was not accepted is executed again."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, InstanceOf
+import yaml
+from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
 from orchestrator.errors import ConfigurationError
+from orchestrator.retry.reachability import find_problem
+from orchestrator.retry.rules import FeedbackRule, RetryRule, read_rules
 from orchestrator.retry.stalls import StallRules
-from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
 
-Outcome = Literal["validated", "failed", "needs_review"]
+
+def _read_transport(value: object) -> object:
+    """Reads the retries of a transport from plain data."""
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return TransportRetry(**value)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"transport is {dict(value)!r:.80}: {error}") from None
+
+
+def _read_stall(value: object) -> object:
+    return StallRules(**value) if isinstance(value, Mapping) else value
 
 
 class RetryPolicy(SettingsModel):
-    """What happens after a step was not accepted. Transient errors of a server are apart, in ``transport``.
+    """What happens after a step was not accepted: one value that can be stored, compared and varied.
+
+    Transient errors of a server are apart, in ``transport``.
 
     Attributes:
-        max_retries: Executions of a step after its first, before the run fails.
+        max_retries: Executions of a step after its first, before the run fails. The samples of
+            ``ParallelRule`` count, too.
+        strategies: Rules for what is done after a failed execution; the first that matches decides.
         judge_attempts: How often the monitor is asked about one execution if its answers cannot be read.
             The execution itself is not repeated for that.
-        needs_review: What happens if there still is no verdict: "fail" ends the run for a person to
-            look at; "retry" executes the step again, as after a refusal; "human" asks a person,
-            which needs a checkpointer.
-        feedback: Give the monitor's feedback and the last output to the executor on a retry.
-        reveal: "task" masks in that feedback what only the contract knows: the reference, required texts and
+        needs_review: What happens if there still is no verdict, and no rule names "unverified": "fail" ends
+            the run for a person to look at; "retry" follows the rules, as after a refusal; "human" asks a
+            person, which needs a checkpointer.
+        reveal: "task" masks in feedback what only the contract knows: the reference, required texts and
             numbers, expected actions. A retry could only repeat them. "all" quotes them.
         transport: How often and how patiently a call is repeated after a transient error.
         stall: Rules that end the retries early if they make no progress; None for no rules.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
         exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
             keeps the attempt with the best report, as a warning, and goes on.
+        seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:
-        ConfigurationError: A value is not accepted.
+        ConfigurationError: A value is not accepted, or a rule can never decide.
     """
 
     max_retries: Count = 2
+    strategies: Annotated[
+        tuple[RetryRule, ...],
+        BeforeValidator(read_rules),
+        Field(min_length=1, description="a list of rules, such as [FeedbackRule()]"),
+    ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
     needs_review: Annotated[
         Literal["fail", "retry", "human"], Field(description="'fail', 'retry' or 'human'")
     ] = "fail"
-    feedback: Flag = True
     reveal: Annotated[Literal["task", "all"], Field(description="'task' or 'all'")] = "task"
-    transport: Annotated[InstanceOf[TransportRetry], Field(description="a TransportRetry")] = Field(
-        default_factory=TransportRetry
-    )
-    stall: Annotated[StallRules | None, Field(description="StallRules, or None")] = None
+    transport: Annotated[
+        TransportRetry, BeforeValidator(_read_transport), Field(description="a TransportRetry")
+    ] = Field(default_factory=TransportRetry)
+    stall: Annotated[
+        StallRules | None, BeforeValidator(_read_stall), Field(description="StallRules, or None")
+    ] = None
     max_replans: Count = 0
     exhausted: Annotated[Literal["fail", "accept_best"], Field(description="'fail' or 'accept_best'")] = (
         "fail"
     )
+    seed: Count = 0
 
-    def find_stop(self, outcome: Outcome, failed_executions: int, max_retries: int) -> str | None:
-        """Returns why an execution that was not validated is not repeated; None if it is.
+    @model_validator(mode="after")
+    def _check_strategies(self) -> Self:
+        problem = find_problem(self.strategies, self.max_retries, self.max_replans)
+        if problem is not None:
+            raise ConfigurationError(problem)
+        return self
 
-        Args:
-            outcome: How the execution was judged.
-            failed_executions: Refused executions of this step, this one included. Those that were redone
-                with a correction do not count.
-            max_retries: Bound of this run. It is stored with the run, so a resumed run keeps its bound
-                if the policy has changed.
+    @property
+    def asks_human(self) -> bool:
+        """Whether a person may be asked about an execution."""
+        return self.needs_review == "human" or any(rule.use == "ask_human" for rule in self.strategies)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Self:
+        """Reads a policy from YAML or JSON.
+
+        Raises:
+            ConfigurationError: The text is no YAML, no object, or a value in it is not accepted.
         """
-        if outcome == "needs_review" and self.needs_review == "fail":
-            return "there is no verdict"
-        if failed_executions > max_retries:
-            return f"refused {failed_executions} times, max_retries is {max_retries}"
-        return None
+        try:
+            values = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"the retry policy is no YAML: {' '.join(str(error).split())}") from None
+        if not isinstance(values, Mapping):
+            raise ConfigurationError(
+                f"the retry policy is {values!r:.80}; give an object such as {{max_retries: 3}}"
+            )
+        return cls(**{str(name): value for name, value in values.items()})
+
+    def to_yaml(self) -> str:
+        """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
 
 
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
-from orchestrator.judging.feedback import report_score
+from orchestrator.retry.attempts import Attempt
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord
 
 _NAME_LENGTH: Final = 60
 
@@ -28,7 +26,7 @@ class StallRules(SettingsModel):
     Attributes:
         same_output: Number of equal outputs in a row.
         same_tool_call: Number of calls of a tool with the same arguments, over all executions of the step.
-        no_improvement: Number of executions in a row in which the best score (``feedback.report_score``)
+        no_improvement: Number of executions in a row in which the best score (``Attempt.score``)
             does not rise above the score before them. If a report has a single check, or a monitor says yes
             or no, the score is 0 until it passes: the rule then bounds the number of executions.
 
@@ -41,7 +39,7 @@ class StallRules(SettingsModel):
     no_improvement: _Repetitions = 3
 
 
-def find_stall(executions: Sequence[StepRecord], rules: StallRules) -> str | None:
+def find_stall(executions: Sequence[Attempt], rules: StallRules) -> str | None:
     """Returns why the current step makes no progress, in one sentence; None if it may.
 
     Args:
@@ -55,21 +53,20 @@ def find_stall(executions: Sequence[StepRecord], rules: StallRules) -> str | Non
     )
 
 
-def _find_same_output(executions: Sequence[StepRecord], times: int | None) -> str | None:
+def _find_same_output(executions: Sequence[Attempt], times: int | None) -> str | None:
     if times is None or len(executions) < times:
         return None
     last = executions[-times:]
-    # An execution that raised has an empty result, which is no output.
-    has_outputs = all(record["error"] is None for record in last)
-    is_same = has_outputs and len({record["result"] for record in last}) == 1
+    # An execution that raised has no output, which is not the same output twice.
+    has_outputs = not any(attempt.raised for attempt in last)
+    is_same = has_outputs and len({attempt.output for attempt in last}) == 1
     return f"the last {times} executions gave the same output" if is_same else None
 
 
-def _find_same_tool_call(executions: Sequence[StepRecord], times: int | None) -> str | None:
+def _find_same_tool_call(executions: Sequence[Attempt], times: int | None) -> str | None:
     if times is None:
         return None
-    calls = [call for record in executions for call in record["tool_calls"]]
-    counts = Counter((call["name"], json.dumps(call["args"], sort_keys=True)) for call in calls)
+    counts = Counter(call for attempt in executions for call in attempt.tool_calls)
     for (name, _), count in counts.items():
         if count >= times:
             shown_name = format_repr(name, _NAME_LENGTH)
@@ -77,10 +74,10 @@ def _find_same_tool_call(executions: Sequence[StepRecord], times: int | None) ->
     return None
 
 
-def _find_no_improvement(executions: Sequence[StepRecord], times: int | None) -> str | None:
+def _find_no_improvement(executions: Sequence[Attempt], times: int | None) -> str | None:
     if times is None or len(executions) < times:
         return None
-    scores = [report_score(record["report"] or {}) for record in executions]
+    scores = [attempt.score for attempt in executions]
     # The first of the last ``times`` executions may have brought the best score, so it counts as before.
     last = [score for score in scores[1 - times :] if score is not None]
     before = [score for score in scores[: 1 - times] if score is not None]

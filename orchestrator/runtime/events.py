@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
-from orchestrator.state.records import Basis, Question, StepRecord, ToolCallRecord, VerdictRecord
+from orchestrator.state.records import (
+    Basis,
+    DecisionRecord,
+    Question,
+    StepRecord,
+    ToolCallRecord,
+    VerdictRecord,
+)
 from orchestrator.state.usage import Usage
 
 _log: Final = logging.getLogger(__name__)
@@ -109,11 +116,18 @@ class StepJudged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRetried(Event):
-    """A failed step will be executed again; ``attempt`` is the number of the next execution."""
+    """A failed step will be executed again.
+
+    Attributes:
+        attempt: Number of the next execution.
+        feedback: Why the last one failed.
+        decision: The strategy of the next one, and why it was chosen.
+    """
 
     step_index: int
     attempt: int
     feedback: str
+    decision: DecisionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,9 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     problem = error.errors(include_url=False)[0]
     if not problem["loc"]:  # a validator of the whole model, whose message is a sentence already
         return str(problem["ctx"]["error"])
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, ConfigurationError):  # of a value that is checked itself
+        return str(cause)
     name = str(problem["loc"][0])
     if name not in model.model_fields:
         return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"

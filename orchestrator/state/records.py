@@ -141,13 +141,29 @@ class VerdictRecord(TypedDict):
     feedback: str
 
 
+class DecisionRecord(TypedDict):
+    """What followed an execution, and why.
+
+    ``use`` is "accept", a strategy of the retry policy, "correct" (a supervisor's or a person's correction),
+    "replan", "accept_best" or "stop". ``rule`` is the place of the rule in the policy that decided, and
+    ``options`` are its values; None and empty if no rule did. ``sample`` counts the samples of "parallel".
+    """
+
+    use: str
+    reason: str
+    rule: int | None
+    options: dict[str, Json]
+    sample: NotRequired[int]
+
+
 class StepRecord(TypedDict):
     """One execution of one step. The monitor and the supervision complete it.
 
     ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
-    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words.
+    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``decision`` is what
+    followed.
     """
 
     step_index: int
@@ -159,6 +175,7 @@ class StepRecord(TypedDict):
     feedback: NotRequired[str]
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
+    decision: NotRequired[DecisionRecord]
     report: dict[str, Json] | None
     warnings: list[str]
     supervision: SupervisionRecord | None

@@ -396,7 +396,13 @@ SCALE = {**CLARITY, "scale": {"min": 0, "max": 10}}
 def test_the_score_is_the_share_of_answered_questions_that_are_met(contract, judge, score):
     judges = ScriptedJudge([{"score": judge, "rationale": "So."}]) if judge is not None else None
 
-    assert report_score(report(judge=judges, **contract)) == score
+    assert report_score(report(judge=judges, **contract)) == (score and pytest.approx(score))
+
+
+def test_a_critical_question_weighs_more_than_a_warning():
+    rules = [{"text": "fox", "severity": "critical"}, {"text": "lamp", "severity": "warning"}]
+
+    assert report_score(report(required_content=rules)) == 0.75
 
 
 def test_a_judge_that_failed_is_no_question():

@@ -89,7 +89,7 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
 
 def test_without_feedback_a_retry_is_the_first_call_again():
     executor = CorrectingExecutor("draft", "final")
-    policy = RetryPolicy(feedback=False)
+    policy = RetryPolicy(strategies=[{"use": "resample"}])
     run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
 
     assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]
@@ -97,7 +97,7 @@ def test_without_feedback_a_retry_is_the_first_call_again():
 
 def test_without_feedback_the_context_of_a_plain_executor_is_unchanged_too():
     executor = FakeExecutor("draft", "final")
-    policy = RetryPolicy(feedback=False)
+    policy = RetryPolicy(strategies=[{"use": "resample"}])
     run(executor, FakeMonitor(refuse("no rhyme"), accept()), retry_policy=policy)
 
     assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]

@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
 from orchestrator.judging.verdict import build_failure, no_verdict, read_verdict
-from orchestrator.retry.outcome import apply_verdict, read_outcome
+from orchestrator.retry.outcome import apply_decision, decide_next, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
+
+STATUSES = {"validated": "passed", "failed": "failed", "needs_review": "needs_review"}
+
+
+def apply_verdict(state, item, outcome, policy):
+    """What follows an execution whose report has this outcome."""
+    judged = {**item, "report": {"status": STATUSES[outcome]}}
+    return apply_decision(state, judged, decide_next(state, judged, policy), policy)
+
 
 GOOD = {"success": True, "feedback": "good"}
 BAD = {"success": False, "feedback": "bad"}

@@ -1,44 +1,165 @@
-"""What follows from a judged execution, as a table."""
+"""A retry policy is one value: data that can be stored and varied, refused if it makes no sense."""
 
 from __future__ import annotations
 
 import pytest
 
 from agents import TransportRetry
-from orchestrator import RetryPolicy
+from orchestrator import (
+    ConfigurationError,
+    EscalateRule,
+    FeedbackRule,
+    ParallelRule,
+    ResampleRule,
+    RetryPolicy,
+    StallRules,
+)
 
-NO_VERDICT = "there is no verdict"
+FEEDBACK = {"use": "feedback"}
+TEXT = """
+max_retries: 4
+strategies:
+  - {use: feedback, after: [format, length], times: 1, last_output: none}
+  - {use: parallel, n: 2, times: 1, temperature: 0.9}
+  - {use: escalate, model: "ollama:qwen3"}
+stall: {same_output: 2}
+transport: {max_attempts: 2}
+"""
+POLICY = RetryPolicy(
+    max_retries=4,
+    strategies=(
+        FeedbackRule(after=("format", "length"), times=1, last_output="none"),
+        ParallelRule(n=2, times=1, temperature=0.9),
+        EscalateRule(model="ollama:qwen3"),
+    ),
+    stall=StallRules(same_output=2),
+    transport=TransportRetry(max_attempts=2),
+)
 
 
-FAIL = RetryPolicy(needs_review="fail")
-RETRY = RetryPolicy(needs_review="retry")
+def test_a_policy_is_read_from_yaml_as_a_person_writes_it():
+    assert RetryPolicy.from_yaml(TEXT) == POLICY
+
+
+def test_a_policy_that_is_written_is_read_as_the_same():
+    assert RetryPolicy.from_yaml(POLICY.to_yaml()) == POLICY
+    assert RetryPolicy.from_yaml(POLICY.model_dump_json()) == POLICY
+    assert RetryPolicy.model_validate_json(POLICY.model_dump_json()) == POLICY
+    assert RetryPolicy.from_yaml(RetryPolicy().to_yaml()) == RetryPolicy()
+
+
+def test_equal_policies_have_one_hash():
+    assert len({POLICY, RetryPolicy.from_yaml(TEXT), RetryPolicy()}) == 2
+
+
+def test_rules_may_be_plain_data_or_objects():
+    rules = RetryPolicy(strategies=[{"use": "resample", "after": "format"}, FeedbackRule()]).strategies
+
+    assert rules == (ResampleRule(after=("format",)), FeedbackRule())
+
+
+def test_the_default_tells_what_failed_and_draws_anew():
+    policy = RetryPolicy()
+    [rule] = policy.strategies
+
+    assert (policy.max_retries, policy.judge_attempts, policy.needs_review) == (2, 2, "fail")
+    assert (rule.use, rule.last_output, rule.checks, rule.temperature) == ("feedback", "turn", "all", 0.7)
+    assert policy.transport == TransportRetry()
 
 
 @pytest.mark.parametrize(
-    ("policy", "outcome", "failed", "max_retries", "reason"),
+    ("values", "sentence"),
     [
-        (FAIL, "failed", 1, 0, "refused 1 times, max_retries is 0"),
-        (FAIL, "failed", 1, 1, None),
-        (FAIL, "failed", 2, 1, "refused 2 times, max_retries is 1"),
-        (FAIL, "failed", 1, 2, None),
-        (FAIL, "failed", 2, 2, None),
-        (FAIL, "failed", 3, 2, "refused 3 times, max_retries is 2"),
-        (FAIL, "needs_review", 1, 0, NO_VERDICT),
-        (FAIL, "needs_review", 1, 2, NO_VERDICT),
-        (FAIL, "needs_review", 3, 2, NO_VERDICT),
-        (RETRY, "failed", 1, 2, None),
-        (RETRY, "failed", 3, 2, "refused 3 times, max_retries is 2"),
-        (RETRY, "needs_review", 1, 2, None),
-        (RETRY, "needs_review", 2, 2, None),
-        (RETRY, "needs_review", 3, 2, "refused 3 times, max_retries is 2"),
+        ({"strategies": []}, "strategies is []; give a list of rules, such as [FeedbackRule()]"),
+        (
+            {"strategies": [{"use": "hope"}]},
+            "strategies[0] is {'use': 'hope'}; give a rule, or an object whose 'use'",
+        ),
+        ({"strategies": ["feedback"]}, "strategies[0] is 'feedback'; give a rule"),
+        (
+            {"strategies": [{"use": "feedback", "temperature": 5}]},
+            "strategies[0]: temperature is 5; give a number from 0 to 2, or None",
+        ),
+        (
+            {"strategies": [{"use": "escalate"}]},
+            "strategies[0]: model is missing; give a model specification",
+        ),
+        (
+            {"strategies": [{"use": "feedback", "after": ["size"]}]},
+            "strategies[0]: after is ['size']; give kinds of failures (format, content,",
+        ),
+        (
+            {"strategies": [{"use": "custom", "name": "a", "options": {"a": [1]}}]},
+            "strategies[0]: options is {'a': [1]}; give an object whose values are",
+        ),
+        ({"transport": {"max_attempts": 0}}, "transport is {'max_attempts': 0}: max_attempts is 0"),
+        ({"stall": {"same_output": 1}}, "same_output is 1; give a whole number of at least 2"),
     ],
 )
-def test_why_an_execution_is_not_repeated(policy, outcome, failed, max_retries, reason):
-    assert policy.find_stop(outcome, failed, max_retries) == reason
+def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
+    with pytest.raises(ConfigurationError) as caught:
+        RetryPolicy(**values)
+
+    assert str(caught.value).startswith(sentence)
 
 
-def test_the_default_asks_an_unreadable_judge_twice_and_then_a_person():
-    policy = RetryPolicy()
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: [", "the retry policy is no YAML: while parsing"),
+        ("- 1", "the retry policy is [1]; give an object such as {max_retries: 3}"),
+        ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
+        ("!!python/object/apply:os.system [ls]", "the retry policy is no YAML: could not determine"),
+    ],
+)
+def test_a_text_that_is_no_policy_is_refused(text, sentence):
+    with pytest.raises(ConfigurationError) as caught:
+        RetryPolicy.from_yaml(text)
 
-    assert (policy.judge_attempts, policy.needs_review, policy.feedback) == (2, "fail", True)
-    assert policy.transport == TransportRetry()
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("strategies", "bounds", "sentence"),
+    [
+        (
+            [FEEDBACK, {"use": "resample"}],
+            {},
+            "strategies[1] can never decide, because strategies[0] decides before it and has no end",
+        ),
+        (
+            [{**FEEDBACK, "after": ["format", "content"]}, {"use": "resample", "after": ["content"]}],
+            {},
+            "strategies[1] can never decide, because strategies[0]",
+        ),
+        (
+            [{**FEEDBACK, "times": 2}, {"use": "resample"}],
+            {},
+            "strategies[1] can never decide, because the rules before it use up max_retries (2)",
+        ),
+        ([{"use": "stop"}, FEEDBACK], {}, "strategies[1] can never decide"),
+        ([{"use": "decompose"}], {}, "strategies[0] splits the step, and max_replans is 0"),
+        ([{"use": "parallel", "n": 3}], {}, "strategies[0] draws 3 samples, and max_retries is 2"),
+    ],
+)
+def test_a_rule_that_can_never_decide_is_refused(strategies, bounds, sentence):
+    with pytest.raises(ConfigurationError) as caught:
+        RetryPolicy(strategies=strategies, **bounds)
+
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("strategies", "bounds"),
+    [
+        ([{**FEEDBACK, "times": 1}, {"use": "resample"}], {}),
+        ([{**FEEDBACK, "after": "format"}, {"use": "resample"}], {}),
+        ([{**FEEDBACK, "after": "format", "times": 2}, {"use": "resample"}], {}),
+        ([FEEDBACK, {"use": "ask_human"}], {}),
+        ([FEEDBACK, {"use": "decompose"}], {"max_replans": 1}),
+        ([FEEDBACK, {"use": "ask_human", "after": "unverified"}], {}),
+        ([FEEDBACK], {"max_retries": 0}),
+    ],
+)
+def test_a_rule_that_may_decide_is_accepted(strategies, bounds):
+    assert len(RetryPolicy(strategies=strategies, **bounds).strategies) == len(strategies)

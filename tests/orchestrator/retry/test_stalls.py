@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.retry.stalls import StallRules, find_stall
+from orchestrator import read_attempts
+from orchestrator.retry import stalls
+from orchestrator.retry.stalls import StallRules
 from orchestrator.state.records import StepRecord, ToolCallRecord
 from orchestrator.state.usage import NO_USAGE
 
@@ -14,6 +16,10 @@ OUTPUT = StallRules(same_tool_call=None, no_improvement=None)
 CALL = StallRules(same_output=None, no_improvement=None)
 SCORE = StallRules(same_output=None, same_tool_call=None)
 NEVER = StallRules(same_output=None, same_tool_call=None, no_improvement=None)
+
+
+def find_stall(records, rules):
+    return stalls.find_stall(read_attempts(records), rules)
 
 
 def call(name="search", args=None, result="found"):

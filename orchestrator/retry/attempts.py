@@ -1,0 +1,101 @@
+"""One execution of a step as a retry policy sees it, and the best of several."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from orchestrator.judging.feedback import report_score
+from orchestrator.judging.report import RefusalKind, failed_kinds
+from orchestrator.state.current_step import read_correction
+from orchestrator.state.records import RecordStatus, StepRecord
+from orchestrator.state.usage import NO_USAGE, add_usage
+
+Outcome = Literal["validated", "failed", "needs_review"]
+_OUTCOMES: Final[dict[RecordStatus, Outcome]] = {
+    "validated": "validated",
+    "warning": "failed",
+    "failed": "failed",
+}
+FIRST: Final = "first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One execution of a step.
+
+    Attributes:
+        number: Number of the execution in its step, from 1.
+        strategy: The strategy that led to it, such as "feedback"; "first" for the first execution.
+        rule: Place of that rule in ``RetryPolicy.strategies``; None if no rule led to it.
+        sample: Number of the sample within ``parallel``, from 1; None for any other strategy.
+        outcome: How it was judged; "needs_review" if there is no verdict.
+        kinds: Kinds of its failed checks; empty if it was accepted.
+        score: Checks that passed, weighted by severity, from 0 to 1; None if none was answered.
+        corrected: Whether a supervisor or a person sent it back with a correction, which counts for them.
+        raised: Whether it ended in an error, so that it has no output.
+        output: SHA-256 of its output, to see that two are equal.
+        tool_calls: Each call as its name and its arguments.
+        tokens: Tokens of the executor and the judge; None if they were not reported.
+        seconds: Seconds of the executor and the judge.
+        cost_usd: Cost of both; None if a price is missing.
+    """
+
+    number: int
+    strategy: str = FIRST
+    rule: int | None = None
+    sample: int | None = None
+    outcome: Outcome
+    kinds: tuple[RefusalKind, ...] = ()
+    score: float | None = None
+    corrected: bool = False
+    raised: bool = False
+    output: str = ""
+    tool_calls: tuple[tuple[str, str], ...] = ()
+    tokens: int | None = None
+    seconds: float = 0.0
+    cost_usd: float | None = None
+
+
+def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
+    """Reads the executions of one step from its records, in their order."""
+    before: list[StepRecord | None] = [None, *records]
+    return tuple(_read_attempt(record, last) for record, last in zip(records, before, strict=False))
+
+
+def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
+    """Returns the best execution so far by its report: the latest of those with the highest score.
+
+    Returns None if none has a score. An execution that raised or has no verdict is never the best.
+    """
+    judged = [attempt for attempt in history if attempt.outcome != "needs_review" and not attempt.raised]
+    scored = [(attempt.score, attempt.number, attempt) for attempt in judged if attempt.score is not None]
+    return max(scored, key=lambda item: item[:2])[2] if scored else None
+
+
+def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
+    decision = None if last is None else last.get("decision")
+    report = record["report"] or {}
+    outcome = _OUTCOMES.get(record["status"], "needs_review")
+    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    return Attempt(
+        number=record["attempt"],
+        strategy=FIRST if last is None else "feedback" if decision is None else decision["use"],
+        rule=None if decision is None else decision["rule"],
+        sample=None if decision is None else decision.get("sample"),
+        outcome=outcome,
+        kinds=() if outcome == "validated" else failed_kinds(report),
+        score=report_score(report),
+        corrected=read_correction(record) is not None,
+        raised=record["error"] is not None,
+        output=hashlib.sha256(record["result"].encode("utf-8", "replace")).hexdigest(),
+        tool_calls=tuple(
+            (call["name"], json.dumps(call["args"], sort_keys=True)) for call in record["tool_calls"]
+        ),
+        tokens=usage["total_tokens"],
+        seconds=usage["latency_ms"] / 1000,
+        cost_usd=usage["cost_usd"],
+    )

@@ -1,0 +1,156 @@
+"""Decides what follows an execution of a step: a pure function of the policy and the step's history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
+
+from orchestrator.judging.report import RefusalKind
+from orchestrator.retry.attempts import Attempt, best_attempt
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.rules import ExecutingRule, ParallelRule, RetryRule
+from orchestrator.retry.stalls import find_stall
+
+Use = Literal[
+    "accept",
+    "feedback",
+    "resample",
+    "repair",
+    "escalate",
+    "parallel",
+    "custom",
+    "decompose",
+    "ask_human",
+    "replan",
+    "accept_best",
+    "stop",
+]
+RETRIES: Final = frozenset({"feedback", "resample", "repair", "escalate", "parallel", "custom"})
+"""The decisions after which the step is executed again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryDecision:
+    """What follows an execution.
+
+    Attributes:
+        use: "accept"; a strategy of the policy; or, if none is left, "replan", "accept_best" or "stop".
+        reason: Why, in one clause.
+        rule: The rule that decides; None if the bounds of the policy do.
+        position: Place of that rule in ``RetryPolicy.strategies``.
+        sample: Number of the next sample within ``parallel``, from 1; None for any other strategy.
+    """
+
+    use: Use
+    reason: str
+    rule: RetryRule | None = None
+    position: int | None = None
+    sample: int | None = None
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether the step is executed again."""
+        return self.use in RETRIES
+
+
+def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
+    """Decides what follows the last execution of a step.
+
+    The bounds decide first: a missing verdict (``needs_review``), ``stall``, and ``max_retries``. Then the
+    samples of ``parallel`` that are due are drawn. Then the first rule of ``strategies`` decides that
+    matches the failure and was not used ``times`` times. Rules that execute nothing (``decompose``,
+    ``ask_human``) decide also after the last retry.
+
+    Args:
+        policy: The policy. ``max_retries`` and ``max_replans`` are those that the run has left in all.
+        history: The executions of the step, in order; not empty.
+    """
+    last = history[-1]
+    if last.outcome == "validated":
+        return RetryDecision(use="accept", reason="the evaluation accepted the output")
+    if (by_verdict := _decide_without_verdict(policy, history)) is not None:
+        return by_verdict
+    end = _find_end(policy, history)
+    rule = _continue_samples(policy, history) if end is None else None
+    rule = rule or _apply_rules(policy, history, can_execute=end is None)
+    if rule is None:
+        return _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
+    if rule.use != "stop":
+        return rule
+    return replace(_give_up(policy, history, rule.reason), rule=rule.rule, position=rule.position)
+
+
+def list_retries(history: Sequence[Attempt]) -> list[Attempt]:
+    """Returns the refused executions, without those that were sent back with a correction."""
+    return [attempt for attempt in history if attempt.outcome != "validated" and not attempt.corrected]
+
+
+def _decide_without_verdict(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision | None:
+    """Decides as ``needs_review`` says if there is no verdict and no rule names "unverified"."""
+    is_named = any(rule.after is not None and "unverified" in rule.after for rule in policy.strategies)
+    if history[-1].outcome != "needs_review" or policy.needs_review == "retry" or is_named:
+        return None
+    use: Use = "ask_human" if policy.needs_review == "human" else "stop"
+    return RetryDecision(use=use, reason="there is no verdict")
+
+
+def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
+    """Returns why the step is not executed again, whatever the rules say; None if it may be."""
+    refusals = len(list_retries(history))
+    if refusals > policy.max_retries:
+        return f"refused {refusals} times, max_retries is {policy.max_retries}"
+    return None if policy.stall is None else find_stall(history, policy.stall)
+
+
+def _continue_samples(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision | None:
+    """Decides on the next sample of ``parallel`` if some are still to be drawn."""
+    last = history[-1]
+    if last.sample is None or last.rule is None or last.rule >= len(policy.strategies):
+        return None
+    rule = policy.strategies[last.rule]
+    if not isinstance(rule, ParallelRule) or last.sample >= rule.n:
+        return None
+    reason = f"sample {last.sample} of {rule.n} was refused"
+    return RetryDecision(use=rule.use, reason=reason, rule=rule, position=last.rule, sample=last.sample + 1)
+
+
+def _apply_rules(
+    policy: RetryPolicy, history: Sequence[Attempt], *, can_execute: bool
+) -> RetryDecision | None:
+    """Returns the decision of the first rule that matches; None if none does."""
+    last = history[-1]
+    for position, rule in enumerate(policy.strategies):
+        is_possible = can_execute or not isinstance(rule, get_args(ExecutingRule))
+        if rule.use == "decompose" and not policy.max_replans:
+            is_possible = False
+        if is_possible and _matches(policy, rule, last) and not _is_used_up(rule, position, history):
+            reason = f"{_describe(last.kinds)} failed at attempt {last.number}"
+            sample = 1 if isinstance(rule, ParallelRule) else None
+            return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position, sample=sample)
+    return None
+
+
+def _matches(policy: RetryPolicy, rule: RetryRule, last: Attempt) -> bool:
+    kinds: set[RefusalKind] = {*last.kinds} or {"other"}
+    if rule.after is not None:
+        return not kinds.isdisjoint(rule.after)
+    return last.outcome == "failed" or policy.needs_review == "retry"
+
+
+def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> bool:
+    used = [attempt for attempt in history if attempt.rule == position and attempt.strategy == rule.use]
+    return rule.times is not None and sum(attempt.sample in {None, 1} for attempt in used) >= rule.times
+
+
+def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:
+    """Decides how a step ends that is not executed again."""
+    if policy.max_replans:
+        return RetryDecision(use="replan", reason=reason)
+    if policy.exhausted == "accept_best" and best_attempt(history) is not None:
+        return RetryDecision(use="accept_best", reason=reason)
+    return RetryDecision(use="stop", reason=reason)
+
+
+def _describe(kinds: Sequence[RefusalKind]) -> str:
+    return ", ".join(kinds) or "other"

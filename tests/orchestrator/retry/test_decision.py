@@ -1,0 +1,217 @@
+"""What follows an execution of a step, as tables."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator import (
+    AskHumanRule,
+    Attempt,
+    DecomposeRule,
+    FeedbackRule,
+    ParallelRule,
+    ResampleRule,
+    RetryPolicy,
+    StallRules,
+    StopRule,
+    best_attempt,
+    decide,
+)
+
+
+def refused(*kinds, number=1, **fields):
+    """A refused execution; without kinds, a check of content failed."""
+    return Attempt(number=number, outcome="failed", kinds=kinds or ("content",), **fields)
+
+
+def refusals(count, **fields):
+    return [refused(number=number + 1, output=str(number), **fields) for number in range(count)]
+
+
+def play(policy, kinds):
+    """The strategies that a policy takes if each execution fails with the next of these kinds."""
+    history, uses = [], []
+    for number, kind in enumerate(kinds, 1):
+        before = uses and uses[-1]
+        attempt = refused(
+            kind,
+            number=number,
+            output=str(number),
+            strategy=before.use if before else "first",
+            rule=before.position if before else None,
+            sample=before.sample if before else None,
+        )
+        history.append(attempt)
+        uses.append(decide(policy, history))
+    return [decision.use for decision in uses]
+
+
+MIXED = RetryPolicy(
+    max_retries=4,
+    strategies=[
+        {"use": "feedback", "after": "format", "times": 1},
+        {"use": "stop", "after": "tool"},
+        {"use": "resample", "times": 2},
+        {"use": "feedback"},
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "uses"),
+    [
+        (["content"], ["resample"]),
+        (["format"], ["feedback"]),
+        (["format", "format"], ["feedback", "resample"]),
+        (["content", "content", "content", "content"], ["resample", "resample", "feedback", "feedback"]),
+        (["content", "tool"], ["resample", "stop"]),
+        (["content"] * 5, ["resample", "resample", "feedback", "feedback", "stop"]),
+    ],
+)
+def test_the_first_rule_that_matches_and_is_not_used_up_decides(kinds, uses):
+    assert play(MIXED, kinds) == uses
+
+
+def test_a_rule_matches_if_one_of_the_failed_checks_has_its_kind():
+    assert decide(MIXED, [refused("content", "format")]).position == 0
+
+
+def test_an_accepted_output_needs_no_rule():
+    decision = decide(RetryPolicy(), [Attempt(number=1, outcome="validated")])
+
+    assert (decision.use, decision.rule, decision.is_retry) == ("accept", None, False)
+
+
+def test_a_decision_names_its_rule_its_place_and_its_reason():
+    decision = decide(MIXED, [refused("content", "length")])
+
+    assert decision.rule == ResampleRule(times=2)
+    assert (decision.position, decision.reason) == (2, "content, length failed at attempt 1")
+    assert decision.is_retry
+
+
+NO_VERDICT = Attempt(number=1, outcome="needs_review", kinds=("unverified",))
+
+
+@pytest.mark.parametrize(
+    ("policy", "use"),
+    [
+        (RetryPolicy(), "stop"),
+        (RetryPolicy(max_replans=1, exhausted="accept_best"), "stop"),
+        (RetryPolicy(needs_review="retry"), "feedback"),
+        (RetryPolicy(needs_review="retry", max_retries=0), "stop"),
+        (RetryPolicy(needs_review="human"), "ask_human"),
+        (RetryPolicy(strategies=[{"use": "resample", "after": ["unverified"]}]), "resample"),
+        (
+            RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}]),
+            "ask_human",
+        ),
+        (
+            RetryPolicy(needs_review="human", strategies=[{"use": "resample", "after": "unverified"}]),
+            "resample",
+        ),
+    ],
+)
+def test_without_a_verdict(policy, use):
+    assert decide(policy, [NO_VERDICT]).use == use
+
+
+@pytest.mark.parametrize(
+    ("policy", "attempts", "use"),
+    [
+        (RetryPolicy(max_retries=0), 1, "stop"),
+        (RetryPolicy(max_retries=1), 1, "feedback"),
+        (RetryPolicy(max_retries=1), 2, "stop"),
+        (RetryPolicy(max_retries=1, max_replans=1), 2, "replan"),
+        (RetryPolicy(max_retries=1, exhausted="accept_best"), 2, "accept_best"),
+        (RetryPolicy(max_retries=1, max_replans=1, exhausted="accept_best"), 2, "replan"),
+        (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),
+        (
+            RetryPolicy(max_retries=1, max_replans=1, strategies=[FeedbackRule(), DecomposeRule()]),
+            2,
+            "decompose",
+        ),
+        (RetryPolicy(strategies=[StopRule()]), 1, "stop"),
+        (RetryPolicy(strategies=[StopRule()], max_replans=1), 1, "replan"),
+        (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "stop"),
+        (RetryPolicy(stall=StallRules(no_improvement=2)), 2, "stop"),
+    ],
+)
+def test_when_the_retries_end(policy, attempts, use):
+    assert decide(policy, refusals(attempts, score=0.5)).use == use
+
+
+@pytest.mark.parametrize(
+    ("policy", "attempts", "reason"),
+    [
+        (RetryPolicy(max_retries=1), 2, "refused 2 times, max_retries is 1"),
+        (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "no strategy is left for: content"),
+        (RetryPolicy(strategies=[StopRule()]), 1, "content failed at attempt 1"),
+    ],
+)
+def test_why_the_retries_end(policy, attempts, reason):
+    assert decide(policy, refusals(attempts)).reason == reason
+
+
+def test_nothing_is_accepted_as_the_best_if_nothing_has_a_score():
+    assert decide(RetryPolicy(max_retries=0, exhausted="accept_best"), [refused()]).use == "stop"
+
+
+def test_a_step_is_not_split_once_all_replans_are_used():
+    policy = RetryPolicy(max_replans=1, strategies=[DecomposeRule()])
+
+    assert decide(policy.model_copy(update={"max_replans": 0}), [refused()]).use == "stop"
+
+
+def test_a_correction_counts_for_whoever_made_it():
+    history = [refused(corrected=True), refused(number=2), refused(number=3, output="c")]
+
+    assert decide(RetryPolicy(max_retries=2), history).use == "feedback"
+
+
+SAMPLED = RetryPolicy(max_retries=4, strategies=[ParallelRule(n=3, times=1), FeedbackRule()])
+
+
+def test_samples_are_drawn_one_after_the_other_and_count_as_retries():
+    assert play(SAMPLED, ["content"] * 5) == ["parallel", "parallel", "parallel", "feedback", "stop"]
+
+
+def test_samples_are_numbered():
+    first = decide(SAMPLED, [refused()])
+    second = decide(SAMPLED, [refused(), refused(number=2, strategy="parallel", rule=0, sample=1)])
+
+    assert (first.sample, second.sample) == (1, 2)
+    assert second.reason == "sample 1 of 3 was refused"
+
+
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [((0.5, 0.7, 0.6), 2), ((0.5, 0.5), 2), ((None, 0.0), 2), ((None, None), None), ((), None)],
+)
+def test_the_best_attempt(scores, best):
+    history = [refused(number=number, score=score) for number, score in enumerate(scores, 1)]
+    found = best_attempt(history)
+
+    assert (found and found.number) == best
+
+
+def test_neither_an_error_nor_an_undecided_output_is_the_best():
+    history = [
+        refused(number=1, score=0.1),
+        refused(number=2, score=0.9, raised=True),
+        Attempt(number=3, outcome="needs_review", score=0.9),
+    ]
+
+    assert best_attempt(history).number == 1
+
+
+kinds = st.sampled_from(["format", "content", "tool", "judge", "other"])
+
+
+@given(st.lists(kinds, min_size=5, max_size=8))
+def test_every_step_ends_after_max_retries(failures):
+    uses = play(MIXED, failures)
+
+    assert uses[4] == "stop"
