@@ -43,7 +43,8 @@ _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
 _NO_PROSE: Final = frozenset({"code", "code_block_count", "table", "csv", "json"})
 """Parts in which sentences, paragraphs and lines are not those of the text."""
 _CODE: Final = regex.compile(
-    r"\b(?:write|fix|refactor|implement|create|generate)\b[^.;]{0,30}\b(?:code|script|function|program|query)\b"
+    r"\b(?:write|fix|refactor|implement|create|generate)\b[^.;]{0,30}\b(?:code|script|function|program|"
+    r"query)\b"
 )
 _SHOWN: Final = regex.compile(r"\b(?:structure|layout)\b[^.;]{0,40}\b(?:as follows|like this)\b")
 _MOST: Final = 300
@@ -104,7 +105,7 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
         return any(
             (other.check or {}).get("check") == "one_of" and _overlap(other, finding) for other in others
         )
-    if name == "list_item_count" and finding.is_default:
+    if finding.is_default:
         return any((other.check or {}).get("check") == name and not other.is_default for other in others)
     if name == "paragraph_count" and "each" not in check:
         return any(_separates(other.check, check) for other in others)

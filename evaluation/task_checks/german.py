@@ -85,6 +85,7 @@ _WORDS: Final = {
     "welcher": "which", "welches": "which", "ist": "is", "sind": "are", "hat": "has", "dass": "that",
     "gedicht": "poem", "geschichte": "story", "brief": "letter", "tabelle": "table",
     "aufzählung": "bullet list", "titel": "title", "folgenden": "following", "folgende": "following",
+    "er": "it", "am": "at the", "ja": "yes", "nein": "no",
     "diesen": "this", "dieser": "this", "dieses": "this", "werden": "be", "sein": "be", "es": "it",
     "sie": "it", "ob": "whether", "sagt": "says",
 }  # fmt: skip
@@ -109,6 +110,7 @@ _ENGLISH: Final = frozenset(
         "unter",
         "punkt",
         "also",
+        "er",
     ]
 )
 """Words of the table that are English words, too."""

@@ -19,12 +19,13 @@ _OPENING: Final = (
     r"(?:your|the|this|each) (?:entire |whole |own )?[a-z]+)"
 )
 """Words before an order that no comma has to follow: "in your response use ..."."""
+_ASKED: Final = r"(?:you|we|they|i|people|all|any|many|most|some)"
 _ORDER: Final = regex.compile(
     rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|kindly|first|next|finally|so|"
     r"just|lastly|instead|simply|always|"
     r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|"
     r"have to|can|may|are to|will)|need to|"
-    rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?"
+    rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?(?!(?:do|have) {_ASKED}\b)"
     rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
 )
 _MODAL: Final = regex.compile(
@@ -60,8 +61,9 @@ OTHERS: Final = regex.compile(
     r"when|if|whether|because)\b"
 )
 _WISH: Final = regex.compile(
-    r"\b(?:i|we)(?:'d| would| do|'ll)? ?(?:really )?(?:want|need|like|love|prefer|expect|wish|"
-    r"require|appreciate|hope for)\b"
+    r"\b(?:i|we)(?:'d| would| do|'ll| can| will)?(?: not|n't)? ?(?:really |only )*(?:want|need|like|love|"
+    r"prefer|"
+    r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
     r"|\b(?:i'm|i am|we are|we're) looking for\b|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
 )
 _EACH_UNIT: Final = regex.compile(

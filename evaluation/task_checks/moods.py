@@ -18,9 +18,11 @@ from evaluation.task_checks.words import ARTIFACT, EXPLAINING
 _REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
 _MENTIONS: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^,;:]*$|\b(?:about|whether)\b[^,;:]*$")
 _LABEL: Final = regex.compile(
-    r"^(?:max(?:imum)? |min(?:imum)? |word |output |target |desired )?(?:length|format|language|"
+    r"^(?:max(?:imum)? |min(?:imum)? |(?:total |number of )?(?:words?|sentences?|paragraphs?|lines?|"
+    r"characters?) ?|"
+    r"output |target |desired |required )?(?:length|format|language|"
     r"tone|style|constraints?|requirements?|rules?|note|output"
-    r"|count|limit|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
+    r"|count|limit|number|ending|opening|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
 )
 _LABEL_BEFORE: Final = regex.compile(
     r"[,;.)] (?:length|word count|language|format|tone|limit|maximum|minimum) ?: ?$"
@@ -41,10 +43,11 @@ _TEXTUAL: Final = regex.compile(
 )
 """Verbs to which a number belongs if they are in a topic: "about a man who answers in two words"."""
 _FILLERS: Final = (
-    r"(?: (?:the|a|an|only|all|entirely|any|just|and|but|in|with|your (?:response|answer|reply)))*"
+    r"(?: (?:the|a|an|single|only|all|entirely|any|just|and|but|in|with|your (?:response|answer|reply)))*"
 )
 _FORM: Final = r"in the (?:form|shape|format) of"
 _WITHOUT: Final = r"without (?:using|any|the(?: use of)?|mentioning|saying|writing|including|repeating)"
+_SO_THAT: Final = r"so(?: that)? (?:it|they)(?:'s| is| are| has| have| contains?)?"
 _MARKS: Final = r"[,;(:]| - ?"
 _ATTRIBUTES: Final = (
     r"(?:that|which)(?:'s| is| are| has| have| contains?| includes?| uses?| should| must|"
@@ -59,10 +62,10 @@ _BACK: Final = regex.compile(
 """Leads from a topic back to what is written."""
 _BACK_EXPLAIN: Final = regex.compile(
     rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|and without|into|as|to|"
-    rf"{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
+    rf"{_SO_THAT}|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 _BACK_CROSS: Final = regex.compile(
-    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
+    rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|{_SO_THAT}|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 """The same across a topic of a verb such as "explain"."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
@@ -81,6 +84,12 @@ _ARTIFACT: Final = regex.compile(rf"^(?: (?!about|on|of)[a-z0-9_()-]+){{0,5}}? {
 _NONE_USED: Final = regex.compile(
     r"^(?:no|not|zero)[ ,]*(?:letters?|text|words?)? ?(?:is|are) (?:used|included|present)\b"
 )
+_WHY: Final = regex.compile(
+    r"(?:why|when|where|who|whose|which)\b|(?:what|how) (?:do|does|did|is|are|was|were|has|have|many|much|"
+    r"often|long)\b"
+    r"|(?:do|does|did|is|are|was|were|has|have) "
+)
+_ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
 _ASKING: Final = regex.compile(
     r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"
     r"whose|whom|is|are|was|were|do|does|did|should|must|has|am|may|can|could|would|"
@@ -90,15 +99,20 @@ _ASKING: Final = regex.compile(
 
 def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
     """Check whether the words between two places of a sentence demand something of the output."""
-    if sentence.is_data or _is_subject(sentence.text, start, end):
-        return False
     before = sentence.text[:start]
+    if sentence.is_data or _is_subject(sentence.text, start, end) or _is_asked(sentence, before):
+        return False
     governor = find_governor(sentence.text, start)
     if _LABEL_BEFORE.search(before):
         return True
     if governor is None:
         return _starts_sentence(sentence, before)
     return not _REPORT.search(before) and _reaches(governor, before[governor.end :], sentence.text[start:])
+
+
+def _is_asked(sentence: Sentence, before: str) -> bool:
+    """Check for the words of a question: "Why do letters end with a name?"."""
+    return sentence.is_question and bool(_WHY.match(sentence.text)) and not _ASIDE.search(before)
 
 
 def _is_subject(text: str, start: int, end: int) -> bool:
@@ -144,7 +158,9 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
         return True
     lead = regex.fullmatch(
         r"(?:(?:please|and|but|also|with|in|using|within|only|all|the|a|an|just|everything|to|of|"
-        r"entirely|completely|under|without|using|avoid)\b,? ?)*",
+        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|"
+        r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
+        r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*",
         before,
     )
     if sentence.is_question and _ASKING.match(sentence.text):
@@ -158,5 +174,9 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
 
 def _has_verb(before: str) -> bool:
     return bool(
-        regex.search(r"\b(?:is|are|was|were|has|had|have|did|does|do|\w+ed|i|he|she|we|they)\b", before)
+        regex.search(
+            r"\b(?:is|are|was|were|has|had|have|did|does|do|\w+ed|won|wrote|made|got|came|went|took|gave|saw|"
+            r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b",
+            before,
+        )
     )

@@ -13,7 +13,7 @@ _ONES: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
     "seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
 )
-_WORDED: Final = rf"(?:{_ONES})(?:(?:[ -]| and (?=\w+ ?(?:hundred|words|characters)))(?:{_ONES})){{0,6}}"
+_WORDED: Final = rf"(?:{_ONES})\b(?:(?:[ -]|(?<=hundred) and (?!\w+ hundred))(?:{_ONES})\b){{0,6}}"
 NUMBER: Final = (
     r"(?:\d{1,3}(?:,\d{3})+|\d{1,7}|half a dozen|(?:a|two|three) dozen|a couple(?: of)?|"
     r"a (?:hundred|thousand)|"
@@ -46,7 +46,7 @@ _MOST: Final = (
     r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|within|"
     r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
     r"max(?:imum)?(?: length)? ?:|limit(?:ed|ing)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
-    r"as many as|(?:cap|capped)(?: \w+)? at|exceeding|exceed|<="
+    r"as many as|(?:cap|capped)(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|exceed|<="
 )
 _MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|>"
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"

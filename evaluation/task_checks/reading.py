@@ -15,6 +15,7 @@ import regex
 
 from evaluation.task_checks.german import is_german, translate_word
 from evaluation.task_checks.marks import Mark, find_marks
+from evaluation.task_checks.phrasing import rephrase
 
 LONGEST_END: Final = 20_000
 """Characters that are read at the start and at the end of a task; what is between is taken as data."""
@@ -27,6 +28,7 @@ _PIECE: Final = regex.compile(
     r"|(?P<word>[\p{L}\p{M}]+)"
     r"|(?P<other>.)"
 )
+_MARK: Final = regex.compile(r"[\ue000-\ue00f]")
 _SAME: Final = str.maketrans("’‘‑‒–—−…", "''-----.")
 _FINISHED: Final = frozenset(".!?:;\n")
 
@@ -78,7 +80,6 @@ def read_task(task: str) -> Reading:
 def _fold(task: str, marks: list[Mark], *, is_shortened: bool = False) -> Reading:
     characters: list[str] = []
     offsets: list[int] = []
-    places: dict[int, Mark] = {}
     german = is_german(task[:LONGEST_END])
     end = 0
     for mark in [*marks, Mark("", len(task), len(task), "")]:
@@ -86,11 +87,12 @@ def _fold(task: str, marks: list[Mark], *, is_shortened: bool = False) -> Readin
             characters.extend(text)
             offsets.extend([place] if len(text) == 1 else _spread(text, place, task))
         if mark.character:
-            places[len(characters)] = mark
             characters.append(mark.character)
             offsets.append(mark.start)
         end = mark.end
-    return Reading(task, "".join(characters), (*offsets, len(task)), places, is_shortened)
+    text, offsets = rephrase("".join(characters), offsets)
+    places = (match.start() for match in _MARK.finditer(text))
+    return Reading(task, text, (*offsets, len(task)), dict(zip(places, marks, strict=True)), is_shortened)
 
 
 def _spread(text: str, place: int, task: str) -> list[int]:

@@ -18,7 +18,10 @@ _CAPITAL: Final = r"(?:all[- ])?(?:capital(?:i[sz]ed)?|upper ?-?case|all[- ]caps
 _IN_CAPITALS: Final = (
     r"(?:(?:that are |which are |must be |should be |have to be |need to be |be )?(?:written |"
     r"spelled |typed )?(?:entirely |all |completely |fully )?"
-    r"(?:in|with|using) (?:all )?(?:entirely )?(?:capitals?|upper ?-?case|caps|all[- ]caps)(?: letters?)?)"
+    r"(?:in|with|using) (?:all )?(?:entirely )?(?:capitals?|upper ?-?case|caps|all[- ]caps)(?: letters?)?"
+    r"|(?:(?:that|which) )?(?:are|be|must be|should be|have to be|need to be) (?:fully |completely |"
+    r"entirely |all )*"
+    r"(?:capitali[sz]ed|upper-?cased|capitals))"
 )
 
 

@@ -9,7 +9,8 @@ EXPLAINING: Final = (
     r"proofread|fix|"
     r"identify|count|find|check|evaluate|teach|outline|elaborate|review|convert|rewrite|re-write|rephrase|"
     r"paraphrase|reword|edit|shorten|expand|continue|interpret|classify|contrast|examine|assess|help|show|"
-    r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|turn|change|"
+    r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|"
+    r"turn(?! (?:it|this|that|them|these|those) into)|change|"
     r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)|judge|grade|rate|"
     r"study|investigate|sum up|recap|recount|narrate|restate|lay out|set out|"
     r"sketch|walk (?:me|us)|talk|prove|trace|report on|speculate|reflect|comment|react|guess|"
@@ -24,7 +25,8 @@ PRODUCING: Final = (
     r"imagine|formulate|"
     r"return|output|print|respond|reply|answer|send|hallucinate|pitch|pen|jot down|put together|"
     r"whip up|conjure|dream up|think of|author|compile|do|share|offer|"
-    r"supply|deliver|script|implement|code|show me|get me|start a|open a"
+    r"supply|deliver|script|implement|code|show me|get me|gimme|turn (?:it|this|that|them|these|"
+    r"those) into|start a|open a"
 )
 """Verbs of which the object is the output: "Write a haiku"."""
 REQUIRING: Final = (

@@ -78,7 +78,8 @@ _NARRATES: Final = regex.compile(
 )
 _REQUEST: Final = regex.compile(r"\b(?:can|could|would|will) (?:you|it)\b|\bplease\b|\bplz\b|\bpls\b")
 _VERB: Final = regex.compile(
-    r"\b(?:is|are|was|were|has|had|have|did|does|do|i|he|she|we|they|you|says?|said|what|why|how|if|when|who)\b"
+    r"\b(?:is|are|was|were|has|had|have|did|does|do|i|he|she|we|they|you|says?|said|what|why|how|if|when|"
+    r"who)\b"
 )
 _LEADS: Final = regex.compile(
     r"\b(?:to|into|as|in|of|with|using)(?: (?:a|an|the|its|one|about|valid|markdown|single|plain))* ?$"

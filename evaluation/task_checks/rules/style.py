@@ -40,7 +40,8 @@ _FOLLOW: Final = (
     r"history))|but\b|with\b|without\b|using\b|about\b|for\b|to\b(?! english)|that\b|which\b|"
     r"so\b|"
     r"instead\b|exclusively\b|entirely\b|in\b|by\b|from\b|then\b|no\b|or\b|of\b|on\b|at\b|as\b|"
-    r"because\b|if\b|here\b|throughout\b|where\b|who\b|alone\b|letters\b|lower|upper|capital|"
+    r"because\b|if\b|here\b|is\b|are\b|should\b|must\b|may\b|can\b|will\b|has\b|throughout\b|where\b|"
+    r"who\b|alone\b|letters\b|lower|upper|capital|"
     r"all\b|script\b))"
 )
 _IN: Final = regex.compile(
@@ -109,7 +110,8 @@ _PART_AFTER: Final = regex.compile(
     r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
 )
 _NOT: Final = regex.compile(
-    r"\b(?:not|n't|never|no|avoid|without|don't|rather than|instead of)\b(?: \w+){0,5} ?$|n't(?: \w+){0,4} ?$"
+    r"\b(?:not|n't|never|no|avoid|refrain|without|don't|rather than|instead of)\b(?: \w+){0,5} ?$|"
+    r"n't(?: \w+){0,4} ?$"
 )
 _EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
 _OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
@@ -128,15 +130,18 @@ _REFUSES: Final = regex.compile(
 _EACH_SENTENCE: Final = (
     r"(?:each|every|all|any|your|the)(?: of(?: the| your)?)?(?: your| the)? (?:single )?(?:sentences?|lines?)"
 )
-_MARK: Final = (
-    r"(?:with|in|by|on) (?:using )?(?:an? |exactly one |one |a single )?(?:(?P<mark>exclamation|"
-    r"question|full stop|period)"
+_SIGN: Final = (
+    r"(?:an? |exactly one |one |a single |at least one |the )?(?:(?P<mark>exclamation|question|full stop|"
+    r"period)"
     r"(?: marks?| points?)?|(?P<emoji>emojis?))(?![\w-])"
 )
+_MARK: Final = rf"(?:with|in|by|on) (?:using )?{_SIGN}"
 _END: Final = r"(?:ends?|ending|finish(?:es|ing)?|closes?|closing|terminated?|conclud(?:e|es|ing))"
 _END_MARK: Final = regex.compile(
     rf"\b(?P<each>{_EACH_SENTENCE})\b[^.;]{{0,30}}?\b{_END} {_MARK}|"
     rf"\b{_END} (?P<each>{_EACH_SENTENCE}) {_MARK}"
+    rf"|\b(?:put|add|place|use|insert|have|include) {_SIGN} (?:at|to) the end of (?P<each>{_EACH_SENTENCE})"
+    rf"|\blast character of (?:your|the) (?:\w+ ){{1,2}}(?:must|should|has to) be {_SIGN}"
     rf"|\b{_END}(?: (?:your|the|it|this|everything)(?: (?:entire|whole))?(?: [a-z-]+)?)? {_MARK}"
 )
 

@@ -16,13 +16,15 @@ from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import BY_NAME, THING, Fields, get_thing
 
 _NO: Final = (
-    r"(?:no|without(?: using| any| the use of| including| having)*(?: any)?|zero|(?:avoid|"
+    r"(?:no|neither|without(?: using| any| the use of| including| having| a single| even one)*(?: any)?|"
+    r"zero|(?:avoid|"
     r"refrain from|free of|skip|omit|exclude|leave out|stay away from|steer clear of|"
     r"abstain from)(?: using| the use of| including| all| any| adding| having| writing| the)*"
     r"|(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|cannot|can't|may not|not|"
     r"n't|does not|doesn't|not to)(?: (?:use|include|contain|have|add|insert|put|employ|write|"
-    r"give(?: me)?|present|make use of|provide|be|show|feature|rely on|format|ever|any|"
-    r"even a single|a single|a|in|with|using|your \w+))*(?: any| a single| a| an)*"
+    r"want(?: to (?:see|find|read))?|wish to see|like to see|need|give(?: me)?|present|make use of|"
+    r"provide|be|show|feature|rely on|format|ever|any|"
+    r"even a single|a single|a|in|there|be|with|using|your \w+))*(?: any| a single| a| an)*"
     r"|not a single|not any|n't any|(?:not|n't) (?:allowed|permitted|supposed) to (?:use|include|"
     r"have|write)(?: any)?)"
 )
@@ -31,7 +33,7 @@ _PLACE_AFTER: Final = regex.compile(
     r"first|last))\b"
 )
 _REFUSES: Final = regex.compile(
-    r"\b(?:no|not|never|without|zero|avoid|refrain|free of|skip|omit|exclude|excluded|leave out|"
+    r"\b(?:no|neither|not|never|without|zero|avoid|refrain|free of|skip|omit|exclude|excluded|leave out|"
     r"stay away|steer|abstain|"
     r"dont|cannot|forbidden|banned|prohibited|off limits)\b|n't\b"
 )

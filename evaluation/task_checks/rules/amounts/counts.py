@@ -66,9 +66,9 @@ _SOME_OF_THEM: Final = regex.compile(
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
 _OTHER_EACH: Final = regex.compile(
-    r"\b(?:each|every)(?: of the)? (?!\ue000)(?:\w+ )?(?!word|letter)\w+\b[^.;,]{0,40}$|"
-    r"^ ?(?:per|in (?:each|every)|a|each|for each|for every|every) (?:day|week|\w+)\b"
+    r"\b(?:each|every)(?: of the)? (?!\ue000)(?:\w+ )?(?!word|letter)\w+\b[^.;,]{0,40}$"
 )
+_PER_OTHER: Final = regex.compile(r"^ ?(?:per|in (?:each|every)|a|for each|for every|every) \w+\b")
 _ORDINAL: Final = (
     r"(?:first|second|third|fourth|fifth|sixth|last|final|opening|closing|middle|next|other|"
     r"remaining|\d+(?:st|nd|rd|th))"
@@ -216,7 +216,8 @@ def _find_unit(before: str, after: str, previous: _Count | None, count: _Count) 
         return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0
     if (match := _EACH.match(after)) and previous:
         return _name_unit(previous), match.end()
-    return ("other" if _OTHER_EACH.search(before) or _EACH.match(after) else ""), 0
+    is_other = _OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)
+    return ("other" if is_other else ""), 0
 
 
 def _name_unit(count: _Count) -> str:

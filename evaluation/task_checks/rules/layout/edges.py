@@ -26,15 +26,18 @@ _STARTS: Final = regex.compile(
     rf" your| the)? {_UNIT}s?))? {_WITH}{EXACT}{QUOTED}"
 )
 _SIDE_IS: Final = regex.compile(
-    r"\b(?P<side>first|very first|opening|last|very last|final|closing|"
-    r"very end)(?: (?P<words>words?|sentence|line|phrase|paragraph|thing|text|part))?(?: (?:of|"
+    r"\b(?P<side>first|very first|opening|last|very last|final|closing|very end|end|ending|start|beginning)"
+    r"(?: (?P<words>words?|sentence|line|phrase|paragraph|thing|text|part))?(?: (?:of|"
     rf"in) {WHOLE})? (?:should|must|has to|have to|needs to|shall|is to)(?: always)? (?:be|read|"
     rf"say){EXACT}{QUOTED}"
 )
-_END_MUST: Final = regex.compile(
-    rf"\b(?:the )?(?:very )?(?:end|ending) of {WHOLE} (?:should|must|has to|needs to) (?:be|"
-    rf"read|say){EXACT}{QUOTED}"
-    rf"|\b(?:with|and|include|add|put|place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?:end|last)"
+_AT_EDGE: Final = regex.compile(
+    rf"\b(?:with|and|include|add|put|place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?P<side>end|last|"
+    rf"beginning|start|top)"
+    rf"|\bat the (?:very )?(?P<side>end|start|beginning) (?:should|must){EXACT}{QUOTED} (?:appear|be|stand)"
+    rf"|\b(?:should|must|and) with{EXACT}{QUOTED} (?P<side>start|begin|end)s?\b"
+    rf"|{QUOTED} (?:should|must|has to|have to|needs? to) (?:be|come|stand)(?: (?:at|as|in))? (?:the|your) "
+    r"(?:very )?(?P<side>last|final|closing|first|opening|end|beginning|start)\b(?! (?:paragraph|section))"
 )
 _NEXT_LINE: Final = regex.compile(
     r"\b(?P<side>start|begin|open|end|finish|conclude|close)(?:s|ing|ning|"
@@ -55,7 +58,8 @@ _EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _BARE_SIDE: Final = regex.compile(
     r"\b(?P<side>start|begin|end|finish|conclude)(?:s|ing|ning|"
-    rf"ting)?(?: {WHOLE})? with the (?:exact )?(?:words?|phrase) (?P<bare>[a-z][a-z'-]*)(?=$|"
+    rf"ting)?(?: {WHOLE}| (?:each|every|all)(?: of the| of your| your|"
+    rf" the)? {_UNIT}s?)? with the (?:exact )?(?:words?|phrase) (?P<bare>[a-z][a-z'-]*)(?=$|"
     r"[,;]| (?:and|but)\b)"
 )
 _LONGEST_TEXT: Final = 200
@@ -69,9 +73,9 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     for match in _SIDE_IS.finditer(sentence.text):
         if match["words"] not in {"paragraph", "part"} and is_free(sentence, match):
             yield from _build_edge(sentence, reading, match, match["side"])
-    for match in _END_MUST.finditer(sentence.text):
+    for match in _AT_EDGE.finditer(sentence.text):
         if is_free(sentence, match):
-            yield from _build_edge(sentence, reading, match, "end")
+            yield from _build_edge(sentence, reading, match, match["side"])
 
 
 def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -80,15 +84,13 @@ def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     yield from _find_below(sentence, reading)
     for match in _BARE_SIDE.finditer(sentence.text):
         before = sentence.text[: match.start()]
-        if (
-            _EACH.search(before)
-            or _is_part(before, match)
-            or not is_demanded(sentence, match.start(), match.end())
-        ):
+        each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
+        is_part = not each and _is_part(before, match)
+        if is_part or not is_demanded(sentence, match.start(), match.end()):
             continue
         text = reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        yield Finding(start, end, {"check": _name(match["side"]), "text": text})
+        yield Finding(start, end, _build_fields(text, match["side"], UNITS[each["unit"]] if each else None))
 
 
 def _find_below(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -158,5 +160,5 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
 
 
 def _name(side: str) -> str:
-    starts = ("start", "begin", "open", "commence", "kick", "first", "very first")
+    starts = ("start", "begin", "open", "commence", "kick", "first", "very first", "top")
     return "starts_with" if side.startswith(starts) else "ends_with"

@@ -25,7 +25,8 @@ _POEMS: Final[dict[str, Fields]] = {
 }
 _VERB: Final = (
     rf"(?:{PRODUCING}|turn (?:it|this|that|them|\w+ \w+) into|rewrite (?:it|this|that|them) as|"
-    r"respond with|answer with|reply with|answer in|want|need|like|use|convert (?:it|this|that|"
+    r"respond with|answer with|reply with|answer in|want|need|like|love|appreciate|prefer|use|"
+    r"convert (?:it|this|that|"
     r"\w+ \w+) (?:in)?to|compose|share)"
 )
 _POEM: Final = regex.compile(

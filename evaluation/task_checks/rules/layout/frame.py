@@ -14,12 +14,18 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.exact_words import WHOLE
 from evaluation.task_checks.sentences import Sentence
 
+_MARKS: Final = r"(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)"
 _QUOTED: Final = regex.compile(
-    r"\b(?:wrap|wrapped|enclose|enclosed|surround|surrounded|put|place|placed|encase|encased|"
+    r"\b(?:(?:start|begin|open) and (?:end|finish|close)|wrap|wrapped|enclose|enclosed|surround|"
+    r"surrounded|put|place|placed|encase|encased|"
     r"set|be|is|contained|frame|written|appear|inside|"
-    rf"embed)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|within|inside|by|between|of|"
-    r"using) (?:a pair of |a set of |two |straight )?(?P<style>double |"
-    r"single )?(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)\b"
+    rf"embed|want|need|have|stand|go)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|within|inside|"
+    rf"by|between|of|"
+    r"using) (?:a pair of |a set of |two |an? |straight )?(?P<style>double |"
+    rf"single )?{_MARKS}\b"
+    rf"|\b(?P<style>double |single )?{_MARKS} (?:(?:should|must|have to|has to|need to|needs to) )?(?:be |"
+    rf"go |stand )?"
+    rf"(?:put |placed )?(?:around|at the (?:beginning|start) and (?:at )?(?:the )?end of) (?P<object>{WHOLE})"
 )
 _LONGEST_HEAD: Final = 60
 _REFUSED: Final = regex.compile(r"\b(?:not|never|no)\b|n't\b")
@@ -39,10 +45,15 @@ _POSTSCRIPT: Final = regex.compile(
 )
 _ADDS: Final = regex.compile(
     r"\b(?:add|include|end|finish|append|with|write|put|have|close|conclude|attach|contain|"
-    r"provide|insert|followed by|give|use|needs?|sign off|leave)\b"
+    r"provide|insert|followed by|give|use|needs?|sign off|leave|must be|has to be|should be|like|want|put|"
+    r"requires?)\b"
+)
+_MUST_BE: Final = regex.compile(
+    r"\b(?:should|must|has to|needs to|ought to|is to) (?:be|come|follow|stand|appear)\b"
 )
 _REPEAT: Final = regex.compile(
-    r"\b(?:repeat|restate|copy|echo|reproduce|quote|write out|say)\b(?: (?:back|me|to me|"
+    r"(?:\b(?:repeat|restate|copy|echo|reproduce|quote|write out|say)|\bby (?:repeat|restat|copy|echo|"
+    r"reproduc|quot)ing)\b(?: (?:back|me|to me|"
     r"first))*[^.;:]{0,15}?\b(?:the|this|my|all(?: of)?(?: the)?)(?: (?:exact|entire|whole|full|"
     r"following|original|"
     r"same|above|complete|very))* (?:request|prompt|question|instructions?|sentence|task|query|"
@@ -72,7 +83,8 @@ def find_quotation(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 
 
 def _is_quotation_demanded(sentence: Sentence, match: regex.Match[str], head: str) -> bool:
-    if is_demanded(sentence, match.start(), match.end()):
+    places = (match.start(), match.end() - 1)
+    if any(is_demanded(sentence, place, match.end()) for place in places):
         return True
     # "..., with the whole response wrapped in quotation marks"
     return bool(_WITH_WHOLE.search(head)) and not sentence.is_data and not sentence.is_question
@@ -92,12 +104,22 @@ def find_postscript(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     place = first.start() if first else 0
     head = sentence.text[:place]
     if (
-        first and (not _ADDS.search(head[-60:]) or not is_demanded(sentence, place, first.end()))
+        first and (not _is_added(sentence.text, first) or not is_demanded(sentence, place, first.end()))
     ) or regex.search(r"\b(?:no|not|without|don't|never)\b[^,;]{0,25}$", head):
         return
     marker = quoted[0].content.strip() if quoted else _read_marker(sentence, reading, matches)
     end = matches[-1].end() if matches else len(sentence.text)
-    yield Finding(sentence.start + place, sentence.start + end, {"check": "postscript", "marker": marker})
+    yield Finding(
+        sentence.start + place,
+        sentence.start + end,
+        {"check": "postscript", "marker": marker},
+        is_default=not quoted and marker == "P.S.",
+    )
+
+
+def _is_added(text: str, postscript: regex.Match[str]) -> bool:
+    before, after = text[: postscript.start()], text[postscript.end() :]
+    return bool(_ADDS.search(before[-_LONGEST_HEAD:]) or _MUST_BE.search(after))
 
 
 def find_repetition(sentence: Sentence, reading: Reading) -> Iterator[Finding]:

@@ -31,6 +31,10 @@ _MARKER: Final = regex.compile(r"^\W*([A-Za-zÄÖÜäöü]+)\s*(?:[XxNn#]|\d+|I|
 _HIGHLIGHT: Final = regex.compile(
     r"\b(?P<verb>highlight|bold|bolden|italici[sz]e|emphasi[sz]e)(?:/\w+)?(?:ing|ed|s)?\b(?P<gap>[^.;]{0,60})"
 )
+_PUT_IN_BOLD: Final = regex.compile(
+    r"\b(?P<verb>mark|make|put|set|render|write|format|display|show)\b(?P<gap>(?:(?! to\b)[^.;]){0,60}?)"
+    r" (?:as|in|with|using) (?:highlight(?:ed|s|ing)?|bold(?:face)?|italics?|italici[sz]ed|emphasi[sz]ed)\b"
+)
 _PORTION: Final = regex.compile(
     r"^[ -]*(?:up )?(?:[a-z-]+ ){0,4}?(?:sections?|parts?|phrases?|words?|key ?words?|terms?|"
     r"points?|passages?|texts?|sentences?|portions?|items?|areas?|names?|lines?|of|things?|"
@@ -78,7 +82,7 @@ def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the number of highlighted parts."""
     yield from _find_highlighted(sentence)
-    for match in _HIGHLIGHT.finditer(sentence.text):
+    for match in [*_HIGHLIGHT.finditer(sentence.text), *_PUT_IN_BOLD.finditer(sentence.text)]:
         before, place = sentence.text[: match.start()], match.start("gap")
         if _NEGATED.search(before) or _is_purpose(before, match["gap"]):
             continue

@@ -50,7 +50,7 @@ _PARTS: Final = (
     r"recipes?|descriptions?|essays?|pieces?|blocks?|takes?|tweets?|haikus?|limericks?|[a-z]+s)"
 )
 _NUMBER_OF_PARTS: Final = regex.compile(
-    rf"(?P<low>{NUMBER}) (?:(?!and\b|or\b|of\b|to\b)[a-z'-]+ ){{0,3}}?{_PARTS}\b"
+    rf"(?P<low>{NUMBER}) (?:(?:(?!and\b|or\b|of\b|to\b)[a-z'-]+ ){{0,3}}?{_PARTS}|of (?:them|these|those))\b"
 )
 _BOTH: Final = regex.compile(
     r"\b(?:both|the two|two|each other|a pair)\b|\b(?:the|your|an?) [a-z ]{2,30} (?:and|"
@@ -136,6 +136,8 @@ def _read_separator(sentence: Sentence, reading: Reading, match: regex.Match[str
 def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], separator: str) -> int | None:
     """Read the number of parts: from this sentence, from an example, or from the sentences before."""
     own = _find_number(sentence.text[: match.end()])
+    if own is None:
+        own = _find_number(sentence.text[match.end() :])
     if own is not None:
         return own
     shown = _count_shown(sentence, reading, separator)
@@ -152,8 +154,8 @@ def _find_number(text: str) -> int | None:
         found
         for found in _NUMBER_OF_PARTS.finditer(text)
         if not regex.search(
-            r"asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|"
-            r"gallon|dollar|time",
+            r"\b(?:asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|"
+            r"gallon|dollar|time)",
             found.group(),
         )
     ]

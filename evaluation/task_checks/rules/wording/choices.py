@@ -25,7 +25,8 @@ _CHOOSES: Final = regex.compile(
 )
 _PLAIN_CHOICE: Final = regex.compile(
     r"\b(?:answer|respond|reply|say|output|return)(?: with| by saying| only| just| simply|"
-    r" either| the word| a| the| me| simple| your)*(?P<list> (?P<first>yes|true|agree|correct|"
+    r" either| the word| a| the| me| simple| your| with| entirely)*(?P<list> (?P<first>yes|true|agree|"
+    r"correct|"
     r"positive|spam|male|real)(?P<rest>(?:, | or |/|, or )(?:no|false|maybe|disagree|incorrect|"
     r"negative|neutral|unknown|fake|not spam|ham|unsure))+)\b"
 )
@@ -36,7 +37,7 @@ _SHORT_CHOICE: Final = regex.compile(
 )
 _NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
 _SAYS_ONE: Final = regex.compile(r"\b(?:following|one of|only|exact)\b")
-_OR: Final = regex.compile(r",? or |, |/")
+_OR: Final = regex.compile(r",? (?:or|oder) |, |/")
 _HAS: Final = regex.compile(r"(?:include|use|with|contain)")
 _NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
 _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
@@ -75,7 +76,7 @@ def _find_short_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding
     match = _SHORT_CHOICE.match(sentence.text)
     if match and not sentence.is_data:
         start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
-        yield from _build_choice(sentence, match, regex.split(r" or |/", reading.quote(start, end)))
+        yield from _build_choice(sentence, match, _OR.split(reading.quote(start, end)))
 
 
 def _build_choice(sentence: Sentence, match: regex.Match[str], options: list[str]) -> Iterator[Finding]:

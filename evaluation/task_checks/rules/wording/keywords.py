@@ -97,7 +97,10 @@ _CLAUSE_END: Final = regex.compile(r"[.;:]|, ")
 _AT_EDGE: Final = regex.compile(r"\b(?:start|begin|end)")
 _EDGE: Final = regex.compile(r"\b(?:first|last|finish|title)")
 _SENTENCE_PLACE: Final = regex.compile(r"\b(?:first|1st) sentence\b")
-_ELLIPSIS: Final = regex.compile(rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?P<quotes>{_QUOTES})")
+_ELLIPSIS: Final = regex.compile(
+    rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?:(?P<quotes>{_QUOTES})|"
+    rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
+)
 _TIMES_AFTER: Final = regex.compile(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})")
 _NEXT_IN_LIST: Final = regex.compile(
     r"\b(?:includ(?:e|es|ing)|contain(?:s|ing)?|us(?:e|es|ing)|mention(?:s|ing)?|featur(?:e|es|"
@@ -141,8 +144,6 @@ def _list_matches(sentence: Sentence) -> Iterator[regex.Match[str]]:
             yield match
     if ":" in sentence.text:
         yield from _COLON_LIST.finditer(sentence.text)
-    if QUOTED not in sentence.text:
-        return
     for match in _ELLIPSIS.finditer(sentence.text):
         is_next = _NEXT_IN_LIST.search(sentence.text[: match.start("noun")])
         if is_next or _TIMES_AFTER.match(sentence.text[match.end() :]):
@@ -233,7 +234,7 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
         return states_appearance(sentence, before, match["modal"])
     if "verb" in groups:
         place = match.end("verb") + 1
-        return not _is_vague(match, before) and (
+        return not _is_vague(match, before, after) and (
             is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())
         )
     if APPEARS.match(after):
@@ -241,7 +242,9 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
     return is_demanded(sentence, match.start(), match.end())
 
 
-def _is_vague(match: regex.Match[str], before: str) -> bool:
+def _is_vague(match: regex.Match[str], before: str, after: str) -> bool:
     """Check for a verb after which a quoted text alone is no word to use: a title "X", say "X"."""
     verb = match["verb"]
-    return match["noun"] is None and (verb in _VAGUE or (verb in _SPEAKING and not is_negated(before, "")))
+    if match["noun"] is not None or (verb in _SPEAKING and read_times("", after)[0] is not None):
+        return False
+    return verb in _VAGUE or (verb in _SPEAKING and not is_negated(before, ""))

@@ -37,7 +37,7 @@ APPEARS: Final = regex.compile(
     r"present|taboo))"
 )
 _APPEARANCE: Final = regex.compile(
-    r"\b(?:in (?:your|the|it)|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
+    r"\b(?:in (?:your|the|it)|part of|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
     r"come up|found|"
     r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
     r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
@@ -49,7 +49,8 @@ TIMES: Final = regex.compile(
     r"minimum|maximum|between|from)? ?"
     rf"(?:(?P<word>once|twice|thrice)|(?P<number>{NUMBER})(?: ?(?:-|to|or|"
     rf"and) ?(?P<high>{NUMBER}))?(?P<mid> or more| or less| or fewer| ?\+)? ?"
-    r"(?:times?|x|occurrences?|instances?)\b(?: each)?)(?P<post> or (?:more|less|fewer)|"
+    r"(?:times?|x|occurrences?|instances?|mentions?|appearances?|uses)\b(?: each)?)(?P<post> or (?:more|"
+    r"less|fewer)|"
     r" at (?:the )?(?:least|most|"
     r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
 )

@@ -1,0 +1,82 @@
+"""Replaces other wordings of a demand by one wording, so that each rule needs to know only this one.
+
+"Don't forget to mention", "make certain that you mention" and "be sure to mention" read as the last of them.
+Every pattern is bounded, and none touches a mark such as a quoted text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import regex
+
+_NOT: Final = r"(?:not|never|do not|don't|dont|n't|cannot|can't|must not|mustn't|should not|shouldn't)"
+_ENSURE: Final = (
+    r"(?:make (?:sure|certain)|ensure|be (?:sure|certain)|see to it|take care|double-check|bear in mind|"
+    r"keep in mind|it is (?:very )?(?:important|essential|crucial|necessary|required|vital)|"
+    r"it's (?:important|essential|crucial)|the requirement is|remember)"
+)
+_HAS_TO: Final = r"(?:should|must|shall|has to|have to|needs? to|ought to|is to|are to)"
+_WORDS: Final = r"(?:(?:key ?-?)?words?|terms?|phrases?|expressions?)"
+_NAMES_WORDS: Final = (
+    rf"(?=(?:(?:in|into) )?(?:(?:both|all|the|of|these|those|following|a|an|any) )*{_WORDS}\b)"
+)
+_NOT_ALLOWED: Final = (
+    r"(?:forbidden|prohibited|banned|disallowed|taboo|off[- ]limits|to be avoided|not to be used|"
+    r"not (?:allowed|permitted|accepted|acceptable|okay|ok))"
+)
+_REQUIRED: Final = (
+    r"(?:required|needed|mandatory|obligatory|necessary|compulsory|a must|expected|called for)"
+    r"(?= ?(?:$|[.,;:!\n]|(?:in|at|and|for|here|below|after|somewhere)\b))"
+)
+_LEFT_OUT: Final = r"(?:avoided|left out|omitted|excluded|skipped|absent)"
+_WORK_IN: Final = (
+    r"(?:weave|work|slip|squeeze|fit|sneak|blend|drop|throw|toss|integrate|bring|build|embed|sprinkle|"
+    r"make (?:use|mention)|refer|smuggle|plug|get)(?: in| of| to)?"
+)
+_OTHER_LANGUAGE: Final = (
+    r"(?:no|any)(?: other)? languages?,? (?:other )?(?:than|but|except(?: for)?|besides|apart from)"
+)
+_MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
+_PHRASINGS: Final = tuple(
+    (regex.compile(pattern), words)
+    for pattern, words in (
+        (rf"\b{_NOT} (?:forget|fail|neglect|omit|forget about) to\b", "be sure to"),
+        (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
+        (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
+        (rf"\b{_ENSURE} that\b", "make sure"),
+        (r"\b(?:can|could|may|might) (?:i|we)(?: please)? (?:get|have|see|receive)\b", "can you give"),
+        (rf"\b(?:it(?:'s| is)|you(?:'re| are)) (?:strictly )?{_NOT_ALLOWED} (?:to|from)\b", "you must not"),
+        (rf"\b(?:is|are) (?:strictly |also |absolutely )*{_NOT_ALLOWED}", "must not be used"),
+        (rf"\b{_HAS_TO} be {_LEFT_OUT}\b", "must not be used"),
+        (rf"\b(?:is|are) (?:also |absolutely )?{_REQUIRED}", "must be included"),
+        (rf"\b(?:{_NOT} (?:to )?us(?:e|ing) )?{_OTHER_LANGUAGE}\b", "use only"),
+        (rf"\b{_MARKS}-free\b", "free of {mark}s"),
+        (rf"\b{_WORK_IN} {_NAMES_WORDS}", "include "),
+        (rf"\b(?:keep|leave|cut|take)(?= (?:the |these |any )?{_WORDS}\b[^.;\n]{{1,80}} out\b)", "avoid"),
+    )
+)
+
+
+def rephrase(text: str, offsets: Sequence[int]) -> tuple[str, list[int]]:
+    """Return the text with one wording for each demand, and the place in the task of each character."""
+    places = list(offsets)
+    for pattern, words in _PHRASINGS:
+        if pattern.search(text):
+            pieces = list(_replace(pattern, words, text, places))
+            text = "".join(piece for piece, _ in pieces)
+            places = [place for _, piece_places in pieces for place in piece_places]
+    return text, places
+
+
+def _replace(
+    pattern: regex.Pattern[str], words: str, text: str, places: Sequence[int]
+) -> Iterator[tuple[str, Sequence[int]]]:
+    end = 0
+    for match in pattern.finditer(text):
+        yield text[end : match.start()], places[end : match.start()]
+        replacement = words.format(**match.groupdict())
+        yield replacement, [places[match.start()]] * len(replacement)
+        end = match.end()
+    yield text[end:], places[end:]
