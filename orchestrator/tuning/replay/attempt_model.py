@@ -1,0 +1,170 @@
+"""The chance that a further attempt passes, by its strategy and the kind of the failure before it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from orchestrator.tuning.replay.attempts import Attempt
+from orchestrator.tuning.replay.table import Floats, Table
+
+Cell: TypeAlias = tuple[str, str]
+"""A strategy, and the kind of the failure that it follows."""
+Evidence: TypeAlias = tuple[int, int]
+"""Attempts at one step of a task in one cell: those that passed, and those that failed."""
+
+_MEANS: Final = np.linspace(0.01, 0.99, 50)
+_SIZES: Final = np.array([0.3, 0.6, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 1000.0])
+"""Values of a + b of the beta distribution. Tasks differ much if it is small, hardly if it is large."""
+_BORROWED: Final = 2.0
+"""Observations that a cell borrows from the strategy's other kinds of failure."""
+_RARE: Final = 0.05
+"""Share below which a kind of failure is left out of what may come next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """Draws of the parameters of one cell, [D] each: the chance of a task is Beta(a, b)."""
+
+    a: Floats
+    b: Floats
+    observations: int
+
+    def after(self, passed: Floats, failed: Floats) -> Floats:
+        """Returns the chance of tasks with this evidence, [E, D] for [E] tasks."""
+        a = self.a + passed[:, None]
+        return a / (a + self.b + failed[:, None])
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptModel:
+    """A model of attempts that were not recorded, fitted to those that were.
+
+    Within a cell, each step of a task has its own chance to pass, drawn from Beta(a, b): a step that failed
+    often is likely to fail again. (a, b) has a posterior on a grid, with Jeffreys' prior of the mean and a
+    flat one of log(a + b). It is drawn from, so that few observations give wide intervals.
+
+    Sources: Fader and Hardie (2007), How to project customer retention, Journal of Interactive Marketing 21
+    (the beta-geometric model of attempts until success); Gelman et al. (2013), Bayesian data analysis, 5.3.
+    """
+
+    draws: int
+    chances: Mapping[Cell, Chances]
+    following: Mapping[Cell, Mapping[str, float]]
+    resources: Mapping[str, Floats]
+    unknown: Chances
+    evidence: Mapping[int, Mapping[Cell, Evidence]] = field(default_factory=dict)
+
+    def chance(self, cell: Cell) -> Chances:
+        """Returns the draws of a cell; those of the prior if its strategy was never recorded."""
+        return self.chances.get(cell) or self.chances.get((cell[0], "")) or self.unknown
+
+    def next_kinds(self, cell: Cell) -> Mapping[str, float]:
+        """Returns which kinds of failure follow in a cell, with their shares."""
+        return self.following.get(cell) or {cell[1]: 1.0}
+
+    def cost(self, strategy: str) -> Floats:
+        """Returns the mean resources of an attempt, [4]; those of all attempts for a new strategy."""
+        known = self.resources.get(strategy)
+        return self.resources[""] if known is None else known
+
+    def is_recorded(self, strategy: str) -> bool:
+        """Returns whether any attempt by this strategy was recorded."""
+        return (strategy, "") in self.chances
+
+
+def fit_model(table: Table, draws: int, source: np.random.Generator) -> AttemptModel:
+    """Fits the model to all recorded attempts after a failure."""
+    evidence = _count_evidence(table)
+    outcomes: dict[Cell, Counter[Evidence]] = {}
+    for cells in evidence.values():
+        for (strategy, kind), counts in cells.items():
+            for cell in ((strategy, kind), (strategy, "")):
+                outcomes.setdefault(cell, Counter())[counts] += 1
+    likelihoods = {cell: _log_likelihood(counts) for cell, counts in outcomes.items()}
+    sizes = {cell: sum(sum(key) * n for key, n in counts.items()) for cell, counts in outcomes.items()}
+    chances = {
+        cell: _draw(_borrow(cell, likelihoods, sizes), sizes[cell], draws, source) for cell in likelihoods
+    }
+    flat = np.zeros((len(_MEANS), len(_SIZES)))
+    unknown = _draw(flat, 0, draws, source)
+    return AttemptModel(draws, chances, _count_kinds(table), _mean_resources(table), unknown, evidence)
+
+
+def _borrow(cell: Cell, likelihoods: Mapping[Cell, Floats], sizes: Mapping[Cell, int]) -> Floats:
+    pooled = (cell[0], "")
+    if cell == pooled:
+        return likelihoods[cell]
+    return likelihoods[cell] + likelihoods[pooled] * min(1.0, _BORROWED / sizes[pooled])
+
+
+def _log_likelihood(counts: Mapping[Evidence, int]) -> Floats:
+    """Returns the log-likelihood of beta-binomial counts on the grid, [means, sizes]."""
+    a, b = _MEANS[:, None] * _SIZES, (1.0 - _MEANS)[:, None] * _SIZES
+    total = np.zeros(a.shape)
+    for (passed, failed), tasks in counts.items():
+        total += tasks * (
+            _log_rising(a, passed) + _log_rising(b, failed) - _log_rising(a + b, passed + failed)
+        )
+    return total
+
+
+def _log_rising(start: Floats, count: int) -> Floats:
+    """Returns log(start (start + 1) ... (start + count - 1)), which is log gamma's difference."""
+    steps = np.arange(count)
+    logarithms: Floats = np.log(start[..., None] + steps).sum(axis=-1)
+    return logarithms
+
+
+def _draw(likelihood: Floats, observations: int, draws: int, source: np.random.Generator) -> Chances:
+    prior = -0.5 * np.log(_MEANS * (1.0 - _MEANS))[:, None]
+    weights = np.exp(likelihood + prior - (likelihood + prior).max()).ravel()
+    picked = source.choice(weights.size, size=draws, p=weights / weights.sum())
+    means, sizes = _MEANS[picked // len(_SIZES)], _SIZES[picked % len(_SIZES)]
+    return Chances(means * sizes, (1.0 - means) * sizes, observations)
+
+
+def _count_evidence(table: Table) -> dict[int, dict[Cell, Evidence]]:
+    """Counts the attempts after a failure, by the step of a task, and by cell."""
+    evidence: dict[int, dict[Cell, Evidence]] = {}
+    counted = Counter(zip(table.item_of.tolist(), table.group_of.tolist(), strict=True))
+    for (item, group), steps in counted.items():
+        cells = evidence.setdefault(item, {})
+        for before, attempt in _retries(table.histories[group]):
+            passed, failed = cells.get(cell := (attempt.strategy, before.kind), (0, 0))
+            cells[cell] = (passed + steps * attempt.passed, failed + steps * (not attempt.passed))
+    return evidence
+
+
+def _count_kinds(table: Table) -> dict[Cell, dict[str, float]]:
+    kinds: dict[Cell, Counter[str]] = {}
+    for group, steps in enumerate(np.bincount(table.group_of).tolist()):
+        for before, attempt in _retries(table.histories[group]):
+            if not attempt.passed:
+                kinds.setdefault((attempt.strategy, before.kind), Counter())[attempt.kind] += steps
+    return {cell: _share(counts) for cell, counts in kinds.items()}
+
+
+def _share(counts: Counter[str]) -> dict[str, float]:
+    frequent = {kind: n for kind, n in counts.items() if n >= _RARE * counts.total()}
+    return {kind: n / sum(frequent.values()) for kind, n in frequent.items()}
+
+
+def _mean_resources(table: Table) -> dict[str, Floats]:
+    """Returns the mean resources of an attempt by each strategy, and under "" by any."""
+    each = np.diff(table.totals, axis=1)
+    strategies = np.full((len(table.histories), each.shape[1]), "", dtype=object)
+    for group, history in enumerate(table.histories):
+        strategies[group, : len(history)] = [attempt.strategy for attempt in history]
+    used = strategies[table.group_of]
+    means = {name: each[used == name].mean(axis=0) for name in set(used.ravel().tolist()) if name}
+    return {**means, "": each[used != ""].mean(axis=0)}
+
+
+def _retries(history: Sequence[Attempt]) -> list[tuple[Attempt, Attempt]]:
+    return [(before, attempt) for before, attempt in itertools.pairwise(history) if not before.passed]
