@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from orchestrator.tuning.replay.attempts import Attempt, RecordedRun
+from orchestrator.retry.attempts import Attempt
+from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.replay.replaying import Replayed, replay
 from tests.fakes.simulated_tasks import Schedule, SimulatedTasks, retries, success_rate
 
@@ -36,6 +37,7 @@ class Alternating:
     name: str = "alternating"
 
     def next_strategy(self, attempts: Sequence[Attempt]) -> str | None:
+        """One strategy for all retries of a run."""
         if len(attempts) > 3:
             return None
         return "feedback" if len(attempts[0].output) % 2 else "resample"
@@ -50,6 +52,7 @@ class Trial:
     other: float
 
     def contains(self, rate: float) -> bool:
+        """Whether the predicted interval contains a rate."""
         low, high = self.predicted.success.interval
         return low <= rate <= high
 
@@ -91,9 +94,8 @@ def print_calibration(trials: dict[str, list[Trial]]) -> None:
         if inside:
             predicted = fmean(t.predicted.success.value for t in inside)
             measured = fmean(t.same for t in inside)
-            print(
-                f"| {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} | {len(inside)} | {predicted:.3f} | {measured:.3f} |"
-            )
+            row = f"| {tenth / 10:.1f}-{tenth / 10 + 0.1:.1f} | {len(inside)} |"
+            print(f"{row} {predicted:.3f} | {measured:.3f} |")
 
 
 def main(worlds: int = 50, tasks: int = 100) -> None:

@@ -6,7 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.tuning.replay.attempts import FIRST, Attempt, RecordedRun, RecordedStep
+from orchestrator.retry.attempts import FIRST, Attempt
+from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep, failure_kind, has_passed
 
 KINDS = ("format", "content")
 
@@ -22,7 +23,7 @@ class Schedule:
     def next_strategy(self, attempts: Sequence[Attempt]) -> str | None:
         """The strategy of this place, if the failure is of an accepted kind."""
         made = len(attempts) - 1
-        is_over = made >= len(self.strategies) or attempts[-1].kind not in self.only
+        is_over = made >= len(self.strategies) or failure_kind(attempts[-1]) not in self.only
         return None if is_over else self.strategies[made]
 
 
@@ -55,10 +56,10 @@ class SimulatedTasks:
         steps: list[RecordedStep] = []
         for place in range(self.steps):
             attempts = [self._attempt(name, place, FIRST, "")]
-            while not attempts[-1].passed and (strategy := policy.next_strategy(attempts)) is not None:
-                attempts.append(self._attempt(name, place, strategy, attempts[-1].kind))
+            while not has_passed(attempts[-1]) and (strategy := policy.next_strategy(attempts)) is not None:
+                attempts.append(self._attempt(name, place, strategy, failure_kind(attempts[-1])))
             steps.append(RecordedStep(tuple(attempts)))
-            if not attempts[-1].passed:
+            if not has_passed(attempts[-1]):
                 break
         return RecordedRun(name, tuple(steps), self.steps)
 
@@ -70,10 +71,18 @@ class SimulatedTasks:
         passed = self.source.random() < self.chances[name, place][strategy, kind]
         # A format slip is corrected more often into a wrong content than the other way round.
         weights = (0.6, 0.4) if kind == "format" else (0.3, 0.7)
-        failure = "" if passed else self.source.choices(KINDS, weights)[0]
+        kinds = () if passed else (self.source.choices(KINDS, weights)[0],)
         tokens = self.source.randint(80, 120) * (3 if strategy == "feedback" else 1)
-        output = f"{self.source.random()}"
-        return Attempt(strategy, passed, failure, None, output, tokens, tokens / 1e6, tokens / 50)
+        return Attempt(
+            number=1,
+            strategy=strategy,
+            outcome="validated" if passed else "failed",
+            kinds=kinds,
+            output=f"{self.source.random()}",
+            tokens=tokens,
+            cost_usd=tokens / 1e6,
+            seconds=tokens / 50,
+        )
 
 
 def success_rate(runs: Sequence[RecordedRun]) -> float:
@@ -83,4 +92,4 @@ def success_rate(runs: Sequence[RecordedRun]) -> float:
 
 def is_success(run: RecordedRun) -> bool:
     """Whether all planned steps passed."""
-    return all(step.attempts[-1].passed for step in run.steps) and not run.missing_steps
+    return all(step.has_passed(attempts[-1]) for step in run.steps) and not run.missing_steps

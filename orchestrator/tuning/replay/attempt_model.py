@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from orchestrator.tuning.replay.attempts import Attempt
+from orchestrator.retry.attempts import Attempt
+from orchestrator.tuning.replay.attempts import failure_kind, has_passed
 from orchestrator.tuning.replay.table import Floats, Table
 
 Cell: TypeAlias = tuple[str, str]
@@ -136,8 +137,8 @@ def _count_evidence(table: Table) -> dict[int, dict[Cell, Evidence]]:
     for (item, group), steps in counted.items():
         cells = evidence.setdefault(item, {})
         for before, attempt in _retries(table.histories[group]):
-            passed, failed = cells.get(cell := (attempt.strategy, before.kind), (0, 0))
-            cells[cell] = (passed + steps * attempt.passed, failed + steps * (not attempt.passed))
+            passed, failed = cells.get(cell := (attempt.strategy, failure_kind(before)), (0, 0))
+            cells[cell] = (passed + steps * has_passed(attempt), failed + steps * (not has_passed(attempt)))
     return evidence
 
 
@@ -145,8 +146,10 @@ def _count_kinds(table: Table) -> dict[Cell, dict[str, float]]:
     kinds: dict[Cell, Counter[str]] = {}
     for group, steps in enumerate(np.bincount(table.group_of).tolist()):
         for before, attempt in _retries(table.histories[group]):
-            if not attempt.passed:
-                kinds.setdefault((attempt.strategy, before.kind), Counter())[attempt.kind] += steps
+            if not has_passed(attempt):
+                kinds.setdefault((attempt.strategy, failure_kind(before)), Counter())[
+                    failure_kind(attempt)
+                ] += steps
     return {cell: _share(counts) for cell, counts in kinds.items()}
 
 
@@ -167,4 +170,4 @@ def _mean_resources(table: Table) -> dict[str, Floats]:
 
 
 def _retries(history: Sequence[Attempt]) -> list[tuple[Attempt, Attempt]]:
-    return [(before, attempt) for before, attempt in itertools.pairwise(history) if not before.passed]
+    return [(before, attempt) for before, attempt in itertools.pairwise(history) if not has_passed(before)]

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
-FIRST: Final = "first"
-"""The strategy of the first execution of a step."""
+from orchestrator.retry.attempts import Attempt
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One execution of a step.
+def has_passed(attempt: Attempt) -> bool:
+    """Returns whether an attempt was accepted."""
+    return attempt.outcome == "validated"
 
-    Attributes:
-        strategy: How it was made: "first", "feedback", "resample", "escalate:MODEL", ...
-        passed: Whether it was accepted.
-        kind: The kind of its failure; empty if it passed.
-        score: The score of its report, from 0 to 1.
-        output: A digest of its output. Equal outputs have equal digests.
-        tokens: Input and output tokens, those of its judging included; None if they are unknown.
-        cost_usd: As for ``tokens``.
-        seconds: Time of its model calls.
-    """
 
-    strategy: str
-    passed: bool
-    kind: str = ""
-    score: float | None = None
-    output: str = ""
-    tokens: float | None = None
-    cost_usd: float | None = None
-    seconds: float = 0.0
+def failure_kind(attempt: Attempt) -> str:
+    """Returns the first kind of an attempt's failure; empty if it was accepted."""
+    return "" if has_passed(attempt) else (*attempt.kinds, "other")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """The attempts of one step in their order."""
+    """The attempts of one step in their order. The strategy of each contains its options."""
 
     attempts: tuple[Attempt, ...]
 

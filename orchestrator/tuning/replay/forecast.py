@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.judging.report import RefusalKind
+from orchestrator.retry.attempts import Attempt, Outcome
 from orchestrator.tuning.replay.attempt_model import AttemptModel, Cell, Evidence
-from orchestrator.tuning.replay.attempts import Attempt, ReplayPolicy
+from orchestrator.tuning.replay.attempts import ReplayPolicy, failure_kind, has_passed
 from orchestrator.tuning.replay.table import RESOURCES, Floats
 
 _LONGEST: Final = 100
@@ -38,7 +40,7 @@ class Walk:
 def walk_recorded(policy: ReplayPolicy, history: Sequence[Attempt]) -> Walk:
     """Follows a policy along the recorded attempts of a step."""
     used = 1
-    while not history[used - 1].passed:
+    while not has_passed(history[used - 1]):
         strategy = policy.next_strategy(history[:used])
         if strategy is None or len(history) == used or history[used].strategy != strategy:
             return Walk(used, passed=False, strategy=strategy)
@@ -85,18 +87,25 @@ def forecast(
         raise ConfigurationError(
             f"policy {policy.name!r} has not ended after {_LONGEST} attempts; give it a bound of retries"
         )
-    cell = (strategy, history[-1].kind)
+    cell = (strategy, failure_kind(history[-1]))
     success = _chance_to_pass(cell, history, model, evidence)
     failing, cost = 1.0 - success, model.cost(strategy)[:, None, None]
     resources = np.broadcast_to(cost, (len(RESOURCES), *success.shape))
     for kind, share in model.next_kinds(cell).items():
-        failed = Attempt(strategy, passed=False, kind=kind, output=f"{_FORECAST}{len(history)}")
-        longer = [*history, failed]
+        longer = [*history, _build_failure(strategy, kind, len(history) + 1)]
         if (following := policy.next_strategy(longer)) is not None:
             rest = forecast(policy, longer, following, model, evidence)
             success = success + failing * share * rest.success
             resources = resources + failing * share * rest.resources
     return Forecast(success, resources)
+
+
+def _build_failure(strategy: str, kind: str, number: int) -> Attempt:
+    kinds = (cast("RefusalKind", kind),)
+    outcome: Outcome = "needs_review" if kind == "unverified" else "failed"
+    return Attempt(
+        number=number, strategy=strategy, outcome=outcome, kinds=kinds, output=f"{_FORECAST}{number}"
+    )
 
 
 def _chance_to_pass(
@@ -106,7 +115,7 @@ def _chance_to_pass(
     counts = np.array([each.get(cell, (0, 0)) for each in evidence], dtype=float)
     # Recorded failures of this step are evidence already; forecast ones are not.
     forecasts = sum(
-        after.output.startswith(_FORECAST) and (after.strategy, before.kind) == cell
+        after.output.startswith(_FORECAST) and (after.strategy, failure_kind(before)) == cell
         for before, after in pairwise(history)
     )
     return model.chance(cell).after(counts[:, 0], counts[:, 1] + forecasts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.tuning.replay.attempt_model import AttemptModel, Cell, Evidence
-from orchestrator.tuning.replay.attempts import ReplayPolicy
+from orchestrator.tuning.replay.attempts import ReplayPolicy, has_passed
 from orchestrator.tuning.replay.forecast import forecast, walk_recorded
 from orchestrator.tuning.replay.table import RESOURCES, Floats, Ints, Table
 
@@ -160,7 +160,7 @@ class _Missing:
     @staticmethod
     def estimate(table: Table, success: Floats, resources: Floats) -> _Missing:
         """Estimates the chance and the cost from the recorded steps under the same policy."""
-        failed_first = np.array([not history[0].passed for history in table.histories])[table.group_of]
+        failed_first = np.array([not has_passed(history[0]) for history in table.histories])[table.group_of]
         follows = (table.position > 0) & np.roll(failed_first, 1)
         steps = float(follows.sum()) + _BORROWED
         weights = (follows + _BORROWED / len(success)) / steps

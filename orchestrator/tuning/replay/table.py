@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.replay.attempts import Attempt, RecordedRun, RecordedStep
+from orchestrator.retry.attempts import Attempt
+from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -105,7 +106,10 @@ def _describe_history(step: RecordedStep) -> tuple[object, ...]:
         # Only which outputs are equal matters, not what they are.
         output = outputs.setdefault(attempt.output, len(outputs)) if attempt.output else -1
         score = _NO_SCORE if attempt.score is None else round(attempt.score * _SCORE_STEPS)
-        described.append((attempt.strategy, attempt.passed, attempt.kind, score, output))
+        described.append((
+            attempt.strategy, attempt.outcome, attempt.kinds, score, output,
+            attempt.corrected, attempt.raised, attempt.tool_calls,
+        ))  # fmt: skip
     return tuple(described)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.replay.attempts import FIRST, Attempt, RecordedRun, RecordedStep
+from orchestrator.retry.attempts import FIRST, Attempt
+from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 from orchestrator.tuning.replay.replaying import replay
 from tests.fakes.simulated_tasks import SimulatedTasks, retries, success_rate
 
@@ -13,7 +14,11 @@ FORMAT = frozenset({"format"})
 
 
 def attempt(strategy=FIRST, kind="", tokens=100.0, **options):
-    return Attempt(strategy, passed=not kind, kind=kind, tokens=tokens, seconds=1.0, **options)
+    outcome = "failed" if kind else "validated"
+    kinds = (kind,) if kind else ()
+    return Attempt(
+        number=1, strategy=strategy, outcome=outcome, kinds=kinds, tokens=tokens, seconds=1.0, **options
+    )
 
 
 def run(*attempts, task="task", planned=0):
