@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Protocol, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
-from agents.calls.redaction import mask_keys, read_secrets
+from agents.calls.server_errors import convert_errors
 from agents.calls.structured_output import accepts_schema, is_schema_refusal, remember_schema_refusal
 from agents.contracts import JsonSchema
-from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
-from agents.models.ollama import explain_error, require_complete
-from agents.models.transport_retry import TransportRetry, http_status, is_transient, is_undecodable
+from agents.models.ollama import require_complete
+from agents.models.transport_retry import TransportRetry
 from agents.parsing.surrogates import make_sendable, replace_surrogates
 
 T = TypeVar("T")
@@ -98,13 +95,13 @@ class ModelCall:
             ModelRefusedError: The server refused the request.
         """
         structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with _agent_errors(self.model):
+        with convert_errors(self.model):
             return self.retry.sync()(self._invoke, structured, messages)
 
     async def arun(self) -> list[BaseMessage]:
         """Calls the model; returns and raises as ``run`` does."""
         structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with _agent_errors(self.model):
+        with convert_errors(self.model):
             return await self.retry.asynchronous()(self._ainvoke, structured, messages)
 
     def _invoke(self, structured: Model | None, messages: list[BaseMessage]) -> list[BaseMessage]:
@@ -165,27 +162,3 @@ def _replace_error(error: Exception) -> list[BaseMessage]:
     if is_schema_refusal(error):
         return []
     raise error
-
-
-@contextmanager
-def _agent_errors(model: Model) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        agent_error = _to_agent_error(model, error)
-        if agent_error is None:
-            raise
-        raise agent_error from error
-
-
-def _to_agent_error(model: Model, error: Exception) -> AgentError | None:
-    """Names an error of the model's server. Returns None for any other error."""
-    status, transient = http_status(error), is_transient(error)
-    if status is None and not transient and not is_undecodable(error):
-        return None
-    # A status below 400 is no refusal: something other than a model answers at this address.
-    is_other_server = (status or 0) < HTTPStatus.BAD_REQUEST
-    kind = ModelUnavailableError if transient or is_other_server else ModelRefusedError
-    detail = " ".join(mask_keys(str(error), read_secrets(model)).split())[:300] or type(error).__name__
-    hint = explain_error(model, error)
-    return kind(hint or f"the model's server failed ({type(error).__name__}): {detail}")

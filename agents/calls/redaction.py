@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from langchain_core.runnables import RunnableBinding
 from pydantic import SecretStr
 
 _MASK: Final = "***"
@@ -23,6 +24,8 @@ def mask_keys(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def read_secrets(model: object) -> list[str]:
-    """Reads the secret settings of a model."""
+    """Reads the secret settings of a model, also of one with tools bound."""
+    while isinstance(model, RunnableBinding):
+        model = model.bound
     values = getattr(model, "__dict__", {}).values()
     return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

@@ -10,17 +10,12 @@ from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 
-from agents.models.transport_retry import http_status, iter_causes
+from agents.models.transport_retry import find_status, http_status
 
 _log: Final = logging.getLogger(__name__)
 
 _REFUSING: Final = frozenset(
     {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}
-)
-_ABOUT_SCHEMAS: Final = re.compile(
-    r"""response.?format | json.?schema | structured.?output | guided.?(?:json|decoding) | \bgrammar
-    | ChatRequest\.format | not\ (?:\w+\ )?support | unsupported | unrecognized | extra\ (?:inputs|fields)""",
-    re.IGNORECASE | re.VERBOSE,
 )
 _FILTERED: Final = re.compile(
     r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
@@ -33,12 +28,9 @@ _refused: dict[int, weakref.ref[BaseChatModel]] = {}
 def is_schema_refusal(error: BaseException) -> bool:
     """Checks whether a server may have refused a request because of its schema.
 
-    Only the same request without the schema can tell.
+    Its words do not tell, since every server has its own. Only the same request without the schema can.
     """
-    statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
-    if next(statuses, None) not in _REFUSING or is_content_filtered(error):
-        return False
-    return _ABOUT_SCHEMAS.search(str(error)) is not None
+    return find_status(error) in _REFUSING and not is_content_filtered(error)
 
 
 def is_content_filtered(error: BaseException) -> bool:

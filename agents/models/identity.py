@@ -7,15 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-import httpx
 from langchain_core.language_models import BaseChatModel
 
+from agents.models.address import find_address, hide_credentials
 from agents.models.embedded import find_served_weights
-from agents.models.ollama import server_address
 from agents.parsing.surrogates import replace_surrogates
 
 _NAMES: Final = ("model_name", "model")
-_ADDRESSES: Final = ("openai_api_base", "azure_endpoint", "anthropic_api_url", "endpoint_url", "base_url")
 _SETTINGS: Final = (
     "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "reasoning_effort", "reasoning",
 )  # fmt: skip
@@ -39,22 +37,12 @@ def identify_model(llm: object) -> str | None:
 
 
 def _describe_origin(llm: BaseChatModel) -> str:
-    addresses = (getattr(llm, name, None) for name in _ADDRESSES)
-    address = server_address(llm) or next((str(address) for address in addresses if address), None)
+    address = find_address(llm)
     weights = None if address is None else find_served_weights(address)
     if weights is not None:
         status = weights.stat()
         return f"sha256:{_hash_file(weights, status.st_size, status.st_mtime_ns)}"
-    return "default-endpoint" if address is None else _hide_credentials(address)
-
-
-def _hide_credentials(address: str) -> str:
-    """Drops the user and the password of a URL, and its query, which may have a key."""
-    try:
-        url = httpx.URL(address)
-    except httpx.InvalidURL:
-        return "invalid-endpoint"
-    return f"{url.scheme}://{url.netloc.decode('ascii')}{url.path.rstrip('/')}"
+    return "default-endpoint" if address is None else hide_credentials(address)
 
 
 def _list_settings(llm: BaseChatModel) -> list[str]:

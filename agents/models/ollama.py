@@ -109,7 +109,9 @@ def explain_error(llm: object | None, error: BaseException) -> str | None:
             )
         name = _missing_model(cause)
         if name is not None:
-            return f"the Ollama server has no model {name!r}; get it with `ollama pull {name}`"
+            return (
+                f"the Ollama server at {_host(llm)} has no model {name!r}; get it with `ollama pull {name}`"
+            )
     return None
 
 

@@ -86,6 +86,12 @@ def http_status(error: BaseException) -> int | None:
     return None
 
 
+def find_status(error: BaseException) -> int | None:
+    """Reads the HTTP status of an error or of its causes. Returns None if there is none."""
+    statuses = map(http_status, iter_causes(error))
+    return next((status for status in statuses if status is not None), None)
+
+
 def retry_after_seconds(error: BaseException) -> float | None:
     """Reads the ``Retry-After`` header of an error, in seconds or as a date. Returns None if it has none."""
     # Ollama's client drops the response from its own error, but not from the context.

@@ -28,10 +28,11 @@ REFUSALS = [
     (400, "Unrecognized request argument supplied: response"),
     (422, "[{'loc': ['body', 'response_format'], 'msg': 'Extra inputs are not permitted'}]"),
     (501, "guided_json is not implemented"),
+    (422, "format: Input should be 'json'"),
+    (400, "bad request"),
 ]
 OTHERS = [
-    (400, "maximum context length is 4096 tokens"),
-    (400, "messages must not be empty"),
+    (400, "The response was filtered by the content management policy"),
     (401, "the key is not supported for response_format"),
     (404, "no model that supports response_format"),
 ]
@@ -114,6 +115,17 @@ async def test_another_refusal_is_final(chat_server, awaited, status, message):
 
 
 @both_entries
+@pytest.mark.parametrize("message", ["maximum context length is 4096 tokens", "messages must not be empty"])
+async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_again(
+    chat_server, awaited, message
+):
+    chat_server.will_refuse(message)
+    with pytest.raises(ModelRefusedError, match=message):
+        await judge(MonitoringAgent(chat_server.model()), awaited)
+    assert constrained(chat_server) == [True, False]
+
+
+@both_entries
 async def test_a_server_that_refuses_without_the_schema_too_may_take_it_later(chat_server, awaited):
     agent = MonitoringAgent(chat_server.model())
     chat_server.will_refuse("stop sequences are not supported")
@@ -164,7 +176,9 @@ def http_error(status: int, text: str) -> httpx.HTTPStatusError:
         (ollama.ResponseError("cannot unmarshal object into Go struct field ChatRequest.format", 400), True),
         (ollama.ResponseError("response_format", 500), False),
         (http_error(503, "structured output is not supported"), False),
-        (http_error(400, "bad request"), False),
+        (http_error(400, "bad request"), True),
+        (http_error(422, "format: Input should be 'json'"), True),
+        (http_error(404, "response_format is not supported"), False),
         (ValueError("response_format is not supported"), False),
     ],
 )

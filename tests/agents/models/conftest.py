@@ -27,7 +27,7 @@ class Loopback:
     paths: list[str]
 
 
-def serve(reply: Reply) -> tuple[ThreadingHTTPServer, Loopback]:
+def serve(answer: Callable[[dict[str, object]], Reply]) -> tuple[ThreadingHTTPServer, Loopback]:
     bodies: list[dict[str, object]] = []
     headers: list[dict[str, str]] = []
     paths: list[str] = []
@@ -38,6 +38,7 @@ def serve(reply: Reply) -> tuple[ThreadingHTTPServer, Loopback]:
             headers.append({name.lower(): value for name, value in self.headers.items()})
             if length := int(self.headers.get("content-length", 0)):
                 bodies.append(json.loads(self.rfile.read(length)))
+            reply = answer(bodies[-1] if bodies else {})
             self.send_response(reply.status)
             for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
                 self.send_header(name, value)
@@ -56,11 +57,16 @@ def serve(reply: Reply) -> tuple[ThreadingHTTPServer, Loopback]:
 
 @pytest.fixture
 def loopback() -> Iterator[Callable[..., Loopback]]:
-    """Start servers: `loopback(status, body, **headers)`."""
+    """Start servers: `loopback(status, body, headers)`, or `loopback(answer=function)` of a request."""
     servers: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
 
-    def start(status: int = 200, body: bytes = b"", headers: dict[str, str] | None = None) -> Loopback:
-        server, seen = serve(Reply(status, body, headers or {}))
+    def start(
+        status: int = 200,
+        body: bytes = b"",
+        headers: dict[str, str] | None = None,
+        answer: Callable[[dict[str, object]], Reply] | None = None,
+    ) -> Loopback:
+        server, seen = serve(answer or (lambda _: Reply(status, body, headers or {})))
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         servers.append((server, thread))

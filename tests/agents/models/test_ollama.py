@@ -177,7 +177,7 @@ def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> Non
     server = loopback(404, b'{"error":"model \\"llama3:8b\\" not found, try pulling it first"}')
     llm = load_model("ollama:llama3:8b", base_url=server.url)
     assert explain_error(llm, error_of(call, llm)) == (
-        "the Ollama server has no model 'llama3:8b'; get it with `ollama pull llama3:8b`"
+        f"the Ollama server at {server.url} has no model 'llama3:8b'; get it with `ollama pull llama3:8b`"
     )
 
 

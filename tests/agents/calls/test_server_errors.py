@@ -1,0 +1,99 @@
+"""An error of a model's server is one sentence that names the address of the server."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+from langchain_core.exceptions import ModelInvalidRequestError
+from langchain_openai import ChatOpenAI
+
+from agents import BaseAgent, ExecutionAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
+from agents.testing import ScriptedChatModel
+
+ONCE = TransportRetry(max_attempts=1)
+PAGE = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+JSON_ERROR = b'{"error": {"message": "no such model", "type": "x"}}'
+
+
+def ask(llm, awaited: bool) -> str:
+    agent = BaseAgent(llm, transport_retry=ONCE)
+    return asyncio.run(agent.ainvoke("x")) if awaited else agent.invoke("x")
+
+
+both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
+
+
+@both_entries
+@pytest.mark.parametrize(
+    ("status", "body", "detail"),
+    [
+        (404, JSON_ERROR, "no such model"),
+        (404, PAGE, "404"),
+        (502, PAGE, "502"),
+        (200, b"  " + PAGE, "an HTML page"),
+    ],
+)
+def test_the_sentence_names_the_address_and_prints_no_page(chat_server, awaited, status, body, detail):
+    chat_server.answers.append((status, {}, body))
+    with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
+        ask(chat_server.model(), awaited)
+    assert str(caught.value).startswith(f"the model's server at {chat_server.url} failed (")
+    assert detail in str(caught.value)
+    assert "<" not in str(caught.value)
+
+
+def test_a_half_reply_that_contains_html_is_no_page(chat_server):
+    chat_server.will_send(b'{"choices": [{"message": {"content": "<html><body>')
+    with pytest.raises(ModelUnavailableError, match="Unterminated string"):
+        ask(chat_server.model(), awaited=False)
+
+
+def test_words_before_a_page_stay():
+    llm = ScriptedChatModel([httpx.RemoteProtocolError("bad answer: <html><body>hello")])
+    with pytest.raises(ModelUnavailableError, match=r": bad answer: an HTML page$"):
+        ask(llm, awaited=False)
+
+
+def test_an_executor_with_tools_names_the_address_and_masks_the_key(chat_server):
+    chat_server.will_refuse("the key swordfish is wrong", 401)
+    llm = ChatOpenAI(model="m", base_url=chat_server.url, api_key="swordfish", max_retries=0)
+    with pytest.raises(ModelRefusedError) as caught:
+        ExecutionAgent(llm, [len]).execute_step("x")
+    assert chat_server.url in str(caught.value)
+    assert "swordfish" not in str(caught.value)
+
+
+def test_an_address_that_only_the_request_tells_is_named():
+    request = httpx.Request("POST", "http://user:hunter2@model.test/v1/chat?key=secret")
+    response = httpx.Response(400, request=request)
+    llm = ScriptedChatModel([httpx.HTTPStatusError("refused", request=request, response=response)])
+    with pytest.raises(ModelRefusedError, match=r"at http://model\.test/v1/chat failed \(HTTPStatusError"):
+        ask(llm, awaited=False)
+
+
+def test_without_any_address_there_is_still_a_sentence():
+    llm = ScriptedChatModel([httpx.ConnectError("refused")])
+    with pytest.raises(ModelUnavailableError, match=r"^the model's server failed \(ConnectError\): refused$"):
+        ask(llm, awaited=False)
+
+
+def test_a_status_behind_another_error_is_a_refusal():
+    wrapped = RuntimeError("the library's own error")
+    request = httpx.Request("POST", "http://model.test/v1")
+    wrapped.__cause__ = httpx.HTTPStatusError(
+        "no", request=request, response=httpx.Response(403, request=request)
+    )
+    with pytest.raises(ModelRefusedError, match=r"http://model\.test/v1"):
+        ask(ScriptedChatModel([wrapped]), awaited=False)
+
+
+def test_a_refusal_that_langchain_names_is_one():
+    with pytest.raises(ModelRefusedError, match="too many images"):
+        ask(ScriptedChatModel([ModelInvalidRequestError("too many images")]), awaited=False)
+
+
+def test_an_error_that_no_server_sent_passes_unchanged():
+    with pytest.raises(ZeroDivisionError, match=r"^mine$"):
+        ask(ScriptedChatModel([ZeroDivisionError("mine")]), awaited=False)

@@ -1,0 +1,54 @@
+"""Servers of Ollama's protocol that accept no schema, or fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, TransportRetry
+from agents.models.spec import load_model
+from tests.agents.models.conftest import Reply
+
+ONCE = TransportRetry(max_attempts=1)
+PAGE = b"<html><head><title>Bad Gateway</title></head><body>nginx</body></html>"
+
+
+def verdict_reply() -> Reply:
+    message = {"role": "assistant", "content": '{"success": true, "feedback": "met"}'}
+    return Reply(200, json.dumps({"model": "m", "message": message, "done": True}).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (422, "format: Input should be 'json'"),
+        (400, "json: cannot unmarshal object into Go struct field ChatRequest.format of type string"),
+        (400, "invalid request"),
+        (501, "not implemented"),
+    ],
+)
+def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, status, error):
+    refusal = Reply(status, json.dumps({"error": error}).encode())
+    server = loopback(answer=lambda body: refusal if "format" in body else verdict_reply())
+    monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
+
+    assert [monitor.evaluate("objective", "output")["success"] for _ in range(2)] == [True, True]
+    assert ["format" in body for body in server.bodies] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "detail"),
+    [
+        (400, b'{"error": "bad model name"}', ModelRefusedError, "bad model name (status code: 400)"),
+        (403, PAGE, ModelRefusedError, "an HTML page with the HTTP status 403"),
+        (503, PAGE, ModelUnavailableError, "an HTML page with the HTTP status 503"),
+    ],
+)
+def test_an_error_names_the_address_of_the_server(loopback, status, body, kind, detail):
+    server = loopback(status, body)
+    monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
+
+    with pytest.raises(kind) as caught:
+        monitor.evaluate("objective", "output")
+    assert str(caught.value) == f"the model's server at {server.url} failed (ResponseError): {detail}"
