@@ -2,7 +2,7 @@
 
     uv run python -m benchmarks.replay_validation [WORLDS] [TASKS]
 
-Each world has tasks of its own. Runs of one recorded policy are replayed under eight policies; each of them is
+Each world has tasks of its own. Runs of one recorded policy are replayed under eight policies; each is
 then run anew on the same tasks, and on as many other tasks.
 """
 

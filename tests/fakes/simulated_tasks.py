@@ -92,4 +92,4 @@ def success_rate(runs: Sequence[RecordedRun]) -> float:
 
 def is_success(run: RecordedRun) -> bool:
     """Whether all planned steps passed."""
-    return all(step.has_passed(attempts[-1]) for step in run.steps) and not run.missing_steps
+    return all(has_passed(step.attempts[-1]) for step in run.steps) and not run.missing_steps
