@@ -18,7 +18,7 @@ report = evaluate(
     }
 )
 
-print(report["status"])
-for alert in report["alerts"]:
-    print(alert["severity"], alert["metric"], "->", alert["reason"])
-print(report["recommended_action"])
+print(report.status)
+for alert in report.alerts:
+    print(f"  {alert['severity']}: {alert['reason']}")
+print("recommended:", report.recommended_action)

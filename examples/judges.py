@@ -1,23 +1,48 @@
-"""Judge answers by a rubric: a panel of three samples, a cache, and the agreement with people's labels."""
+"""Judge answers by a rubric, and measure how far the judge agrees with people before it decides anything.
+
+    python examples/judges.py
+    python examples/judges.py ollama:qwen3        a real model as the judge
+
+The judge is a panel of three samples behind a cache. The script replaces a model that likes exclamation marks.
+"""
 
 import json
+import sys
 
+from langchain_core.messages import BaseMessage
+
+from agents import load_model
 from agents.testing import ScriptedChatModel
 from evaluation import CachedJudge, JudgePanel, JudgeRequest, MemoryStore, Rubric, RubricJudge, calibrate
 
+QUESTION = "Where is my order?"
+LABELS = {  # whether people find the answer kind
+    "I am glad to say that it arrives on Friday.": True,
+    "Friday.": False,
+    "It left our house on Monday and should be with you soon; sorry for the wait.": True,
+    "Read the mail that we sent you!": False,
+}
+RUBRIC = Rubric.model_validate({"criteria": [{"name": "tone", "anchors": {"1": "rude", "5": "kind"}}]})
 
-def score_tone(prompt):  # replaces a model, so that the example runs anywhere
-    is_kind = "glad" in prompt[-1].text
-    rationale = "Kind." if is_kind else "Curt."
-    return json.dumps({"rationale": rationale, "criteria": {"tone": 5 if is_kind else 2}})
+
+def score_tone(prompt: list[BaseMessage]) -> str:
+    """Replace a model: score the tone by a few signs."""
+    text = prompt[-1].text
+    is_kind = any(sign in text for sign in ("glad", "sorry", "you!"))
+    return json.dumps({"rationale": "Signs of a tone.", "criteria": {"tone": 5 if is_kind else 2}})
 
 
-llm = ScriptedChatModel(score_tone)  # or load_model("ollama:qwen3"), or any LangChain chat model
-judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), MemoryStore(), model="scripted, 3 samples")
-rubric = Rubric.model_validate({"criteria": [{"name": "tone", "anchors": {"1": "rude", "5": "kind"}}]})
+llm = load_model(sys.argv[1]) if sys.argv[1:] else ScriptedChatModel(score_tone)
+judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), MemoryStore(), model="three samples")
+labelled = [(JudgeRequest(RUBRIC, QUESTION, text), label) for text, label in LABELS.items()]
 
-labels = {"I am glad to say that it arrives on Friday.": True, "Friday.": False}  # by people
-labelled = [(JudgeRequest(rubric, "Where is my order?", text), label) for text, label in labels.items()]
-for _ in range(2):  # the second time, the cache answers
-    agreement = calibrate(judge, labelled).agreement
-    print(f"accuracy {agreement.accuracy.value}, kappa {agreement.kappa}, model calls {len(llm.prompts)}")
+for text, label in LABELS.items():
+    score = judge.judge(JudgeRequest(RUBRIC, QUESTION, text))["score"]
+    print(f"score {score}, people say {'kind' if label else 'not kind'}: {text}")
+agreement = calibrate(judge, labelled).agreement  # the cache answers: no further call of the model
+print(f"accuracy {agreement.accuracy.value}")
+if interval := agreement.accuracy.interval:
+    print(f"95 % interval {interval.low:.2f} to {interval.high:.2f}")
+print(f"kappa {agreement.kappa}")
+if isinstance(llm, ScriptedChatModel):
+    print(f"model calls: {len(llm.prompts)}")

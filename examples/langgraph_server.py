@@ -6,15 +6,11 @@ The environment variable MODEL names another model than the embedded one, such a
 script, this file prints the graph with the evaluation inside, as Mermaid text.
 """
 
-from __future__ import annotations
-
 import os
 
-from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from orchestrator import LangGraphOrchestrator
 
-llm = load_model(os.environ.get("MODEL", "local"))
-graph = LangGraphOrchestrator(PlanningAgent(llm), ExecutionAgent(llm), MonitoringAgent(llm)).graph
+graph = LangGraphOrchestrator.from_model(os.environ.get("MODEL", "local")).graph
 
 if __name__ == "__main__":
     print(graph.get_graph(xray=True).draw_mermaid())

@@ -13,8 +13,8 @@ from typing import Protocol, runtime_checkable
 class Planner(Protocol):
     """Breaks a task into steps."""
 
-    def generate_plan(self, task: str, /) -> Sequence[str]:
-        """Returns the steps in order."""
+    def generate_plan(self, task: str, /) -> Sequence[str | Mapping[str, object]]:
+        """Returns the steps in order: texts, or objects such as ``{"step": ..., "needs": [...]}``."""
         ...
 
 

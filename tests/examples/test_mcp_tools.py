@@ -28,7 +28,9 @@ def test_the_example_prints_what_the_servers_tools_returned():
     assert process.returncode == 0, process.stderr
     assert process.stdout.splitlines() == [
         "tools: price_of, with_tax",
-        "Moby Dick costs 12.5 euros, 13.38 with tax.",
+        "price_of({'title': 'Moby Dick'}) returned 12.5",
+        "with_tax({'amount': 12.5}) returned 13.38",
+        "success, checked: Moby Dick costs 12.5 euros, 13.38 with tax.",
     ]
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else None
 
@@ -76,8 +76,8 @@ class Monitor:
 
 def run_or_resume(folder: Path) -> None:
     """Start the run, or resume it after the crash."""
-    with SqliteSaver.from_conn_string(str(folder / "runs.sqlite")) as saver:
-        orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=saver)
+    with open_store(folder / "runs.sqlite") as store:
+        orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=store.saver)
         has_crashed = (folder / "crashed").exists()
         state = orchestrator.resume("bill") if has_crashed else orchestrator.run("Pay the bill", "bill")
     print(f"{state['status']}: {state['results'][-1]['result']}; paid {len(read_payments(folder))} time(s)")
