@@ -3,7 +3,7 @@
     python examples/judges.py
     python examples/judges.py ollama:qwen3        a real model as the judge
 
-The judge is a panel of three samples behind a cache. The script replaces a model that likes exclamation marks.
+The judge is a panel of three samples behind a cache. The script replaces a model with a poor ear.
 """
 
 import json

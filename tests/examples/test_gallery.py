@@ -25,6 +25,7 @@ LESSONS = [
     "mcp_tools",
     "judges",
 ]
+FILES = sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_file())
 GALLERY = (PAGES / "index.md").read_text(encoding="utf-8")
 
 
@@ -40,7 +41,7 @@ def test_a_page_says_how_to_run_its_example(lesson):
     assert f"examples/{file.name}" in page
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_file()))
+@pytest.mark.parametrize("name", FILES)
 def test_the_gallery_names_every_example(name):
     lesson, _ = name.split(".")
     assert lesson in LESSONS or f"examples/{name}" in GALLERY
