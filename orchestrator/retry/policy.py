@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
+from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.reachability import find_problem
 from orchestrator.retry.rules import FeedbackRule, RetryRule, read_rules
@@ -100,9 +100,9 @@ class RetryPolicy(SettingsModel):
             ConfigurationError: The text is no YAML, no object, or a value in it is not accepted.
         """
         try:
-            values = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ConfigurationError(f"the retry policy is no YAML: {' '.join(str(error).split())}") from None
+            values = parse_yaml(text)
+        except ValueError as error:
+            raise ConfigurationError(f"the retry policy: {error}") from None
         if not isinstance(values, Mapping):
             raise ConfigurationError(
                 f"the retry policy is {values!r:.80}; give an object such as {{max_retries: 3}}"
@@ -112,7 +112,7 @@ class RetryPolicy(SettingsModel):
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
         values = self.model_dump(mode="json", exclude_defaults=True)
-        return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+        return format_yaml(values)
 
 
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:

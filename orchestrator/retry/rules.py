@@ -72,7 +72,7 @@ class BaseRule(SettingsModel):
         ConfigurationError: A value is not accepted.
     """
 
-    # Not "on", which YAML reads as True.
+    # Not "on", which other readers of YAML take for True.
     after: _Kinds = None
     times: _Times = None
 
