@@ -83,7 +83,7 @@ def derive_checks(task: str) -> DerivedChecks:
         warnings.append(
             f"The task has {len(task)} characters; only its start and its end were read for requirements."
         )
-    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(unchecked)), tuple(warnings))
+    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, unchecked))), tuple(warnings))
 
 
 def _build(finding: Finding, reading: Reading) -> Iterator[Check]:

@@ -20,7 +20,7 @@ _MENTIONS: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^,;:]*$|\b(?:about|whet
 _LABEL: Final = regex.compile(
     r"^(?:max(?:imum)? |min(?:imum)? |(?:total |number of )?(?:words?|sentences?|paragraphs?|lines?|"
     r"characters?) ?|"
-    r"output |target |desired |required )?(?:length|format|language|"
+    r"(?!my |our )\w+ )?(?:length|format|language|"
     r"tone|style|constraints?|requirements?|rules?|note|output"
     r"|count|limit|number|ending|opening|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
 )
@@ -158,7 +158,8 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
         return True
     lead = regex.fullmatch(
         r"(?:(?:please|and|but|also|with|in|using|within|only|all|the|a|an|just|everything|to|of|"
-        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|"
+        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|response|answer|reply|"
+        r"length|"
         r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
         r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*",
         before,

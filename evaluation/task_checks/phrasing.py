@@ -22,6 +22,7 @@ _WORDS: Final = r"(?:(?:key ?-?)?words?|terms?|phrases?|expressions?)"
 _NAMES_WORDS: Final = (
     rf"(?=(?:(?:in|into) )?(?:(?:both|all|the|of|these|those|following|a|an|any) )*{_WORDS}\b)"
 )
+_WISH: Final = r"(?:really )?(?:prefer|like|love|appreciate)"
 _NOT_ALLOWED: Final = (
     r"(?:forbidden|prohibited|banned|disallowed|taboo|off[- ]limits|to be avoided|not to be used|"
     r"not (?:allowed|permitted|accepted|acceptable|okay|ok))"
@@ -46,6 +47,8 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
         (rf"\b{_ENSURE} that\b", "make sure"),
+        (r"(?<=\bmake sure (?:the|both|all) [^.;:\n]{1,60}) (?:is|are|gets?)\b(?! not)", " must be"),
+        (rf"\b(?:i|we)(?:'d| would) {_WISH} it if (?P<subject>you|it|the \w+)", "{subject} should"),
         (r"\b(?:can|could|may|might) (?:i|we)(?: please)? (?:get|have|see|receive)\b", "can you give"),
         (rf"\b(?:it(?:'s| is)|you(?:'re| are)) (?:strictly )?{_NOT_ALLOWED} (?:to|from)\b", "you must not"),
         (rf"\b(?:is|are) (?:strictly |also |absolutely )*{_NOT_ALLOWED}", "must not be used"),
@@ -77,6 +80,7 @@ def _replace(
     for match in pattern.finditer(text):
         yield text[end : match.start()], places[end : match.start()]
         replacement = words.format(**match.groupdict())
-        yield replacement, [places[match.start()]] * len(replacement)
+        # A quote that ends within the replaced words has all of them.
+        yield replacement, [places[match.start()], *[places[match.end() - 1] + 1] * (len(replacement) - 1)]
         end = match.end()
     yield text[end:], places[end:]

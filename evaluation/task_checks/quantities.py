@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 import regex
@@ -56,7 +57,7 @@ _AFTER: Final = (
     r"(?P<after_least> ?\+| or (?:more|longer|greater|above)| and (?:up|above|more)| at (?:a |"
     r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?)"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
-    r"maximum)| maximum| max\b\.?| tops| limit\b)"
+    r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b)"
     r"|(?P<after_exact> exactly| precisely| sharp| in total exactly)"
 )
 QUANTITY: Final = regex.compile(
@@ -72,6 +73,8 @@ _NEGATION: Final = regex.compile(
     r"refrain)\b(?: \w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
+_MOST_QUANTITIES: Final = 40
+"""A sentence with more numbers is data; it bounds the time of long tasks."""
 _NEAR_PART: Final = 10
 _NEAR_LEAST: Final = 20
 
@@ -129,7 +132,8 @@ def read_number(text: str) -> int | None:
 def find_quantities(text: str) -> tuple[Quantity, ...]:
     """Find the quantities of a sentence in order; several rules ask for those of one sentence."""
     found = ((match, _read_bounds(match, text)) for match in QUANTITY.finditer(text))
-    return tuple(Quantity(match.start(), match.end(), bounds) for match, bounds in found if bounds)
+    quantities = (Quantity(match.start(), match.end(), bounds) for match, bounds in found if bounds)
+    return tuple(islice(quantities, _MOST_QUANTITIES))
 
 
 def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:

@@ -107,7 +107,7 @@ THINGS: Final = (
         "words",
         (
             r"words?(?! (?:problems?|games?|puzzles?|searche?s?|processors?|lists?|clouds?|"
-            r"documents?)\b)(?: count| long| in length| limit)?"
+            r"documents?)\b)(?: count| long| in length)?"
         ),
         _build_words,
         can_repeat=True,

@@ -36,7 +36,7 @@ REQUIRING: Final = (
     r"break|highlight|"
     r"italici[sz]e|bold|bolden|emphasi[sz]e|underline|mark|label|capitali[sz]e|format|structure|"
     r"organi[sz]e|stick|"
-    r"stay|avoid|refrain|exclude|omit|skip|leave|do not|don't|dont|never|have|aim|employ|repeat|"
+    r"stay|avoid|refrain|exclude|omit|skip|leave|do not|don't|dont|never|have|aim|employ|repeat|copy|"
     r"append|number|"
     r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|"
     r"surround|set|stop|present|arrange|display"

@@ -135,9 +135,8 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
-        known = [
-            finding for finding in findings if _overlap(finding, _place(sentence, 0, len(sentence.text)))
-        ]
+        whole = _place(sentence, 0, len(sentence.text))
+        known = [finding for finding in findings if _overlap(finding, whole)]
         for place in _find_candidates(sentence, known, kinds):
             if not any(_overlap(place, other) for other in [*known, *result[-_NEAREST:]]):
                 result.append(place)

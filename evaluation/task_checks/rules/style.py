@@ -207,7 +207,7 @@ def _is_language(sentence: Sentence, match: regex.Match[str]) -> bool:
 def _is_only_mentioned(text: str, match: regex.Match[str]) -> bool:
     """Check for "the word for rain in German", "both in German and English", "not in German"."""
     before, after, lead = text[: match.start()], text[match.end() :], match["lead"].strip()
-    if lead == "use" and not _EMPHASIS.match(after):
+    if lead == "use" and not _EMPHASIS.match(after) and not before.endswith("only "):
         return True
     if _NOT.search(f"{before}{lead} ") and "no other language" not in text:
         return True

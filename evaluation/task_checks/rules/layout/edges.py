@@ -32,7 +32,11 @@ _SIDE_IS: Final = regex.compile(
     rf"say){EXACT}{QUOTED}"
 )
 _AT_EDGE: Final = regex.compile(
-    rf"\b(?:with|and|include|add|put|place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?P<side>end|last|"
+    rf"\b(?:make|let) (?:the|your) (?:very )?(?P<side>first|last|final|opening|closing) "
+    rf"(?:words?|sentence|line|phrase)(?: be)?{EXACT}{QUOTED}|"
+    rf"\bat the (?:very )?(?P<side>end|start|beginning|top)(?: of {WHOLE})?,? (?:please )?"
+    rf"(?:add|write|put|include|say|place|insert|append){EXACT}{QUOTED}|\b(?:with|and|include|add|put|"
+    rf"place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?P<side>end|last|"
     rf"beginning|start|top)"
     rf"|\bat the (?:very )?(?P<side>end|start|beginning) (?:should|must){EXACT}{QUOTED} (?:appear|be|stand)"
     rf"|\b(?:should|must|and) with{EXACT}{QUOTED} (?P<side>start|begin|end)s?\b"
@@ -146,7 +150,7 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
     part = regex.search(
         r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
         r"postscript|section|title|sentence|line|names?|words?|which|who|p\.?s|one|column|"
-        r"headings?|keys?|items?|each \w+)\b",
+        r"headings?|keys?|items?|each)\b",
         words,
     )
     return (

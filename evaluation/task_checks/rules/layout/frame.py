@@ -25,7 +25,8 @@ _QUOTED: Final = regex.compile(
     rf"single )?{_MARKS}\b"
     rf"|\b(?P<style>double |single )?{_MARKS} (?:(?:should|must|have to|has to|need to|needs to) )?(?:be |"
     rf"go |stand )?"
-    rf"(?:put |placed )?(?:around|at the (?:beginning|start) and (?:at )?(?:the )?end of) (?P<object>{WHOLE})"
+    rf"(?:put |placed )?(?:around|to (?:wrap|enclose|surround)|at the (?:beginning|"
+    rf"start) and (?:at )?(?:the )?end of) (?P<object>{WHOLE})"
 )
 _LONGEST_HEAD: Final = 60
 _REFUSED: Final = regex.compile(r"\b(?:not|never|no)\b|n't\b")
@@ -160,5 +161,5 @@ def _read_marker(sentence: Sentence, reading: Reading, matches: list[regex.Match
     for match in matches:
         if match["marker"]:
             text = reading.quote(sentence.start + match.start(), sentence.start + match.end())
-            return text if "." in text or text.lower() != "ps" else "P.S."
+            return "P.S." if text.lower().strip(".") in {"ps", "p.s"} else text
     return "P.S."

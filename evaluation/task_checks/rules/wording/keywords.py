@@ -32,7 +32,8 @@ _NOUN: Final = (
     r"verbs?|nouns?|adjectives?)\b"
     r"(?: (?:such as|like))?(?: of)?(?: in this list| below| listed (?:here|below)| to (?:avoid|"
     r"use|include|exclude|skip|"
-    r"leave out))?):?\s?"
+    r"leave out))?(?: in (?:your|the) (?:response|answer|reply|text|story|poem|essay|letter|article|"
+    r"post)(?=:))?):?\s?"
 )
 _JOIN: Final = (
     r"(?:, ?(?:and |or |and/or |nor )?| and | or | nor | as well as | and also | plus | & | / ?|/|"
@@ -112,6 +113,7 @@ _SOME: Final = regex.compile(rf"\b(?P<number>{NUMBER}) (?:of|out of)\b")
 _VAGUE: Final = frozenset(
     {"with", "without", "has", "have", "having", "no", "repeat", "repeating", "put", "add"}
 )
+_HAS_NO: Final = regex.compile(r"\b(?:be|use|contain|have|include) no $")
 _SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
@@ -166,7 +168,7 @@ def _read_texts(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
         marks = reading.get_marks(start, sentence.start + match.end("quotes"))
         texts = [_clean(mark, len(marks)) for mark in marks if mark.character == QUOTED]
         return [text for text in texts if not _FORMAT.match(text)] if all(texts) else []
-    if _NAMELESS.search(match["noun"] or ""):
+    if _NAMELESS.search((match["noun"] or "").split(" in ")[0]):
         return []
     place = sentence.start + match.start("bare")
     text = reading.quote(place, sentence.start + match.end("bare"))
@@ -245,6 +247,10 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
 def _is_vague(match: regex.Match[str], before: str, after: str) -> bool:
     """Check for a verb after which a quoted text alone is no word to use: a title "X", say "X"."""
     verb = match["verb"]
-    if match["noun"] is not None or (verb in _SPEAKING and read_times("", after)[0] is not None):
+    if (
+        match["noun"] is not None
+        or _HAS_NO.search(before)
+        or (verb in _SPEAKING and read_times("", after)[0] is not None)
+    ):
         return False
     return verb in _VAGUE or (verb in _SPEAKING and not is_negated(before, ""))

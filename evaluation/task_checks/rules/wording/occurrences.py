@@ -60,7 +60,7 @@ _NO_NOUN: Final = regex.compile(r" ?(?:$|[,.;)]|(?:in|of|on|about|throughout|for
 _BEFORE_WORD: Final = regex.compile(
     r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
 )
-_NOT_BEFORE: Final = regex.compile(r"\b(?:not|n't|never|cannot|no)\b(?: \w+){0,5} ?$|n't\b[^.;]{0,40}$")
+_NOT_BEFORE: Final = regex.compile(r"(?:\b(?:not|never|cannot|no)|n't)\b[^.;,]{0,40}$")
 _SPACES: Final = regex.compile(r"\s+")
 _MENTIONS: Final = regex.compile(
     r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b"
