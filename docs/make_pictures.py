@@ -1,30 +1,104 @@
-"""Draw the README's picture of the live view, from a real run of the embedded model."""
+"""Draw the README's picture: the live view of a run whose second step fails a check and is corrected.
+
+The run is real, its model is scripted. The picture is an SVG that moves: one group for each frame.
+"""
 
 from __future__ import annotations
 
 import argparse
 import io
+import re
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from langchain_core.messages import BaseMessage
 from rich.console import Console
+from rich.text import Text
 
-from orchestrator import LangGraphOrchestrator
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator, RunStarted, StepExecuted
 from orchestrator.cli.view.live import draw_frame
 from orchestrator.cli.view.progress import Watch
 
+TASK = "Announce when the library is open: Tuesday, Thursday and Saturday. Use at most 12 words."
+GOOD = '{"success": true, "feedback": "It does what the step says."}'
+REPLIES = [
+    '{"plan": ["List the opening days", "Write the notice in at most 12 words"]}',
+    "- Tuesday\n- Thursday\n- Saturday",
+    GOOD,
+    "Dear readers, our library is open for all of you on Tuesday, on Thursday and on Saturday.",
+    "The library is open on Tuesday, Thursday and Saturday.",
+    GOOD,
+]
+WIDTH, SECONDS, THINKING_SECONDS = 96, 1.8, 0.4
+FIRST_TAG = re.compile(r"<svg [^>]*>")
+FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
 
 def main() -> None:
-    """Run the task, and write the view's last frame as SVG."""
+    """Run the task, and write the view after each event as a frame."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", default="Explain why the sky is blue in two sentences")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("live-view.svg"))
     arguments = parser.parse_args()
-    watch = Watch()
-    for event in LangGraphOrchestrator.from_model("local").stream(arguments.task):
+    texts = [*draw_texts()]
+    texts.append(texts[-1])  # time to read the end
+    lines = max(text.count("\n") for text in texts)
+    frames = [draw_svg(text + "\n" * (lines - text.count("\n"))) for text in texts]
+    arguments.out.write_text(animate(frames), encoding="utf-8")
+
+
+def draw_texts() -> Iterator[str]:
+    """Yield the view after each event that changes it, as text with control sequences for colours."""
+    script = iter(REPLIES)
+    calls = 0
+
+    def reply(prompt: list[BaseMessage]) -> str:  # noqa: ARG001 - the script knows what comes next
+        nonlocal calls
+        calls += 1
+        time.sleep(THINKING_SECONDS)
+        return next(script)
+
+    # A clock of its own: the imports that the first call makes are no part of the picture.
+    watch = Watch(lambda: calls * THINKING_SECONDS)
+    orchestrator = LangGraphOrchestrator.from_model(ScriptedChatModel(reply, (120, 20)), synthesis=False)
+    for event in orchestrator.stream(TASK):
         watch.see(event)
-    console = Console(record=True, width=86, file=io.StringIO(), force_terminal=True)
-    console.print(draw_frame(watch.view, watch.clock()))
-    arguments.out.write_text(console.export_svg(title="orchestrator run"), encoding="utf-8")
+        if not isinstance(event, RunStarted | StepExecuted):
+            console = Console(width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+            with console.capture() as capture:
+                console.print(draw_frame(watch.view, watch.clock()))
+            yield capture.get()
+
+
+def draw_svg(text: str) -> str:
+    """Draw one frame as a picture of a terminal."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(text), end="")
+    return FONT_FACE.sub("", console.export_svg(title="orchestrator run"))
+
+
+def animate(frames: list[str]) -> str:
+    """Join pictures of one size to one that shows them in turn; without animation, it shows the last one."""
+    share = 100 / len(frames)
+    total = SECONDS * len(frames)
+    [first_tag] = FIRST_TAG.findall(frames[0])
+    style = (
+        f"@keyframes turn {{ 0%, {share:.3f}% {{ opacity: 1 }} {share + 0.001:.3f}%, 100% {{ opacity: 0 }} }}"
+        "\n.frame { opacity: 0 } .frame:last-of-type { opacity: 1 }"
+        "\n@media (prefers-reduced-motion: no-preference) {"
+        f" .frame, .frame:last-of-type {{ opacity: 0; animation: turn {total:.1f}s infinite }} }}"
+    )
+    groups = [
+        f'<g class="frame" style="animation-delay: {index * SECONDS:.1f}s">{inner(frame)}</g>'
+        for index, frame in enumerate(frames)
+    ]
+    return "\n".join([first_tag, f"<style>{style}</style>", *groups, "</svg>\n"])
+
+
+def inner(svg: str) -> str:
+    """Return what is within the first tag of a picture."""
+    return FIRST_TAG.sub("", svg).removesuffix("</svg>\n").strip()
 
 
 if __name__ == "__main__":
