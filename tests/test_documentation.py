@@ -52,3 +52,29 @@ def test_the_readme_stays_short():
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_every_example_says_what_it_shows(name):
     assert (ROOT / "examples" / name).read_text(encoding="utf-8").startswith('"""')
+
+
+def test_the_picture_shows_an_attempt_that_fails_a_check_and_one_that_passes():
+    texts = re.findall(r">([^<>]+)</text>", (ROOT / "docs" / "live-view.svg").read_text(encoding="utf-8"))
+    shown = " ".join(texts).replace("&#160;", " ")
+    failed, passed = shown.find("the text has 17 words"), shown.rfind("step 2, attempt 2")
+    assert -1 < failed < passed
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "commitment",
+        "reorient",
+        "reconcile",
+        "verdict",
+        "contract",
+        "basis",
+        "attempt",
+        "unchecked",
+        "trajectory",
+    ],
+)
+def test_the_glossary_defines_a_word(word):
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert re.search(rf"^[^:\n]*\b{word}\b[^\n]*\n: ", glossary, re.MULTILINE | re.IGNORECASE)

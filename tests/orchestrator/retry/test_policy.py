@@ -109,7 +109,10 @@ def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
         ("a: [", "the retry policy: line 1: this is not YAML of plain values"),
         ("- 1", "the retry policy is [1]; give an object such as {max_retries: 3}"),
         ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
-        ("!!python/object/apply:os.system [ls]", "the retry policy: line 1: this is not YAML of plain values: a tag"),
+        (
+            "!!python/object/apply:os.system [ls]",
+            "the retry policy: line 1: this is not YAML of plain values: a tag",
+        ),
     ],
 )
 def test_a_text_that_is_no_policy_is_refused(text, sentence):
