@@ -40,11 +40,10 @@ class _Loader(yaml.SafeLoader):
         """Build an object; refuse one that has a field twice, because YAML would drop the first silently."""
         names = set()
         for key, _ in node.value:
-            if key.tag != _STRING or key.value in names:
-                problem = "is used twice" if key.value in names else "is no text"
-                raise _refuse(
-                    f"the field name {key.value!r:.80} {problem}; give each name once, as text", key
-                )
+            if key.tag != _STRING:
+                raise _refuse(f"the field name {_quote(key)} is no text; give each name as text", key)
+            if key.value in names:
+                raise _refuse(f"the field name {key.value!r:.80} is used twice; give each name once", key)
             names.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -91,6 +90,11 @@ def format_yaml(value: object) -> str:
     """Write JSON values as YAML that ``parse_yaml`` and other readers read as the same values."""
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
+
+
+def _quote(key: yaml.Node) -> str:
+    # A list or an object as a name would be quoted with all its values.
+    return f"{key.value!r:.80}" if isinstance(key, yaml.ScalarNode) else f"of a {key.id}"
 
 
 def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:

@@ -15,6 +15,8 @@ from evaluation.sensitive.quoting import redact, shorten
 
 Path: TypeAlias = tuple[str | int, ...]
 
+MAX_PROBLEMS: Final = 100
+"""Most problems that are described."""
 _LONGEST_PATH: Final = 200
 _GREATEST_NUMBER: Final = 10**8
 """A greater one may be a telephone number, an account, or a PIN with a name that this text leaves out."""
@@ -60,17 +62,25 @@ def describe_errors(
         known_names: Names of fields, one of which is proposed for an unknown field that resembles it.
         root: Name of ``data`` itself.
         inner_names: Names of the fields within a field of ``data``, in place of ``known_names``.
+
+    Returns:
+        At most ``MAX_PROBLEMS`` sentences, and one with the number of the others.
     """
     # One sentence for each place, although pydantic reports an error for each form that it accepts there.
     by_path: dict[Path, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         by_path.setdefault(_find_path(detail, data), []).append(detail)
-    return [
-        f"{format_path(path, root)}: "
-        f"{_describe(path, details, inner_names.get(str(path[0]), known_names) if path else known_names)}"
-        for path, details in by_path.items()
-        if not _is_other_form(path, details, by_path)
+    outer = {path[:length] for path in by_path for length in range(len(path))}
+    wrong = [
+        path for path, details in by_path.items() if not (path in outer and _is_other_form(path, details))
     ]
+    problems = [
+        f"{format_path(path, root)}: "
+        f"{_describe(path, by_path[path], inner_names.get(str(path[0]), known_names) if path else known_names)}"
+        for path in wrong[:MAX_PROBLEMS]
+    ]
+    left_out = len(wrong) - len(problems)
+    return [*problems, f"{root}: {left_out} more problems are not listed"] if left_out else problems
 
 
 def format_path(path: Path, root: str = "case") -> str:
@@ -111,11 +121,10 @@ def _get_part(value: object, part: str | int) -> tuple[object] | None:
     return (value[part],) if isinstance(value, list) and isinstance(part, int) else None
 
 
-def _is_other_form(path: Path, details: list[ErrorDetails], by_path: Mapping[Path, object]) -> bool:
-    """Check whether the value was clearly meant to have another form, whose problem lies deeper in it."""
-    deeper = any(other[: len(path)] == path and len(other) > len(path) for other in by_path)
+def _is_other_form(path: Path, details: list[ErrorDetails]) -> bool:
+    """Check whether a value with problems within it was clearly meant to have their form."""
     # A location that is longer than the path names one of several accepted forms.
-    return deeper and all(len(detail["loc"]) > len(path) for detail in details)
+    return all(len(detail["loc"]) > len(path) for detail in details)
 
 
 def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence[str]) -> str:
@@ -136,7 +145,8 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
 
 def _describe_unknown(name: str, known_names: Sequence[str]) -> str:
     similar = find_similar(name, known_names)
-    return f"is no known field; {f'did you mean {similar!r}?' if similar else 'leave it out'}"
+    hint = "leave it out" if similar in {None, name} else f"did you mean {similar!r}?"
+    return f"is no known field; {hint}"
 
 
 def _describe_unknown_kind(error: ErrorDetails) -> str:

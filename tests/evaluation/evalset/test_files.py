@@ -105,7 +105,7 @@ BAD = {
         "version: 1\ncases: [{task: x, contract: {keywords: 3}}]",
         "cases[0].contract.keywords: give a list, not 3",
     ),
-    "one and many": ("version: 1\ntask: x\ncases: [{task: x}]", "task: is no known field"),
+    "one and many": ("version: 1\ntask: x\ncases: [{task: x}]", "task: is no known field; leave it out"),
     "broken": ("version: 1\ntask: [x", "line 2: this is not YAML of plain values: "),
     "two documents": ("version: 1\n---\nversion: 1", "line 2: this is not YAML of plain values: but found"),
     "twice": (
@@ -115,6 +115,14 @@ BAD = {
     "a number as name": (
         "version: 1\n3: x",
         "line 2: this is not YAML of plain values: the field name '3' is no text",
+    ),
+    "a list as name": (
+        "version: 1\n? [a]\n: x",
+        "line 2: this is not YAML of plain values: the field name of a sequence is no text",
+    ),
+    "problems without end": (
+        "version: 1\ncases:\n" + "- {tsk: x}\n" * 1000,
+        "the file: 1900 more problems are not listed",
     ),
     "alias": (
         "version: 1\ntask: &a x\nname: *a",
