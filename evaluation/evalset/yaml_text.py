@@ -94,7 +94,7 @@ def format_yaml(value: object) -> str:
 
 def _quote(key: yaml.Node) -> str:
     # A list or an object as a name would be quoted with all its values.
-    return f"{key.value!r:.80}" if isinstance(key, yaml.ScalarNode) else f"of a {key.id}"
+    return f"{key.value!r:.80}" if isinstance(key, yaml.ScalarNode) else "of a list or an object"
 
 
 def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:

@@ -17,11 +17,9 @@ from evaluation.inputs.json_copy import copy_json, find_odd_values
 from evaluation.inputs.recorded_messages import Doubt, import_run
 from evaluation.inputs.run import MEASURES, AgentRun, RunMetadata, ToolCall
 from evaluation.sensitive.quoting import shorten
-from evaluation.validation.problems import describe_errors
+from evaluation.validation.problems import MAX_PROBLEMS, count_left_out, describe_errors
 from evaluation.values import JsonObject, as_object
 
-MAX_PROBLEMS: Final = 50
-"""Most problems that are listed; the rest is counted."""
 _LONGEST_NAME: Final = 200
 _FIELDS: Final = tuple(
     name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
@@ -116,7 +114,8 @@ def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
     try:
         case = EvaluationCase.model_validate(value)
     except ValidationError as error:
-        return refuse_case(describe_errors(error, value, _FIELDS, inner_names=_INNER_FIELDS), value)
+        problems = describe_errors(error, value, _FIELDS, inner_names=_INNER_FIELDS)
+        return replace(_build_refusal(problems, value), quoted=value)
     plain = _name_input(as_object(value))
     conflicts = _find_conflicts(plain)
     return refuse_case(conflicts, plain) if conflicts else _import_messages(case, plain, text)
@@ -148,12 +147,14 @@ def refuse_case(problems: Sequence[str], plain: object) -> RefusedCase:
 
 
 def _refuse(problems: Sequence[str], value: object) -> RefusedCase:
+    return _build_refusal([*problems[:MAX_PROBLEMS], *count_left_out(problems)], value)
+
+
+def _build_refusal(problems: Sequence[str], value: object) -> RefusedCase:
     # Without its name, a refused case could not be found among many reports.
     name = value.get("case_id") if isinstance(value, Mapping) else None
-    more = len(problems) - MAX_PROBLEMS
-    rest = (f"and {more} more problems",) if more > 0 else ()
     case_id = shorten(name, _LONGEST_NAME) if isinstance(name, str) else None
-    return RefusedCase((*problems[:MAX_PROBLEMS], *rest), case_id)
+    return RefusedCase(tuple(problems), case_id)
 
 
 def _to_plain(data: object) -> object:

@@ -15,8 +15,8 @@ from evaluation.sensitive.quoting import redact, shorten
 
 Path: TypeAlias = tuple[str | int, ...]
 
-MAX_PROBLEMS: Final = 100
-"""Most problems that are described."""
+MAX_PROBLEMS: Final = 50
+"""Most problems that are listed; the rest is counted."""
 _LONGEST_PATH: Final = 200
 _GREATEST_NUMBER: Final = 10**8
 """A greater one may be a telephone number, an account, or a PIN with a name that this text leaves out."""
@@ -64,7 +64,7 @@ def describe_errors(
         inner_names: Names of the fields within a field of ``data``, in place of ``known_names``.
 
     Returns:
-        At most ``MAX_PROBLEMS`` sentences, and one with the number of the others.
+        At most ``MAX_PROBLEMS`` sentences, and the number of the others in a further one.
     """
     # One sentence for each place, although pydantic reports an error for each form that it accepts there.
     by_path: dict[Path, list[ErrorDetails]] = {}
@@ -76,11 +76,22 @@ def describe_errors(
     ]
     problems = [
         f"{format_path(path, root)}: "
-        f"{_describe(path, by_path[path], inner_names.get(str(path[0]), known_names) if path else known_names)}"
+        f"{_describe(path, by_path[path], _list_names(path, known_names, inner_names))}"
         for path in wrong[:MAX_PROBLEMS]
     ]
-    left_out = len(wrong) - len(problems)
-    return [*problems, f"{root}: {left_out} more problems are not listed"] if left_out else problems
+    return [*problems, *count_left_out(wrong)]
+
+
+def count_left_out(problems: Sequence[object]) -> list[str]:
+    """Return a sentence with the number of problems after the first ``MAX_PROBLEMS``, if there are any."""
+    more = len(problems) - MAX_PROBLEMS
+    return [f"and {more} more problems"] if more > 0 else []
+
+
+def _list_names(
+    path: Path, known_names: Sequence[str], inner_names: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    return inner_names.get(str(path[0]), known_names) if path else known_names
 
 
 def format_path(path: Path, root: str = "case") -> str:

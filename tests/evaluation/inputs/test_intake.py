@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from evaluation import evaluate
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.intake import (
-    MAX_PROBLEMS,
     AcceptedCase,
     RefusedCase,
     read_case,
@@ -23,6 +22,7 @@ from evaluation.inputs.intake import (
 from evaluation.inputs.json_copy import MAX_DEPTH
 from evaluation.inputs.run import AgentRun
 from evaluation.testing import ScriptedJudge
+from evaluation.validation.problems import MAX_PROBLEMS
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
 
