@@ -21,6 +21,7 @@ from orchestrator.graph.drawing import draw_mermaid, draw_png
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation
 from orchestrator.judging.output import read_output_rules
+from orchestrator.persistence.store import Store, read_saver
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.run_methods import RunMethods
 from orchestrator.runs.launch import Launcher
@@ -60,7 +61,7 @@ class OrchestratorOptions(TypedDict, total=False):
     output_contract: EvaluationContract | None
     output_type: type[BaseModel] | None
     clock: Callable[[], datetime]
-    checkpointer: BaseCheckpointSaver[str] | None
+    checkpointer: BaseCheckpointSaver[str] | Store | None
     hooks: Sequence[Hook]
 
 
@@ -79,7 +80,7 @@ class LangGraphOrchestrator(RunMethods):
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
         max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
-        contract: Contract of every step, or a function of a step's text and index that returns it.
+        contract: Contract of every step, or a function of a step's text and index, from 0, that returns it.
             Default: the contracts that the planner declared. Without any, the monitor alone judges whether
             the objective is met. "from_task" derives checks: of the final output from the task, and of
             each step from its text; the monitor judges the objective besides. A ``TaskCase`` states the
@@ -92,7 +93,7 @@ class LangGraphOrchestrator(RunMethods):
         evaluation: What the evaluation of each step uses besides: a baseline, an embedder, prices, functions.
         checks: Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass,
             besides its contract. Contracts of steps can name them, too.
-        supervision: "none", "llm" or "human", or a function of a step's text and index that returns one.
+        supervision: "none", "llm" or "human", or a function of a step's text and index that returns it.
         supervisor: Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and
             ``supervise``. Default: the monitor's model.
         supervision_policy: The bounds of supervision, and of a person's answer.
@@ -103,7 +104,8 @@ class LangGraphOrchestrator(RunMethods):
         output_type: A pydantic model. The final output is its JSON text: the executor is told the schema, the
             output is validated, and the validation error is the reason of a retry.
         clock: Returns the time.
-        checkpointer: Any LangGraph saver. It keeps every run, for ``resume`` and ``fork``.
+        checkpointer: A store of ``orchestrator.persistence.open_store`` or any LangGraph saver. It keeps
+            every run, for ``resume`` and ``fork``.
         hooks: Functions that are called with every event. An error that one raises is logged.
 
     Attributes:
@@ -140,13 +142,14 @@ class LangGraphOrchestrator(RunMethods):
         output_contract: EvaluationContract | None = None,
         output_type: type[BaseModel] | None = None,
         clock: Callable[[], datetime] = utc_now,
-        checkpointer: BaseCheckpointSaver[str] | None = None,
+        checkpointer: BaseCheckpointSaver[str] | Store | None = None,
         hooks: Sequence[Hook] = (),
     ) -> None:
         check_agents(planner, executor, monitor)
         check_compressor(compressor)
         check_hooks(hooks)
         check_evaluation(evaluation)
+        saver = read_saver(checkpointer)
         self.settings = Settings(
             retry_policy=merge_max_retries(retry_policy, max_retries),
             max_plan_steps=max_plan_steps,
@@ -159,16 +162,16 @@ class LangGraphOrchestrator(RunMethods):
             require=require,
             synthesis=synthesis,
             # Only a checkpointer keeps the question while a person thinks about it.
-            human=checkpointer is not None,
+            human=saver is not None,
             clock=clock,
         )
         options = (EvaluationOptions() if evaluation is None else evaluation).with_checks(checks)
         judging = read_judge(judge)
         agents = Agents(planner, executor, monitor, compressor, judging, supervisor, options, contract_writer)
         output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
-        self.graph = compile_graph(agents, contract, self.settings, checkpointer, output)
+        self.graph = compile_graph(agents, contract, self.settings, saver, output)
         launcher = Launcher(self.graph, self.settings)
-        super().__init__(launcher, Runner(launcher, checkpointer, tuple(hooks)))
+        super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     @classmethod
     def from_model(

@@ -37,7 +37,7 @@ class Settings(SettingsModel):
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
         retry_policy: What happens after a step was not accepted.
         budget: Upper bounds of time, tokens, model calls and cost of a run.
-        supervision: How each step is supervised: one mode, or a function of a step's text and index.
+        supervision: How each step is supervised: one mode, or a function of a step's text and index, from 0.
         supervision_policy: The bounds of supervision.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         synthesis: Whether the executor writes one answer from the results of several steps; None for True if

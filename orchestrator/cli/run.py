@@ -187,7 +187,7 @@ def _execute(
     json: bool,
 ) -> OrchestratorState:
     console = build_console(stderr=True)
-    saver, where = (None, None) if store is None else (store.saver, store.where)
+    where = None if store is None else store.where
     with print_logs_on(console):
         evaluation = read_baseline(options.baseline, store)
         orchestrator = LangGraphOrchestrator.from_model(
@@ -195,7 +195,7 @@ def _execute(
             contract=(case or "from_task") if options.checks else None,
             contract_writer=_load_writer(options),
             evaluation=evaluation,
-            checkpointer=saver,
+            checkpointer=store,
             # Each other setting has the name of an argument.
             **{name: value for name, value in build_settings(options) if name != "human"},
         )

@@ -46,7 +46,6 @@ from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planne
 from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_monitor, bind_synthesis
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import Modes
 from orchestrator.supervision.phases import Phases, choose_phases
@@ -84,7 +83,7 @@ def compile_graph(
     """Builds the graph for these agents.
 
     Raises:
-        ConfigurationError: The contract, the supervision or the checkpointer is not accepted.
+        ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
     if settings.retry_policy.asks_human and not settings.can_ask_human:
         asked_by = (
@@ -109,17 +108,9 @@ def compile_graph(
     steps = _build_steps(agents, contracts, phases, modes, settings)
     planner = planner_node(bind_method(agents.planner, "generate_plan"), modes, settings, derived)
     _add_nodes(graph, planner, steps, settings)
-    compiled = graph.compile(checkpointer=_check_saver(checkpointer), name="plan_execute_monitor")
+    saver = None if checkpointer is None else with_async_methods(checkpointer)
+    compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
-
-
-def _check_saver(checkpointer: BaseCheckpointSaver[str] | None) -> BaseCheckpointSaver[str] | None:
-    if checkpointer is not None and not isinstance(checkpointer, BaseCheckpointSaver):
-        raise ConfigurationError(
-            f"checkpointer is {format_repr(checkpointer, 80)}; "
-            "give a LangGraph saver such as InMemorySaver(), or None"
-        )
-    return None if checkpointer is None else with_async_methods(checkpointer)
 
 
 def _choose_synthesis(

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.persistence.serializer import build_serializer
 from orchestrator.runs.history import History
-from orchestrator.state.plain_values import plain_json
+from orchestrator.state.plain_values import format_repr, plain_json
 
 if TYPE_CHECKING:
     from orchestrator.persistence.postgres import PostgresRunSaver
@@ -40,7 +41,7 @@ class Store:
 
     Attributes:
         where: The path, or the URL without its password.
-        saver: The LangGraph saver: ``LangGraphOrchestrator(..., checkpointer=store.saver)``.
+        saver: The LangGraph saver. ``LangGraphOrchestrator(..., checkpointer=store)`` uses it.
     """
 
     where: str
@@ -54,6 +55,21 @@ class Store:
     def keep(self, command: Mapping[str, object]) -> None:
         """Stores values as JSON with every checkpoint from now on; ``history.command`` reads them."""
         self.saver.command = {name: plain_json(value) for name, value in command.items()}
+
+
+def read_saver(checkpointer: BaseCheckpointSaver[str] | Store | None) -> BaseCheckpointSaver[str] | None:
+    """Returns the saver of a store, a saver as it is, and None as None.
+
+    Raises:
+        ConfigurationError: It is neither.
+    """
+    saver = checkpointer.saver if isinstance(checkpointer, Store) else checkpointer
+    if saver is not None and not isinstance(saver, BaseCheckpointSaver):
+        raise ConfigurationError(
+            f"checkpointer is {format_repr(checkpointer, 80)}; give a LangGraph saver such as "
+            "InMemorySaver(), the store of `with open_store(...) as store`, or None"
+        )
+    return saver
 
 
 def default_path() -> Path:

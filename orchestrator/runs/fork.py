@@ -79,9 +79,13 @@ async def _state_before(
 
 def _describe_missing(step: int, indexes: Collection[int]) -> str:
     if indexes and step < min(indexes):
-        return f"was forked at its step {min(indexes) + 1}; fork the run that it came from"
-    reached = f"the last one it reached is step {max(indexes) + 1}" if indexes else "it has no plan"
-    return f"never reached step {step + 1} (index {step}); {reached}"
+        return f"was forked at {_name_step(min(indexes))}; fork the run that it came from"
+    reached = f"the last one it reached is {_name_step(max(indexes))}" if indexes else "it has no plan"
+    return f"never reached {_name_step(step)}; {reached}"
+
+
+def _name_step(index: int) -> str:
+    return f"step {index + 1} (index {index} in Python)"
 
 
 async def _step_checkpoints(

@@ -61,7 +61,7 @@ class Planned(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted(Event):
-    """An execution of a step starts; ``attempt`` counts from 1."""
+    """An execution of a step starts; ``step_index`` counts from 0, ``attempt`` from 1."""
 
     step_index: int
     step: str
@@ -74,7 +74,7 @@ class TextStreamed(Event):
 
     Attributes:
         agent: The agent that called the model.
-        step_index: Index of the step; None for the planner.
+        step_index: Index of the step, from 0; None for the planner.
         text: The piece, as the model sent it. The pieces of a planner are parts of its JSON.
     """
 
@@ -85,7 +85,10 @@ class TextStreamed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(Event):
-    """An agent called a tool; ``call`` has neither a result nor an error yet."""
+    """An agent called a tool; ``call`` has neither a result nor an error yet.
+
+    ``step_index`` counts from 0 and is None for the planner.
+    """
 
     step_index: int | None
     call: ToolCallRecord
@@ -93,7 +96,7 @@ class ToolStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolEnded(Event):
-    """A tool call ended with a result or an error."""
+    """A tool call ended with a result or an error; ``step_index`` as in ``ToolStarted``."""
 
     step_index: int | None
     call: ToolCallRecord
@@ -119,7 +122,8 @@ class StepRetried(Event):
     """A failed step will be executed again.
 
     Attributes:
-        attempt: Number of the next execution.
+        step_index: Index of the step, from 0.
+        attempt: Number of the next execution, from 1.
         feedback: Why the last one failed.
         decision: The strategy of the next one, and why it was chosen.
     """

@@ -63,7 +63,8 @@ class JudgeCalls(TypedDict):
 class Failure(TypedDict):
     """Why a run ended as failed.
 
-    ``message`` is one sentence; ``error_type`` the class of the exception behind it, if any.
+    ``message`` is one sentence, which counts steps from 1; ``step_index`` counts from 0. ``error_type`` is
+    the class of the exception behind it, if any.
     """
 
     kind: FailureKind
@@ -137,9 +138,9 @@ grow with the square of the steps. LangGraph stores a full copy every 5,000 supe
 class OrchestratorState(TypedDict):
     """The state that every node receives and ``run`` returns.
 
-    ``attempts`` counts the failed executions of the current step. ``current_step_index`` grows when a step is
-    validated, and equals ``len(plan)`` after success. ``question`` waits for an answer while ``status`` is
-    "executing". ``replaced`` lists the steps that a re-plan removed.
+    ``attempts`` counts the failed executions of the current step. ``current_step_index`` counts from 0. It
+    grows when a step is validated, and equals ``len(plan)`` after success. ``question`` waits for an answer
+    while ``status`` is "executing". ``replaced`` lists the indexes of steps that a re-plan removed.
 
     ``output`` is the answer of a run that succeeded: the result of its only step, or what the executor wrote
     from the results of several. ``synthesis`` has a record for each attempt to write it, with the index

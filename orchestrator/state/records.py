@@ -46,7 +46,7 @@ class DerivedContract(TypedDict):
 
 
 class Commitment(TypedDict):
-    """The executor's statement before an execution: what it is going to do.
+    """The executor's statement before an execution: what it is going to do. ``step_index`` counts from 0.
 
     ``readable`` is False if the reply could not be parsed. Then ``interpretation`` holds the reply, and the
     other texts are empty. ``time`` is ISO 8601 in UTC.
@@ -67,7 +67,7 @@ class Commitment(TypedDict):
 
 
 class SelfAssessment(TypedDict):
-    """The executor's statement after an execution: what it did.
+    """The executor's statement after an execution: what it did. ``step_index`` counts from 0.
 
     ``actual_output`` is an excerpt of the output, and ``tools_used`` names the tools that were called; both
     come from the record of the execution, never from the model. If the reply could not be parsed
@@ -159,6 +159,7 @@ class DecisionRecord(TypedDict):
 class StepRecord(TypedDict):
     """One execution of one step. The monitor and the supervision complete it.
 
+    ``step_index`` counts from 0, ``attempt`` from 1. Messages and the command line count steps from 1.
     ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
@@ -192,6 +193,7 @@ class StepRecord(TypedDict):
 class Question(TypedDict):
     """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
 
+    ``step_index`` counts from 0, ``attempt`` from 1.
     ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
     deadline. ``problem`` says why the answer before was refused.
     """

@@ -21,7 +21,9 @@ Correct = Annotated[
 Deny = Annotated[str | None, typer.Option(help="End the run as failed for this reason.", metavar="REASON")]
 Step = Annotated[
     int,
-    typer.Option(help="Number of the first step to execute again, as `show` prints it.", metavar="N", min=1),
+    typer.Option(
+        help="The first step to execute again, counted from 1 as `show` prints it.", metavar="N", min=1
+    ),
 ]
 
 

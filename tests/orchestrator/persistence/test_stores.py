@@ -16,7 +16,8 @@ import psycopg
 import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
+from evaluation import build_evaluation_graph
+from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -50,6 +51,29 @@ def other_checkpoints(*tables):
         connection.close()
 
     return fill
+
+
+def test_a_store_is_a_checkpointer(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        asking(store).run("task", "t")
+        state = asking(store.saver).resume("t", APPROVE)
+
+    assert state["status"] == "executing"  # the next question waits
+    assert build(store).graph.checkpointer is not None
+
+
+def test_a_store_that_was_not_entered_is_refused_with_the_right_form(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"the store of `with open_store\(...\) as store`"):
+        build(open_store(tmp_path / "runs.sqlite"))
+
+
+def test_a_store_keeps_the_states_of_an_evaluation(tmp_path):
+    with open_store(tmp_path / "runs.sqlite") as store:
+        graph = build_evaluation_graph(checkpointer=store)
+        config = {"configurable": {"thread_id": "t"}}
+        graph.invoke({"agent_run": {"final_output": "a"}}, config)
+
+        assert graph.get_state(config).values["agent_run"]["final_output"] == "a"
 
 
 def corrupt(path):

@@ -31,7 +31,9 @@ def test_a_fork_of_a_fork_from_before_it_began_is_refused(opened):
     build(opened, steps(3)).run("x", "thread")
     build(opened).fork("thread", 2, "new")
 
-    with pytest.raises(ResumeError, match="'new' was forked at its step 3; fork the run that it came from"):
+    with pytest.raises(
+        ResumeError, match=r"'new' was forked at step 3 \(index 2 in Python\); fork the run that it came from"
+    ):
         build(opened).fork("new", 0)
 
 
@@ -156,8 +158,12 @@ def test_without_a_name_a_fork_gets_one(opened):
 
 
 NO_FORKS = [
-    (("thread", 3), ResumeError, r"'thread' never reached step 4 \(index 3\); the last .* is step 2"),
-    (("thread", 2), ResumeError, r"never reached step 3 \(index 2\)"),
+    (
+        ("thread", 3),
+        ResumeError,
+        r"'thread' never reached step 4 \(index 3 in Python\); the last .* is step 2",
+    ),
+    (("thread", 2), ResumeError, r"never reached step 3 \(index 2 in Python\)"),
     (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
     (("no plan", 0), ResumeError, "it has no plan"),
     (("thread", 0, "no plan"), ResumeError, "thread 'no plan' is in use; give another name"),
