@@ -1,0 +1,126 @@
+"""Runs tasks with models: every candidate gets the same replies to the same requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from langchain_core.language_models import BaseChatModel
+
+from agents import load_model
+from agents.roles import build_roles
+from evaluation.evalset.task_case import TaskCase
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError, RunFailedError
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runtime.budget import Budget
+from orchestrator.runtime.protocols import Planner
+from orchestrator.state.graph_state import FailureKind, OrchestratorState
+from orchestrator.tuning.candidates import Candidate
+from orchestrator.tuning.measured_runs import MeasuredRun, name_task
+from orchestrator.tuning.recorded_replies import RecordedReplies
+from orchestrator.tuning.replay.policies import is_success, read_run
+from orchestrator.tuning.spec import TuneSpec
+
+_NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
+    "planner_error", "executor_error", "compressor_error", "monitor_error", "supervisor_error",
+    "contract_error", "cancelled",
+})  # fmt: skip
+"""Failures that say nothing about a policy: a server was away, say."""
+
+
+@dataclass(frozen=True, slots=True)
+class SingleStep:
+    """A planner whose plan is the task."""
+
+    def generate_plan(self, task: str) -> list[str]:
+        """Returns the task as the only step."""
+        return [task]
+
+
+class ModelRunner:
+    """Runs a task for real, with the models of a specification.
+
+    Raises:
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        spec: TuneSpec,
+        replies: Path,
+        load: Callable[[str], object] = load_model,
+    ) -> None:
+        # All of them before anything is spent.
+        models = {name: load(name) for name in spec.models}
+        self._replies = RecordedReplies(replies)
+        self._models = {name: _record(name, model, self._replies) for name, model in models.items()}
+        self._planning, self._prices = spec.planning, spec.prices
+
+    def run(self, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
+        """Runs a task once; see ``TaskRunner``.
+
+        Raises:
+            RunFailedError: The run failed for a reason that says nothing about the policy.
+        """
+        seeded = candidate.policy.model_copy(update={"seed": candidate.policy.seed + repeat})
+        orchestrator = self._build(self._models[candidate.model], case, seeded)
+        self._replies.begin(f"{name_task(case)}:{repeat}")
+        asked, started = self._replies.asked, time.monotonic()
+        state = orchestrator.run(case.task)
+        _check_ended(state, name_task(case))
+        calls = self._replies.asked - asked
+        return self._measure(state, case, calls, time.monotonic() - started)
+
+    def _build(self, model: BaseChatModel, case: TaskCase, policy: RetryPolicy) -> LangGraphOrchestrator:
+        roles = build_roles(model)
+        planner: Planner = roles.planner if self._planning else SingleStep()
+        return LangGraphOrchestrator(
+            planner,
+            roles.executor,
+            roles.monitor,
+            contract="from_task" if case.contract == "from_task" else case,
+            retry_policy=policy,
+            budget=Budget(prices=self._prices),
+        )
+
+    def _measure(self, state: OrchestratorState, case: TaskCase, calls: int, elapsed: float) -> MeasuredRun:
+        usage, run = state["usage"], read_run(state, name_task(case))
+        return MeasuredRun(
+            success=is_success(state),
+            model_calls=usage["model_calls"],
+            tokens=usage["total_tokens"],
+            cost_usd=usage["cost_usd"],
+            seconds=self._replies.seconds,
+            attempts=sum(len(step.attempts) for step in run.steps),
+            spent_calls=calls,
+            spent_seconds=elapsed,
+            spent_usd=(usage["cost_usd"] or 0.0) if calls else 0.0,
+            run=run,
+        )
+
+
+def _record(name: str, model: object, replies: RecordedReplies) -> BaseChatModel:
+    if not isinstance(model, BaseChatModel):
+        raise ConfigurationError(
+            f"model {name!r} is a {type(model).__name__}; give a chat model of LangChain"
+        )
+    changes: Mapping[str, object] = {"cache": replies}
+    return model.model_copy(update=changes)
+
+
+def _check_ended(state: OrchestratorState, task: str) -> None:
+    failure = state["failure"]
+    if state["status"] not in {"success", "failed"}:
+        raise KeyboardInterrupt
+    if failure is not None and failure["kind"] in _NO_VERDICT:
+        raise RunFailedError(
+            f"the run of {task[:80]!r} failed ({failure['kind']}: {failure['message'][:200]}), which says "
+            "nothing about the policy; every finished run is kept, so run the same command again",
+            failure,
+            state,
+        )

@@ -1,0 +1,107 @@
+"""Replies of models that are kept for all policies of a study: equal requests get equal replies.
+
+So policies that share a plan, a first attempt or a judgement share its reply too, and their differences are
+their own. A run that was cut off is repeated without asking a model again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from langchain_core.caches import BaseCache
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, Generation
+from typing_extensions import override
+
+_FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
+
+
+class RecordedReplies(BaseCache):
+    """A LangChain cache in a SQLite file, for one run after another.
+
+    The second equal request of a run is another request: a new sample must not be the old one again.
+
+    Attributes:
+        asked: Requests that models answered, since the file was opened.
+        seconds: Seconds of all replies of the current run, recorded ones included.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._begun: dict[str, float] = {}
+        self._seen: Counter[str] = Counter()
+        self._run = ""
+        self.asked = 0
+        self.seconds = 0.0
+        with closing(self._connect()) as database, database:
+            database.execute(
+                "create table if not exists replies (key text primary key, reply text, seconds real)"
+            )
+
+    def begin(self, run: str) -> None:
+        """Begins a run. Runs of the same name share their replies."""
+        with self._lock:
+            self._run, self._seen, self._begun, self.seconds = run, Counter(), {}, 0.0
+
+    @override
+    def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
+        with self._lock:
+            key = self._next_key(prompt, llm_string)
+            with closing(self._connect()) as database:
+                row = database.execute("select reply, seconds from replies where key = ?", (key,)).fetchone()
+            if row is None:
+                self._begun[_digest(prompt, llm_string)] = time.monotonic()
+                self.asked += 1
+                return None
+            self.seconds += row[1]
+            return [ChatGeneration(message=AIMessage(**json.loads(row[0])))]
+
+    @override
+    def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
+        request = _digest(prompt, llm_string)
+        message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
+        with self._lock:
+            seconds = time.monotonic() - self._begun.pop(request, time.monotonic())
+            self.seconds += seconds
+            if isinstance(message, AIMessage):
+                self._write(self._name_key(request), _dump(message), seconds)
+
+    @override
+    def clear(self, **kwargs: object) -> None:
+        with self._lock, closing(self._connect()) as database, database:
+            database.execute("delete from replies")
+
+    def _next_key(self, prompt: str, llm_string: str) -> str:
+        request = _digest(prompt, llm_string)
+        self._seen[request] += 1
+        return self._name_key(request)
+
+    def _name_key(self, request: str) -> str:
+        return f"{self._run}:{request}:{self._seen[request]}"
+
+    def _write(self, key: str, reply: str, seconds: float) -> None:
+        with closing(self._connect()) as database, database:
+            database.execute("insert or ignore into replies values (?, ?, ?)", (key, reply, seconds))
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=30)
+
+
+def _digest(prompt: str, llm_string: str) -> str:
+    return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
+
+
+def _dump(message: AIMessage) -> str:
+    # Plain values only: a stored object could name any class to build.
+    values = {name: value for name in _FIELDS if (value := getattr(message, name))}
+    return json.dumps({"content": "", **values}, default=str)

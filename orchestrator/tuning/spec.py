@@ -1,0 +1,197 @@
+"""TuneSpec: what is tuned, on which tasks, for which objective, and how much it may cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from evaluation.evalset.yaml_text import parse_yaml
+from orchestrator.errors import ConfigurationError
+from orchestrator.runtime.budget import ModelPrice
+from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
+
+Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
+Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
+_Number: TypeAlias = Annotated[float | int, Field(gt=-math.inf, lt=math.inf, description="a finite number")]
+_Amount: TypeAlias = Annotated[
+    float | int | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
+]
+_MAX_BYTES: Final = 2_000_000
+
+
+def _weigh_success_alone() -> Mapping[Quantity, float | int]:
+    return {"success": 1.0}
+
+
+class Objective(SettingsModel):
+    """What makes a policy better. By default, the rate of success; the front is success against ``against``.
+
+    Attributes:
+        weights: Value of one unit of each quantity of a run; costs have negative weights. By default a
+            success is worth 1 and everything else nothing.
+        limits: Greatest mean of a quantity per run; a policy above it is not recommended.
+        against: The cost that the front shows success against.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+
+    weights: Annotated[
+        Mapping[Quantity, _Number],
+        Field(min_length=1, description="an object such as {success: 1, tokens: -0.0001}"),
+    ] = Field(default_factory=_weigh_success_alone)
+    limits: Annotated[Mapping[Resource, _Number], Field(description="an object such as {tokens: 2000}")] = (
+        Field(default_factory=dict)
+    )
+    against: Annotated[
+        Resource, Field(description="'attempts', 'model_calls', 'tokens', 'cost_usd' or 'seconds'")
+    ] = "tokens"
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The quantities that every run has to report."""
+        return sorted({"success", self.against, *self.weights, *self.limits})
+
+
+class SearchBudget(SettingsModel):
+    """How much a search may spend. It ends when a bound is reached, and keeps what it has found.
+
+    Attributes:
+        trials: Policies to try, besides the default one.
+        model_calls: Calls of models, without those that were answered from recorded replies.
+        seconds: Time on the clock.
+        cost_usd: US dollars; needs ``prices``.
+
+    Raises:
+        ConfigurationError: A bound is not positive.
+    """
+
+    trials: PositiveCount = 20
+    model_calls: Annotated[
+        int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
+    ] = None
+    seconds: Seconds = None
+    cost_usd: _Amount = None
+
+
+def _read_objective(value: object) -> object:
+    return Objective(**value) if isinstance(value, dict) else value
+
+
+def _read_budget(value: object) -> object:
+    return SearchBudget(**value) if isinstance(value, dict) else value
+
+
+def _read_prices(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {name: ModelPrice(**each) if isinstance(each, dict) else each for name, each in value.items()}
+
+
+class TuneSpec(SettingsModel):
+    """A search for a retry policy.
+
+    Attributes:
+        name: Name of the study; its folder has the same name.
+        tasks: Path of a file of cases, whose tasks are run.
+        runs: Path or URL of a store: its finished runs are replayed instead, without a model call.
+        models: Model specifications to choose from; the first one is the default's.
+        space: For fields of RetryPolicy, the values to choose from.
+        policies: Policies by name, each with its fields, in place of ``space`` or besides it.
+        objective: What makes a policy better.
+        budget: How much the search may spend.
+        planning: Whether the planner splits the tasks; if False, each task is a single step.
+        repeats: Runs of each task, with different seeds.
+        hold_out: Share of the tasks that only the recommended policy and the default are run on, at the end.
+        seed: Of the split of the tasks, the search and the intervals.
+        prices: US dollars by model name, for ``cost_usd``.
+
+    Raises:
+        ConfigurationError: A value is not accepted; the message says what is.
+    """
+
+    name: Annotated[
+        str, Field(pattern=r"^[\w.-]*\w$", description="a name of letters, digits, '.', '-' and '_'")
+    ] = "tuning"
+    tasks: Annotated[str | None, Field(description="the path of a file of cases")] = None
+    runs: Annotated[str | None, Field(description="the path or URL of a store of runs")] = None
+    models: Annotated[Sequence[str], Field(min_length=1, description="a list of model specifications")] = (
+        "local",
+    )
+    space: Annotated[
+        Mapping[str, Sequence[object]],
+        Field(description="an object such as {max_retries: [1, 2, 3]}, a list of values for each field"),
+    ] = Field(default_factory=dict)
+    policies: Annotated[
+        Mapping[str, Mapping[str, object]],
+        Field(description="an object such as {patient: {max_retries: 5}}, the fields of each policy"),
+    ] = Field(default_factory=dict)
+    objective: Annotated[
+        Objective, BeforeValidator(_read_objective), Field(description="an object with weights or limits")
+    ] = Field(default_factory=Objective)
+    budget: Annotated[
+        SearchBudget, BeforeValidator(_read_budget), Field(description="an object such as {trials: 10}")
+    ] = Field(default_factory=SearchBudget)
+    planning: Flag = True
+    repeats: PositiveCount = 1
+    hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
+    seed: Count = 0
+    prices: Annotated[
+        Mapping[str, ModelPrice],
+        BeforeValidator(_read_prices),
+        Field(description="an object {model: {input_usd: ..., output_usd: ...}}"),
+    ] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
+        if (self.tasks is None) == (self.runs is None):
+            raise ConfigurationError("give either tasks (a file of cases to run) or runs (a store to replay)")
+        if not self.space and not self.policies:
+            raise ConfigurationError(
+                "there is nothing to search: give space, such as {max_retries: [1, 2, 3]}, or policies"
+            )
+        if empty := [name for name, values in self.space.items() if not values]:
+            raise ConfigurationError(f"space.{empty[0]} is empty; give at least one value")
+        return self._check_costs()
+
+    def _check_costs(self) -> Self:
+        needs_prices = "cost_usd" in self.objective.quantities or self.budget.cost_usd is not None
+        if needs_prices and self.runs is None and not self.prices:
+            raise ConfigurationError(
+                "the objective or the budget needs cost_usd, which no run reports without prices; "
+                "add prices: {model: {input_usd: ..., output_usd: ...}}"
+            )
+        return self
+
+
+def read_spec(path: str | Path) -> TuneSpec:
+    """Reads a specification from a YAML file. Paths in it are relative to its folder.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or a value in it is not accepted.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise ConfigurationError(
+                f"{file.name} is larger than {_MAX_BYTES / 1e6:g} MB; give a smaller one"
+            )
+        values = parse_yaml(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{str(file)!r} cannot be read ({error.strerror}); give a YAML file"
+        ) from None
+    except ValueError as error:
+        raise ConfigurationError(f"{file.name}: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{file.name} holds no object; give tasks, space and budget")
+    if values.pop("version", 1) != 1:
+        raise ConfigurationError(f"{file.name}: only version 1 is known; give version: 1, or leave it out")
+    for name in ("tasks", "runs"):
+        if isinstance(values.get(name), str) and "://" not in values[name]:
+            values[name] = str(file.parent / values[name])
+    return TuneSpec(**{"name": file.stem, **values})

@@ -1,0 +1,168 @@
+"""tune: searches for the retry policy that pays, and checks it on tasks that the search did not see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from agents import load_model
+from evaluation.errors import ContractError
+from evaluation.evalset.files import read_case_set
+from evaluation.evalset.task_case import TaskCase
+from orchestrator.errors import ConfigurationError
+from orchestrator.tuning.candidates import Candidate, Space, build_space
+from orchestrator.tuning.measured_runs import (
+    BudgetSpentError,
+    RunLog,
+    TaskRunner,
+    check_cases,
+    join_values,
+    name_task,
+)
+from orchestrator.tuning.search import choose_best, run_trial, search
+from orchestrator.tuning.spec import TuneSpec, read_spec
+from orchestrator.tuning.trials import Trial, Values
+from orchestrator.tuning.tune_result import FEWEST_TASKS, Progress, TuneResult, build_result, split_tasks
+
+
+def tune(
+    spec: TuneSpec | str | Path,
+    *,
+    folder: str | Path = ".",
+    runner: TaskRunner | None = None,
+    load: Callable[[str], object] = load_model,
+    on_trial: Progress | None = None,
+) -> TuneResult:
+    """Search for a retry policy on tasks that are run, or on stored runs that are replayed.
+
+    Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
+    recorded replies. A policy that is clearly worse ends early. The best one is compared with the default on
+    held-out tasks. A search that was interrupted goes on where it was if it is started again: no finished run
+    is repeated.
+
+    Args:
+        spec: The specification, or the path of its YAML file.
+        folder: Where the folder of the study is kept.
+        runner: Runs a task in place of the models of the specification.
+        load: Loads a model by its specification.
+        on_trial: Is called with all trials after each one.
+
+    Raises:
+        ConfigurationError: The specification, the tasks or the runs are not accepted; nothing was spent.
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model cannot be loaded.
+        MissingExtraError: Optuna or numpy is not installed.
+        RunFailedError: A run failed for a reason that says nothing about its policy; the others are kept.
+    """
+    checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
+    space = build_space(checked)
+    report = on_trial or (lambda _: None)
+    if checked.runs is not None:
+        from orchestrator.tuning.stored_runs import tune_stored_runs  # noqa: PLC0415 - needs numpy
+
+        return tune_stored_runs(checked, space, report)
+    cases = _read_tasks(checked.tasks or "")
+    home = _open_study(checked, Path(folder))
+    run_tasks = runner or _load_runner(checked, home, load)
+    return _tune_tasks(
+        checked, space, cases, _Study(RunLog(home / "runs.jsonl", checked.budget), run_tasks), report
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    log: RunLog
+    runner: TaskRunner
+
+    def measure(
+        self, cases: Mapping[str, TaskCase], repeats: int, candidate: Candidate, tasks: Sequence[str]
+    ) -> Iterator[tuple[str, Values]]:
+        """Yields each task with the means over its runs."""
+        for task in tasks:
+            runs = [
+                self.log.measure(self.runner, cases[task], candidate, repeat) for repeat in range(repeats)
+            ]
+            yield task, join_values(runs)
+
+
+def _tune_tasks(
+    spec: TuneSpec, space: Space, cases: Sequence[TaskCase], study: _Study, report: Progress
+) -> TuneResult:
+    by_name = {name_task(case): case for case in cases}
+    searched, held_out = split_tasks(list(by_name), spec)
+    measure = partial(study.measure, by_name, spec.repeats)
+
+    def try_candidate(candidate: Candidate, best: Trial | None) -> Trial:
+        trial = run_trial(candidate, searched, measure, best, spec.objective)
+        _check_quantities(trial, spec)
+        return trial
+
+    try:
+        trials, stopped = search(spec, space, try_candidate, report)
+    except BudgetSpentError as error:
+        raise ConfigurationError(
+            f"{error} before the default policy had run on all {len(searched)} tasks; "
+            "raise it, or give fewer tasks"
+        ) from None
+    best = choose_best(trials, spec.objective)
+    checked = None
+    if best is not None and best.candidate.digest != space.default.digest:
+        try:
+            both = [
+                run_trial(each, held_out, measure, None, spec.objective)
+                for each in (best.candidate, space.default)
+            ]
+            checked = (both[0], both[1])
+        except BudgetSpentError as error:
+            stopped = f"{error}, so the best policy was not checked on held-out tasks"
+    attempts = study.log.find_runs(space.default)
+    return build_result(spec, trials, checked, stopped, attempts)
+
+
+def _read_tasks(path: str) -> list[TaskCase]:
+    try:
+        cases = list(read_case_set(path).cases)
+    except ContractError as error:
+        raise ConfigurationError(f"tasks: {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
+    check_cases(cases)
+    if len(cases) < FEWEST_TASKS:
+        raise ConfigurationError(
+            f"tasks: {path!r} has {len(cases)} task; give at least {FEWEST_TASKS}, and better 50"
+        )
+    return cases
+
+
+def _open_study(spec: TuneSpec, folder: Path) -> Path:
+    """Makes the folder of a study, or opens it if it is of the same space."""
+    home = folder / spec.name
+    home.mkdir(parents=True, exist_ok=True)
+    file = home / "study.json"
+    # What a run depends on; a larger budget or another objective can go on with the same runs.
+    values = spec.model_dump(mode="json", include={"space", "policies", "models", "planning", "seed"})
+    text = json.dumps(values, sort_keys=True, indent=1)
+    if file.exists() and file.read_text(encoding="utf-8") != text:
+        raise ConfigurationError(
+            f"the study {spec.name!r} in {str(folder)!r} is of another space; "
+            "give another name, or delete its folder"
+        )
+    file.write_text(text, encoding="utf-8")
+    return home
+
+
+def _load_runner(spec: TuneSpec, home: Path, load: Callable[[str], object]) -> TaskRunner:
+    from orchestrator.tuning.model_runs import ModelRunner  # noqa: PLC0415 - imports LangGraph
+
+    return ModelRunner(spec, home / "replies.sqlite", load)
+
+
+def _check_quantities(trial: Trial, spec: TuneSpec) -> None:
+    for quantity in spec.objective.quantities:
+        if trial.mean(quantity) is None:
+            raise ConfigurationError(
+                f"the objective needs {quantity}, which the runs do not report; leave it out of the objective"
+            )

@@ -1,0 +1,72 @@
+"""The result of a search, and what searches on tasks and on stored runs share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.tuning.recommendation import Recommendation, recommend
+from orchestrator.tuning.replay.attempts import RecordedRun
+from orchestrator.tuning.search import choose_best
+from orchestrator.tuning.spec import TuneSpec
+from orchestrator.tuning.trials import Trial, find_front
+
+Progress = Callable[[Sequence[Trial]], None]
+FEWEST_TASKS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TuneResult:
+    """What a search has found.
+
+    Attributes:
+        spec: The specification.
+        trials: Every policy tried, the default first.
+        front: Those that no other beats in success and cost at once.
+        recommendation: The policy to use, and what it rests on.
+        stopped: Why the search ended early; None if it did not.
+        attempts: The runs of the default, for the picture of success by attempt.
+    """
+
+    spec: TuneSpec
+    trials: Sequence[Trial]
+    front: Sequence[Trial]
+    recommendation: Recommendation
+    stopped: str | None
+    attempts: Sequence[RecordedRun] = field(repr=False, default=())
+
+    @property
+    def policy_yaml(self) -> str:
+        """The recommended policy, as ``RetryPolicy.from_yaml`` reads it."""
+        return self.recommendation.candidate.policy.to_yaml()
+
+
+def build_result(
+    spec: TuneSpec,
+    trials: Sequence[Trial],
+    held_out: tuple[Trial, Trial] | None,
+    stopped: str | None,
+    attempts: Sequence[RecordedRun],
+) -> TuneResult:
+    """Builds the result of a search, with its recommendation."""
+    best = choose_best(trials, spec.objective)
+    recommendation = recommend(trials[0], best, held_out, spec.objective)
+    return TuneResult(spec, trials, find_front(trials, spec.objective), recommendation, stopped, attempts)
+
+
+def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:
+    """Splits tasks into those of the search and the held-out ones, at random by the seed.
+
+    Raises:
+        ConfigurationError: There are too few for both.
+    """
+    if len(tasks) < FEWEST_TASKS:
+        raise ConfigurationError(
+            f"there is {len(tasks)} task; give at least {FEWEST_TASKS}, one to search on and one to hold out"
+        )
+    shuffled = random.Random(spec.seed).sample(list(tasks), len(tasks))  # noqa: S311 - no secret
+    held_out = min(max(1, round(len(tasks) * spec.hold_out)), len(tasks) - 1)
+    return shuffled[held_out:], shuffled[:held_out]
