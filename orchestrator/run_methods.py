@@ -34,11 +34,12 @@ class RunMethods(StoredRuns):
 
         Raises:
             ConfigurationError: The task is empty or not text, or the thread is already running.
+            KeyboardInterrupt: Ctrl-C was pressed. With a checkpointer, the run is stored, and ``resume``
+                continues it with the execution that was under way; a note of the error names the thread.
 
         Errors of the checkpointer are raised as they are, because the run could not be kept.
         """
-        launch = self._launcher.launch_task(task, thread_id, config)
-        return run_sync(lambda: self._runner.wait_for_end(launch))
+        return self._wait(self._launcher.launch_task(task, thread_id, config))
 
     async def arun(
         self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None

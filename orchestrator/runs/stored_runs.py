@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator
 from langchain_core.runnables import RunnableConfig
 
 from agents.sync import run_sync
-from orchestrator.runs.launch import Launcher
+from orchestrator.runs.launch import Launch, Launcher
 from orchestrator.runs.runner import Runner
 from orchestrator.runtime.events import Event
 from orchestrator.state.graph_state import OrchestratorState
@@ -19,6 +19,15 @@ class StoredRuns:
     def __init__(self, launcher: Launcher, runner: Runner) -> None:
         self._launcher = launcher
         self._runner = runner
+
+    def _wait(self, launch: Launch) -> OrchestratorState:
+        try:
+            return run_sync(lambda: self._runner.wait_for_end(launch))
+        except KeyboardInterrupt as interruption:
+            if self._launcher.graph.checkpointer is not None:
+                # Python prints it below the traceback. A caller who named no thread learns its name here.
+                interruption.add_note(f"The run is stored; resume({launch.thread_id!r}) continues it.")
+            raise
 
     def resume(
         self, thread_id: str, answer: object = None, config: RunnableConfig | None = None
@@ -41,8 +50,7 @@ class StoredRuns:
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.
         """
-        launch = self._launcher.launch_resume(thread_id, answer, config)
-        return run_sync(lambda: self._runner.wait_for_end(launch))
+        return self._wait(self._launcher.launch_resume(thread_id, answer, config))
 
     async def aresume(
         self, thread_id: str, answer: object = None, config: RunnableConfig | None = None
@@ -102,8 +110,7 @@ class StoredRuns:
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or an argument is not accepted.
         """
-        launch = self._launcher.launch_fork(thread_id, step, new_thread_id, config)
-        return run_sync(lambda: self._runner.wait_for_end(launch))
+        return self._wait(self._launcher.launch_fork(thread_id, step, new_thread_id, config))
 
     async def afork(
         self,
