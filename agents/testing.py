@@ -38,7 +38,8 @@ class ScriptedChatModel(BaseChatModel):
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, script: Script, usage: tuple[int, int] | None = None) -> None:
-        super().__init__(usage=usage, prompts=[], tools=[])
+        super().__init__()
+        self.usage = usage
         self._answer = script if callable(script) else _in_order(script)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from evaluation.inputs.intake import UnreadableCase
 from evaluation.validation.strict_json import parse_json
@@ -12,7 +12,7 @@ from evaluation.validation.strict_json import parse_json
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 
 
-def read_cases(path: str | Path) -> Iterator[object]:
+def read_cases(path: str | Path) -> Iterator[Any]:
     """Yield the cases of a file, for ``evaluate_many``.
 
     Args:

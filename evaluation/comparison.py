@@ -159,20 +159,21 @@ def _as_json(run: Run, place: str) -> JsonObject:
 
 def _compare_columns(control: Column, treatment: Column, alpha: float, seed: int) -> MetricComparison:
     before, after = _scored_values(control), _scored_values(treatment)
-    sides = {"control": _summarize_side(control), "treatment": _summarize_side(treatment)}
+    sides = (_summarize_side(control), _summarize_side(treatment))
     if min(len(before), len(after)) < FEWEST:
         counts = (
             f"{len(before)} of {len(control)} control and {len(after)} of {len(treatment)} treatment runs"
         )
         reason = f"{counts} have a value; {FEWEST} are needed on each side"
-        return MetricComparison(status="missing_data", reason=reason, **sides)
+        return MetricComparison(status="missing_data", reason=reason, control=sides[0], treatment=sides[1])
     measured = difference_interval(before, after, confidence=1.0 - alpha)
     delta, effect_interval = cliffs_delta(before, after, confidence=1.0 - alpha)
     pairs = zip(control, treatment, strict=False)
     return MetricComparison(
         status="scored",
         reason="",
-        **sides,
+        control=sides[0],
+        treatment=sides[1],
         difference=fmean(after) - fmean(before),
         interval=measured[0] if measured else None,
         interval_method=measured[1] if measured else None,

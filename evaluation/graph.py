@@ -11,6 +11,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from evaluation.pipeline import FIRST, NODES, Node
+from evaluation.plain_types.case import EvaluationCaseDict
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.results.state import EvaluationState
 
@@ -63,7 +64,7 @@ class SaverHolder(Protocol):
         ...
 
 
-EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationState, EvaluationState]
+EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationCaseDict, EvaluationState]
 
 
 def build_evaluation_graph(
@@ -87,7 +88,7 @@ def build_evaluation_graph(
     plugins = Plugins(check_judge(judge), **options)
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
     # A typed input would drop them silently.
-    graph: StateGraph[EvaluationState, None, EvaluationState, EvaluationState]
+    graph: StateGraph[EvaluationState, None, EvaluationCaseDict, EvaluationState]
     graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
     for name, node in NODES.items():
         graph.add_node(name, _bind(node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
@@ -101,5 +102,8 @@ def build_evaluation_graph(
 
 
 def _bind(node: Node, plugins: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
+    def run(state: EvaluationState) -> EvaluationState:
+        return node.run(state, plugins)
+
     arun = node.arun
-    return DirectCall(lambda state: node.run(state, plugins), arun and (lambda state: arun(state, plugins)))
+    return DirectCall(run) if arun is None else DirectCall(run, lambda state: arun(state, plugins))

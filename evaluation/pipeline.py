@@ -20,7 +20,8 @@ from evaluation.nodes.score_operational_metrics import score_operational_metrics
 from evaluation.nodes.score_response_quality import ascore_response_quality, score_response_quality
 from evaluation.nodes.validate_judge_result import validate_judge_result
 from evaluation.plugins import Plugins
-from evaluation.results.state import EvaluationState, EvaluationStatus
+from evaluation.results.findings import EvaluationStatus
+from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject
 
 

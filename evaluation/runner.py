@@ -9,13 +9,19 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
-from typing import TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack
 
 from evaluation.errors import ContractError
 from evaluation.inputs.intake import with_baseline
 from evaluation.pipeline import arun_pipeline, run_pipeline
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.results.report import EvaluationReport
+
+if TYPE_CHECKING:
+    from evaluation.inputs.contract import EvaluationCase
+    from evaluation.plain_types.case import EvaluationCaseDict
+
+    AnyCase: TypeAlias = EvaluationCase | EvaluationCaseDict
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -69,7 +75,7 @@ _CHUNK = 64
 
 
 def evaluate(
-    case: object,
+    case: AnyCase,
     *,
     judge: AnyJudge | JudgeFunction | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
@@ -91,7 +97,7 @@ def evaluate(
 
 
 async def aevaluate(
-    case: object,
+    case: AnyCase,
     *,
     judge: AnyJudge | JudgeFunction | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
@@ -104,7 +110,7 @@ async def aevaluate(
 
 
 def evaluate_many(
-    cases: Iterable[object],
+    cases: Iterable[AnyCase],
     *,
     judge: AnyJudge | JudgeFunction | None = None,
     concurrency: int = 8,

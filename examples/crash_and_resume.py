@@ -31,7 +31,7 @@ def read_payments(folder: Path) -> dict[str, str]:
 @tool
 def pay(bill: str, folder: str, config: RunnableConfig) -> str:
     """Pay a bill, once for each key."""
-    key = config["configurable"]["idempotency_key"]
+    key = config.get("configurable", {})["idempotency_key"]
     payments = read_payments(Path(folder))
     if key in payments:
         return f"{bill} was paid before"

@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Mapping
 
 from agents import load_model
-from evaluation import EvaluationReport, JudgeRequest, evaluate
+from evaluation import EvaluationCaseDict, EvaluationReport, JudgeRequest, evaluate
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.judges.rubrics import LEGAL_SURVEY
 from evaluation.testing import ScriptedJudge
@@ -68,10 +68,10 @@ def judge_by_wording(request: JudgeRequest) -> Mapping[str, object]:
 
 
 def print_report(name: str, report: EvaluationReport) -> None:
-    result = report.judge.result or {}
     print(f"{name}: {report.status}")
-    if "score" not in result:
-        print(f"  the judge gave no usable answer: {result.get('reason')}")
+    result = report.judge.result
+    if result is None or result["status"] == "error":
+        print(f"  the judge gave no usable answer: {result and result['reason']}")
         return
     print(f"  score {result['score']:g} of 5, {result['pass_score']:g} pass: {result['rationale']}")
     for criterion, score in result["criteria"].items():
@@ -87,7 +87,10 @@ def main() -> None:
     spec = parser.parse_args().model
     judge = RubricJudge(load_model(spec)) if spec else ScriptedJudge(judge_by_wording)
     for name, question in QUESTIONS.items():
-        case = {"agent_run": {"input": TASK, "final_output": question}, "rubric": LEGAL_SURVEY}
+        case: EvaluationCaseDict = {
+            "agent_run": {"input": TASK, "final_output": question},
+            "rubric": LEGAL_SURVEY,
+        }
         print_report(name, evaluate(case, judge=judge))
 
 

@@ -12,8 +12,10 @@ import json
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
-from evaluation import evaluate_many, run_from_messages
+from evaluation import EvaluationCaseDict, evaluate_many, run_from_messages
+from evaluation.plain_types.case import ArgumentRuleDict, ContentRuleDict
 from evaluation.statistics.agreement import agreement
 from evaluation.statistics.pass_at_k import pass_hat_k
 
@@ -32,19 +34,21 @@ WRITES = [  # of the domains airline and retail
     "modify_user_address",
     "return_delivered_order_items",
 ]
-ARGUMENTS = {
+ARGUMENTS: ArgumentRuleDict = {
     "match": "superset",  # arguments beyond the expected ones are harmless
     "unordered": [["item_ids", "new_item_ids"]],  # which items, and each with its replacement
     "numbers_as_text": True,
 }
 
 
-def make_contract(task):
-    """Require the same changes of data, and the answers that the user asked for."""
+def make_case(run: dict[str, Any]) -> EvaluationCaseDict:
+    """Require of one published run the same changes of data, and the answers that the user asked for."""
+    task = run["info"]["task"]
     writes = [action for action in task["actions"] if action["name"] in WRITES]
-    expected = [{"name": action["name"], "args": action["kwargs"]} for action in writes]
     return {
-        "expected_trajectory": expected,
+        "case_id": f"task {run['task_id']}, trial {run['trial']}",
+        "agent_run": run_from_messages(run["traj"], failed=lambda answer: answer.startswith("Error")),
+        "expected_trajectory": [{"name": action["name"], "args": action["kwargs"]} for action in writes],
         "trajectory_match_mode": "precision_recall",  # the same calls, equally often, in any order
         "trajectory": {
             "compared_tools": WRITES,  # a tool that only reads cannot be wrong
@@ -57,7 +61,7 @@ def make_contract(task):
     }
 
 
-def make_rule(output):
+def make_rule(output: str) -> ContentRuleDict:
     """Require a number by its value, in any notation, and anything else as a text."""
     try:
         return {"number": float(output)}
@@ -65,14 +69,7 @@ def make_rule(output):
         return {"text": output}
 
 
-def make_case(run):
-    """Convert one published run to a case."""
-    agent_run = run_from_messages(run["traj"], failed=lambda answer: answer.startswith("Error"))
-    name = f"task {run['task_id']}, trial {run['trial']}"
-    return {"case_id": name, "agent_run": agent_run, **make_contract(run["info"]["task"])}
-
-
-def main(path):
+def main(path: str) -> None:
     """Evaluate every run of a file and print the agreement of the verdicts with the benchmark's."""
     runs = json.loads(Path(path).read_text(encoding="utf-8"))
     reports = list(evaluate_many(map(make_case, runs)))
@@ -88,15 +85,15 @@ def main(path):
             print(f"{label:<9} {other:<6} {count:>4}")
 
     for title, verdicts in (("official", official), ("ours", ours)):
-        trials = defaultdict(list)
+        trials: defaultdict[str, list[bool]] = defaultdict(list)
         for run, won in zip(runs, verdicts, strict=True):
             trials[str(run["task_id"])].append(won)
         rates = {k: pass_hat_k(trials, k) for k in range(1, 5)}
         columns = [f"pass^{k} {rate:.4f}" for k, rate in rates.items() if rate is not None]
         print(f"{title:<9} {'  '.join(columns)}")
 
-    verdicts = zip(runs, reports, official, ours, strict=True)
-    differing = [(run, report, reward) for run, report, reward, verdict in verdicts if reward != verdict]
+    compared = zip(runs, reports, official, ours, strict=True)
+    differing = [(run, report, reward) for run, report, reward, verdict in compared if reward != verdict]
     print(f"{len(differing)} verdicts differ")
     for run, report, reward in differing:
         end = f"{len(run['traj'])} messages, the last one from the {run['traj'][-1]['role']}"

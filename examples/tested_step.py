@@ -61,5 +61,6 @@ with tempfile.TemporaryDirectory() as folder:
     state = orchestrator.run(TASK)
 
 for record in state["results"]:
-    print(f"attempt {record['attempt']}: {record['status']}\n{record['verdict']['feedback']}\n")
+    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
+    print(f"attempt {record['attempt']}: {record['status']}\n{feedback}\n")
 print(f"{state['status']}: {state['failure'] or state['output']}")

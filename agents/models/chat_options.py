@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,8 +37,8 @@ def build_chat_model(
         ModelSetupError: The class refuses the settings together, for instance because there is no key.
     """
     names = read_field_names(model_class)
-    decided = {names[name]: value for name, value in fixed.items()}
-    settings = {names[name]: value for name, value in defaults.items()}
+    decided: dict[str, Any] = {names[name]: value for name, value in fixed.items()}
+    settings: dict[str, Any] = {names[name]: value for name, value in defaults.items()}
     for name, value in options.items():
         # LangChain's classes ignore or forward unknown options, so a misspelt one would have no effect.
         known = _check_option(name, names, decided, model_class)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Unpack
 
 from pydantic import Field
 
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.validation.input_model import InputModel
+
+if TYPE_CHECKING:
+    from evaluation.plain_types.case import TaskCaseDict
 
 FROM_TASK: Final = "from_task"
 FromTask: TypeAlias = Literal["from_task"]
@@ -15,6 +18,10 @@ FromTask: TypeAlias = Literal["from_task"]
 
 class TaskCase(InputModel):
     """A task with the contract of its final output."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[TaskCaseDict]) -> None: ...
 
     name: Annotated[str, Field(pattern=r"\S")] | None = None
     """Names the case in reports. Default: its place in the file."""

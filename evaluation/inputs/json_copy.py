@@ -11,6 +11,7 @@ from pydantic_core import from_json, to_json
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.sensitive.json_values import encode_json
+from evaluation.validation.input_model import InputModel
 from evaluation.validation.problems import Path, format_path
 
 MAX_DEPTH: Final = 100
@@ -46,6 +47,9 @@ def _copy_strictly(value: object) -> tuple[object, bytes] | None:
 def _as_json(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, InputModel):
+        # Only fields that are set: a default that is written out would count as a demand of the contract.
+        return value.model_dump(exclude_unset=True, warnings=False)
     if is_scalar(value):
         return value.item()
     raise TypeError(type(value).__name__)

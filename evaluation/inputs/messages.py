@@ -6,10 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
 from evaluation.importers.langchain import dump_message
 from evaluation.importers.message import content_texts
+
+if TYPE_CHECKING:
+    from evaluation.plain_types.case import AgentRunDict, ToolCallDict
 
 
 def assistant_texts(messages: object) -> Iterator[str]:
@@ -26,7 +30,7 @@ def assistant_parts(messages: object) -> Iterator[list[str]]:
 
 def run_from_messages(
     messages: Iterable[object], *, failed: Callable[[str], bool] | None = None
-) -> dict[str, object]:
+) -> AgentRunDict:
     """Convert a conversation to an ``agent_run``.
 
     Each answer belongs to the nearest call before it that has no answer: the one with its id if ids are
@@ -56,19 +60,14 @@ def run_from_messages(
 
 def convert_calls(
     conversation: Conversation, failed: Callable[[str], bool] | None = None
-) -> list[dict[str, object]]:
+) -> list[ToolCallDict]:
     """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
     calls_of = Counter(recorded.message for recorded in conversation.calls)
-    return [
-        {
-            **_convert_call(recorded, failed),
-            **({"message": recorded.message} if calls_of[recorded.message] > 1 else {}),
-        }
-        for recorded in conversation.calls
-    ]
+    calls = [(recorded.message, _convert_call(recorded, failed)) for recorded in conversation.calls]
+    return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
 
 
-def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> dict[str, object]:
+def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> ToolCallDict:
     call, answer = recorded.call, recorded.answer
     return {
         "name": call.name,

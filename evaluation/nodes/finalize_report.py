@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
 from evaluation.checks.custom import CustomSource
 from evaluation.metrics.registry import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
+from evaluation.results.plain_report import EvaluationReportDict
 from evaluation.results.redaction import UNSEARCHED, Redactor, build_excerpt, find_nothing
 from evaluation.results.report import SCHEMA_VERSION
 from evaluation.results.state import EvaluationState
@@ -60,7 +61,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
-        "evaluation_report": build_report(state, quote),
+        "evaluation_report": cast("EvaluationReportDict", build_report(state, quote)),
     }
     return redactor.clean(update)
 

@@ -34,6 +34,7 @@ FindingKind = Literal[
     "drift",
     "anomaly",
 ]
+EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
 OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
 OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = get_args(OutcomeStatus)
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from pydantic import BaseModel, ConfigDict
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding, CheckRecord
-from evaluation.results.state import EvaluationStatus
+from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus
+from evaluation.results.plain_report import (
+    JudgeFailed,
+    JudgeReportDict,
+    JudgeScored,
+    MetricGroup,
+    MetricsDict,
+)
 
 SCHEMA_VERSION: Final = 1
+
+if TYPE_CHECKING:
+    JudgeResult = JudgeScored | JudgeFailed
+else:
+    # Pydantic need not enter it: the evaluation has checked the answer of the judge.
+    JudgeResult = dict[str, object]
 
 
 class ReportModel(BaseModel):
@@ -22,9 +34,9 @@ class ReportModel(BaseModel):
 class Metrics(ReportModel):
     """The metric groups: scored values by name, and status, passed, counts, unscored, checks."""
 
-    response: dict[str, object]
-    operational: dict[str, object]
-    trajectory: dict[str, object]
+    response: MetricGroup
+    operational: MetricGroup
+    trajectory: MetricGroup
 
 
 class JudgeReport(ReportModel):
@@ -33,10 +45,10 @@ class JudgeReport(ReportModel):
     needed: bool
     called: bool
     reason: str
-    usage: dict[str, object]
+    usage: dict[str, Any]
     """The cost of the call as the judge reports it; empty if it does not."""
-    result: dict[str, object] | None
-    """The validated answer, or the kind of the judge's failure."""
+    result: JudgeResult | None
+    """The validated answer, or the kind of the judge's failure; its ``status`` says which."""
 
 
 class EvaluationReport(ReportModel):
@@ -52,15 +64,40 @@ class EvaluationReport(ReportModel):
     metrics: Metrics
     audit_findings: list[AuditFinding]
     judge: JudgeReport
-    drift_signals: dict[str, object]
+    drift_signals: dict[str, Any]
     alerts: list[Alert]
     """The most severe first."""
     failures: list[str]
     """The reasons of the alerts that keep the run from passing."""
-    evidence: list[dict[str, object]]
+    evidence: list[dict[str, Any]]
     """The judged texts: a hash and a short redacted excerpt of each."""
     errors: list[str]
     recommended_action: str
+
+    @overload
+    def __getitem__(self, name: Literal["schema_version"]) -> int: ...
+    @overload
+    def __getitem__(self, name: Literal["status"]) -> EvaluationStatus: ...
+    @overload
+    def __getitem__(self, name: Literal["summary", "input", "recommended_action"]) -> str: ...
+    @overload
+    def __getitem__(self, name: Literal["case_id"]) -> str | None: ...
+    @overload
+    def __getitem__(self, name: Literal["checks"]) -> list[CheckRecord]: ...
+    @overload
+    def __getitem__(self, name: Literal["metrics"]) -> MetricsDict: ...
+    @overload
+    def __getitem__(self, name: Literal["audit_findings"]) -> list[AuditFinding]: ...
+    @overload
+    def __getitem__(self, name: Literal["judge"]) -> JudgeReportDict: ...
+    @overload
+    def __getitem__(self, name: Literal["drift_signals"]) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, name: Literal["alerts"]) -> list[Alert]: ...
+    @overload
+    def __getitem__(self, name: Literal["failures", "errors"]) -> list[str]: ...
+    @overload
+    def __getitem__(self, name: Literal["evidence"]) -> list[dict[str, Any]]: ...
 
     def __getitem__(self, name: str) -> object:
         """Return a field as plain JSON values.

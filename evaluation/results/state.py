@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from typing_extensions import TypedDict
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import AuditFinding, CheckRecord, MetricOutcome
+from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
+from evaluation.results.plain_report import EvaluationReportDict
 from evaluation.values import JsonObject
-
-EvaluationStatus = Literal["passed", "warning", "needs_review", "failed", "invalid"]
 
 
 class Action(TypedDict):
@@ -70,4 +67,4 @@ class EvaluationState(TypedDict, total=False):
     alerts: list[Alert]
     evaluation_status: EvaluationStatus
     errors: list[str]
-    evaluation_report: JsonObject | None
+    evaluation_report: EvaluationReportDict | None

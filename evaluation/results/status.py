@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
-from evaluation.results.findings import FindingKind, MetricOutcome
-from evaluation.results.state import EvaluationState, EvaluationStatus
+from evaluation.results.findings import EvaluationStatus, FindingKind, MetricOutcome
+from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, Severity, as_list, as_object
 
 

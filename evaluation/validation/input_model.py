@@ -34,13 +34,20 @@ class InputModel(BaseModel):
 
     def __init__(self, **fields: object) -> None:
         try:
-            super().__init__(**fields)
+            super().__init__(**{name: _as_lists(value) for name, value in fields.items()})
         except ValidationError as error:
             problems = describe_errors(error, fields, tuple(type(self).model_fields), type(self).__name__)
             raise ContractError("; ".join(problems)) from None
 
     # Without this mark, pydantic would call this method for each model inside of another one.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+def _as_lists(value: object) -> object:
+    """Write tuples as lists: strict types accept no tuple, and JSON has no other sequence."""
+    if isinstance(value, tuple | list):
+        return [_as_lists(item) for item in value]
+    return {name: _as_lists(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def require_any(*names: str) -> JsonDict:

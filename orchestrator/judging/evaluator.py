@@ -24,8 +24,8 @@ from evaluation import (
 from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.call import aask_judge
+from evaluation.plain_types.case import EvaluationCaseDict
 from evaluation.plugins import AnyJudge, PluginOptions
-from evaluation.results.state import EvaluationState
 from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.options import EvaluationOptions
@@ -147,7 +147,7 @@ class Evaluator:
         place = describe_execution(record["step_index"], record["attempt"])
         config = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         with without_inherited_durability():
-            return await self._unstored_graph.ainvoke(cast("EvaluationState", case), config)
+            return await self._unstored_graph.ainvoke(cast("EvaluationCaseDict", case), config)
 
 
 _current: Final[ContextVar[_Judging]] = ContextVar("orchestrator_judging")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from evaluation.results.alerts import Alert
-from evaluation.results.state import EvaluationStatus
+from evaluation.results.findings import EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations

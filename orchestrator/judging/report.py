@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, cast
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import CheckRecord, FindingKind, MetricOutcome
-from evaluation.results.state import EvaluationStatus
+from evaluation.results.findings import CheckRecord, EvaluationStatus, FindingKind, MetricOutcome
 from evaluation.results.status import STATUS
 from orchestrator.state.records import Json
 
-Report: TypeAlias = Mapping[str, Json]
+Report: TypeAlias = Mapping[str, object]
 RefusalKind = Literal["format", "content", "length", "language", "tool", "judge", "unverified", "other"]
 """The kind of a failure: of a failed check, of a judge's refusal ("judge"), of a missing verdict
 ("unverified"), or of anything else, such as a bound on time."""
@@ -55,7 +54,7 @@ def judge_result(report: Report) -> Mapping[str, Json]:
     return mapping(mapping(report.get("judge")).get("result"))
 
 
-def mapping(value: Json) -> Mapping[str, Json]:
+def mapping(value: object) -> Mapping[str, Json]:
     """Return an object as it is, and an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 

@@ -8,6 +8,7 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
+from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis, read_evidence
 from orchestrator.judging.contracts import Contracts
@@ -101,7 +102,7 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     return {
         **with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
-        "report": dict(evaluated.report),
+        "report": cast("EvaluationReportDict", dict(evaluated.report)),
         "warnings": [] if evaluated.report["status"] == "passed" else warnings_of(evaluated.report),
     }
 

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+    Report = EvaluationReportDict
 else:
     # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
     Json = object
+    Report = dict[str, object]
 
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
@@ -177,7 +180,7 @@ class StepRecord(TypedDict):
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
     decision: NotRequired[DecisionRecord]
-    report: dict[str, Json] | None
+    report: Report | None
     warnings: list[str]
     supervision: SupervisionRecord | None
     tool_calls: list[ToolCallRecord]

@@ -1,0 +1,119 @@
+"""What users write has the types that they expect. ``python -m tests.typing`` checks it; nothing runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, assert_type
+
+from evaluation import (
+    AgentRun,
+    AgentRunDict,
+    Alert,
+    CheckDict,
+    EvaluationCase,
+    EvaluationCaseDict,
+    EvaluationContract,
+    EvaluationContractDict,
+    EvaluationReport,
+    EvaluationReportDict,
+    Rubric,
+    ToolCall,
+    build_evaluation_graph,
+    evaluate,
+    evaluate_many,
+    read_cases,
+    run_from_messages,
+)
+from evaluation.checks.kinds.counts import WordCount
+from evaluation.inputs.rules import ContentRule, LengthBounds, Threshold
+from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
+from evaluation.results.plain_report import JudgeFailed, JudgeScored
+from orchestrator import (
+    Event,
+    LangGraphOrchestrator,
+    OrchestratorState,
+    Question,
+    RunFinished,
+    StepJudged,
+    StepRecord,
+)
+
+
+def write_contracts(names: list[str], rules: list[ContentRule], checks: list[CheckDict]) -> None:
+    """Rules may be dicts or models, in lists of one kind or of both."""
+    EvaluationContract(required_content=[{"text": "world"}], output_length={"max_words": 5})
+    EvaluationContract(required_content=[ContentRule(text="world"), {"pattern": "^H"}])
+    EvaluationContract(required_content=rules, checks=checks, must_call=names)
+    EvaluationContract(output_length=LengthBounds(max_words=5), rubric=Rubric(criteria=["tone"]))
+    EvaluationContract(checks=[{"check": "word_count", "max": 5}, WordCount(max=5)])
+    EvaluationContract(checks=[{"check": "contains", "texts": ["a", "b"], "at_least": 1}])
+    EvaluationContract(checks=[{"check": "function", "name": "is_polite"}])
+    EvaluationContract(expected_trajectory=["search", {"name": "book", "args": {"seat": 3}}])
+    EvaluationContract(expected_trajectory=[ExpectedAction(any_of=["a", "b"]), {"in_any_order": ["c", "d"]}])
+    EvaluationContract(expected_trajectory=names, trajectory_match_mode="any_order")
+    EvaluationContract(thresholds={"latency_ms": 1500, "rouge_1": {"min": 0.8}, "x": Threshold(max=1.0)})
+    EvaluationContract(trajectory={"arguments": {"match": "superset"}, "writing_tools": names})
+    EvaluationContract(trajectory=TrajectoryRules(tools={"book": {"match": "ignore"}}))
+    EvaluationContract(rubric={"criteria": ["tone", {"name": "length", "weight": 2}], "scale": [1, 2, 3]})
+    EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tools": ["rm"]}]}, drift={"sustained": 2})
+
+
+def write_cases(case: EvaluationCaseDict, run: AgentRunDict, names: list[str], data: Any) -> None:
+    """A case may be a dict, a model, or data that was read from a file."""
+    contract: EvaluationContractDict = {"keywords": ["light"], "judge": {"when": "if_checks_pass"}}
+    evaluate(case)
+    evaluate(EvaluationCase(agent_run=run, **contract))
+    evaluate({"agent_run": {"final_output": "Hi", "tool_calls": ["search", {"name": "book", "args": {}}]}})
+    evaluate({"agent_run": {"user_input": "Hi", "final_output": "Hi", "tool_calls": names}})
+    evaluate({"agent_run": AgentRun(final_output="Hi", tool_calls=[ToolCall(name="a"), "b"])})
+    evaluate({"agent_run": {"final_output": "Hi", "metadata": {"prompt_version": "7", "team": "blue"}}})
+    evaluate({"agent_run": run_from_messages([{"role": "user", "content": "Hi"}]), "must_call": ["search"]})
+    evaluate(data)
+    assert_type(evaluate_many(read_cases("runs.jsonl")), Iterator[EvaluationReport])
+
+
+def read_report(report: EvaluationReport, stored: EvaluationReportDict) -> None:
+    """The parts of a report have their types, by attribute, by name and as plain JSON."""
+    assert_type(report.alerts, list[Alert])
+    assert_type(report["alerts"], list[Alert])
+    assert_type(stored["alerts"], list[Alert])
+    assert_type(report["failures"], list[str])
+    assert_type(report["alerts"][0]["reason"], str)
+    assert_type(report["checks"][0]["passed"], bool | None)
+    assert_type(report["audit_findings"][0]["where"], str)
+    assert_type(report["summary"], str)
+    assert_type(report["case_id"], str | None)
+    print(report.metrics.response["rouge_1"] > 0.8, report["metrics"]["operational"]["latency_ms"] < 1500)
+    assert_type(report.judge.result, JudgeScored | JudgeFailed | None)
+    result = report["judge"]["result"]
+    if result is not None and result["status"] == "scored":
+        assert_type(result["criteria"], dict[str, float])
+    if result is not None and result["status"] == "error":
+        assert_type(result["reason"], str)
+
+
+def read_graph(case: EvaluationCaseDict) -> None:
+    """The graph takes the same cases."""
+    print(build_evaluation_graph().invoke(case)["evaluation_report"])
+    print(build_evaluation_graph().invoke({"agent_run": {"final_output": "Hi"}, "keywords": ["Hi"]}))
+
+
+def read_run(orchestrator: LangGraphOrchestrator) -> None:
+    """The state, its records and the events of a run have their types."""
+    state = orchestrator.run("Greet the world")
+    assert_type(state, OrchestratorState)
+    assert_type(state["results"], list[StepRecord])
+    assert_type(state["output"], str | None)
+    assert_type(state["question"], Question | None)
+    for record in state["results"]:
+        if record["report"] is not None:
+            assert_type(record["report"], EvaluationReportDict)
+            assert_type(record["report"]["alerts"], list[Alert])
+        if record["verdict"] is not None:
+            assert_type(record["verdict"]["feedback"], str)
+    for event in orchestrator.stream("Greet the world"):
+        assert_type(event, Event)
+        if isinstance(event, StepJudged):
+            assert_type(event.record["attempt"], int)
+        if isinstance(event, RunFinished):
+            assert_type(event.state, OrchestratorState)
