@@ -7,5 +7,5 @@ state = orchestrator.run("Explain in one paragraph why the sky is blue, and ment
 
 for record in state["results"]:
     print(f"attempt {record['attempt']} of step {record['step_index'] + 1}: {record['status']}")
-    print(f"  {record['basis_reason']}")
+    print(f"  {record.get('basis_reason')}")
 print(f"{state['status']}, {state['basis']}:\n{state['output']}")

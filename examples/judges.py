@@ -8,6 +8,7 @@ The judge is a panel of three samples behind a cache. The script replaces a mode
 
 import json
 import sys
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 
@@ -37,8 +38,8 @@ judge = CachedJudge(JudgePanel([RubricJudge(llm)], samples=3), MemoryStore(), mo
 labelled = [(JudgeRequest(RUBRIC, QUESTION, text), label) for text, label in LABELS.items()]
 
 for text, label in LABELS.items():
-    score = judge.judge(JudgeRequest(RUBRIC, QUESTION, text))["score"]
-    print(f"score {score}, people say {'kind' if label else 'not kind'}: {text}")
+    answer: Any = judge.judge(JudgeRequest(RUBRIC, QUESTION, text))
+    print(f"score {answer['score']}, people say {'kind' if label else 'not kind'}: {text}")
 agreement = calibrate(judge, labelled).agreement  # the cache answers: no further call of the model
 print(f"accuracy {agreement.accuracy.value}")
 if interval := agreement.accuracy.interval:

@@ -33,7 +33,7 @@ def run(name: str) -> None:
             case StepExecuted(record=record):
                 print(f"step {record['step_index'] + 1}, attempt {record['attempt']}: {record['result']}")
             case StepJudged(record=record):
-                print(f"  {record['status']}: {record['basis_reason']}")
+                print(f"  {record['status']}: {record.get('basis_reason')}")
             case StepRetried(feedback=feedback):
                 print(f"  {feedback}")
             case RunFinished(status=status, basis=basis, state=state):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from orchestrator.judging.feedback import report_score
-from orchestrator.judging.report import RefusalKind, failed_kinds
+from orchestrator.judging.report import RefusalKind, Report, failed_kinds
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.records import RecordStatus, StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
@@ -78,7 +78,7 @@ def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
 
 def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
     decision = None if last is None else last.get("decision")
-    report = record["report"] or {}
+    report: Report = record["report"] or {}
     outcome = _OUTCOMES.get(record["status"], "needs_review")
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     return Attempt(
