@@ -19,7 +19,7 @@ RESAMPLE = {"strategies": [{"use": "resample"}]}
 
 
 def write_tasks(folder, count):
-    contract = {"required_content": ["a"]}
+    contract = {"required_content": [{"text": "a"}]}
     cases = [{"name": f"task {n}", "task": f"Write {n} words.", "contract": contract} for n in range(count)]
     file = folder / "tasks.json"
     file.write_text(json.dumps({"version": 1, "cases": cases}))
