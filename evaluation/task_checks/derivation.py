@@ -27,6 +27,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     frequencies.find_numbers,
     keywords.find_keywords,
     letters.find_letters,
+    letters.find_plural_letters,
     choices.find_choice,
     edges.find_edges,
     edges.find_next_line,

@@ -22,7 +22,7 @@ _LABEL: Final = regex.compile(
     r"characters?) ?|"
     r"(?!my |our )\w+ )?(?:length|format|language|"
     r"tone|style|constraints?|requirements?|rules?|note|output"
-    r"|count|limit|number|ending|opening|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?:"
+    r"|count|limit|number|ending|opening|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?(?::|$)"
 )
 _LABEL_BEFORE: Final = regex.compile(
     r"[,;.)] (?:length|word count|language|format|tone|limit|maximum|minimum) ?: ?$"
@@ -50,8 +50,8 @@ _WITHOUT: Final = r"without (?:using|any|the(?: use of)?|mentioning|saying|writi
 _SO_THAT: Final = r"so(?: that)? (?:it|they)(?:'s| is| are| has| have| contains?)?"
 _MARKS: Final = r"[,;(:]| - ?"
 _ATTRIBUTES: Final = (
-    r"(?:that|which)(?:'s| is| are| has| have| contains?| includes?| uses?| should| must|"
-    r" does not| doesn't| do not| don't)?"
+    r"(?:that|which)(?:'s|(?= ?$)| (?:is|are|has|have|contains?|includes?|uses?|should|must|needs?|does not|"
+    r"doesn't|do not|don't|never|begins?|starts?|ends?|mentions?|avoids?|consists?|fits?|you)\b)"
     r"(?: \w+){0,6}?|containing|including|having"
 )
 _BACK: Final = regex.compile(
@@ -157,7 +157,8 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
     if _LABEL.match(before):
         return True
     lead = regex.fullmatch(
-        r"(?:(?:please|and|but|also|with|in|using|within|only|all|the|a|an|just|everything|to|of|"
+        r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|using|within|only|all|the|a|an|just|everything|"
+        r"to|of|"
         r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|response|answer|reply|"
         r"length|"
         r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"

@@ -22,7 +22,8 @@ _WORDS: Final = r"(?:(?:key ?-?)?words?|terms?|phrases?|expressions?)"
 _NAMES_WORDS: Final = (
     rf"(?=(?:(?:in|into) )?(?:(?:both|all|the|of|these|those|following|a|an|any) )*{_WORDS}\b)"
 )
-_WISH: Final = r"(?:really )?(?:prefer|like|love|appreciate)"
+_WISH: Final = r"(?:i|we)(?:'d| would) (?:really )?(?:prefer|like|love|appreciate)"
+_GOOD: Final = r"it(?:'s| is|'d be| would be) (?:best|good|great|nice|ideal|better|fine|perfect)"
 _NOT_ALLOWED: Final = (
     r"(?:forbidden|prohibited|banned|disallowed|taboo|off[- ]limits|to be avoided|not to be used|"
     r"not (?:allowed|permitted|accepted|acceptable|okay|ok))"
@@ -48,7 +49,10 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
         (rf"\b{_ENSURE} that\b", "make sure"),
         (r"(?<=\bmake sure (?:the|both|all) [^.;:\n]{1,60}) (?:is|are|gets?)\b(?! not)", " must be"),
-        (rf"\b(?:i|we)(?:'d| would) {_WISH} it if (?P<subject>you|it|the \w+)", "{subject} should"),
+        (rf"\b(?:{_WISH} it|{_GOOD}) if (?P<subject>you|it|the \w+)", "{subject} should"),
+        (r"\b(?:keep|stay|steer) (?:away|clear) (?:from|of)\b", "avoid"),
+        (r"\b(?:(?:do|get by) without|dispense with)\b", "avoid"),
+        (r"\b(?:surpass|overstep|go (?:beyond|past)|run over)\b", "exceed"),
         (r"\b(?:can|could|may|might) (?:i|we)(?: please)? (?:get|have|see|receive)\b", "can you give"),
         (rf"\b(?:it(?:'s| is)|you(?:'re| are)) (?:strictly )?{_NOT_ALLOWED} (?:to|from)\b", "you must not"),
         (rf"\b(?:is|are) (?:strictly |also |absolutely )*{_NOT_ALLOWED}", "must not be used"),

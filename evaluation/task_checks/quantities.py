@@ -70,7 +70,7 @@ QUANTITY: Final = regex.compile(
 TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
 _NEGATION: Final = regex.compile(
     r"\b(?:not|n't|never|avoid|without|no|none|neither|don't|doesn't|cannot|can't|mustn't|shouldn't|"
-    r"refrain)\b(?: \w+){0,5} ?$"
+    r"refrain)\b(?: (?!and\b|but\b|then\b)\w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
 _MOST_QUANTITIES: Final = 40

@@ -16,7 +16,8 @@ _FEWEST_CHARACTERS: Final = 40
 """Fewer characters are the people of a story."""
 _CAPITAL: Final = r"(?:all[- ])?(?:capital(?:i[sz]ed)?|upper ?-?case|all[- ]caps|caps|fully capitali[sz]ed)"
 _IN_CAPITALS: Final = (
-    r"(?:(?:that are |which are |must be |should be |have to be |need to be |be )?(?:written |"
+    r"(?:(?:(?:that |which )?are |must be |should be |may be |can be |have to be |need to be |"
+    r"be )?(?:written |"
     r"spelled |typed )?(?:entirely |all |completely |fully )?"
     r"(?:in|with|using) (?:all )?(?:entirely )?(?:capitals?|upper ?-?case|caps|all[- ]caps)(?: letters?)?"
     r"|(?:(?:that|which) )?(?:are|be|must be|should be|have to be|need to be) (?:fully |completely |"

@@ -45,7 +45,8 @@ _FOLLOW: Final = (
     r"all\b|script\b))"
 )
 _IN: Final = regex.compile(
-    r"(?P<lead>\b(?:in|into|using|use|to|language(?: is| must be| should be)?:?|speak|be|"
+    r"(?P<lead>\b(?:in|into|using|use|stick to|stay with|nothing but|to|language(?: is| must be|"
+    r" should be)?:?|speak|be|"
     r"only)(?: (?:only|just|entirely|exclusively|completely|fully|proper|standard|"
     rf"solely))*(?: the)?(?: only)?) (?P<name>{_NAME})\b{_FOLLOW}"
     rf"|^(?P<name>{_NAME})(?P<lead> only| please|, please)\b"
@@ -76,7 +77,8 @@ _LOWER: Final = (
 _TITLE: Final = r"(?:title case|headline case)"
 _CASE: Final = regex.compile(
     r"\b(?P<lead>(?:in|with|using|use|uses|be|be in|to|into|into|is|written in|contain|"
-    r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|"
+    r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|make (?:the|"
+    r"your) (?:whole|entire|full|complete) \w+|"
     r"are|language,|english,?(?: and)?(?: with)?|and in|and all|and only|it's|remain|make it|"
     r"make everything|only use|english|,|\() ?(?:all |only |entirely |just |exclusively |the |"
     rf"completely )*)(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER})|"

@@ -22,7 +22,10 @@ def read_lines(name):
 
 DEMANDS = read_lines("demands.jsonl")
 WORDINGS = read_lines("wordings.jsonl")
-"""Other wordings of the same demands: the rules were mended with the part "seen" in view only."""
+"""Other wordings of the same demands; three of them at once in "joined".
+
+The rules were mended with the part "seen" in view, and without the part "unseen".
+"""
 MENTIONS = [row["task"] for row in read_lines("mentions.jsonl")]
 
 
@@ -49,16 +52,16 @@ def test_the_requirements_of_own_tasks_become_checks():
     assert_targets(score((row["task"], read_checks(row["checks"]), ()) for row in DEMANDS))
 
 
-@pytest.mark.parametrize("part", ["seen", "unseen"])
+@pytest.mark.parametrize("part", ["seen", "unseen", "joined"])
 def test_other_wordings_of_a_demand_become_checks(part):
     rows = [row for row in WORDINGS if row["part"] == part]
-    assert len(rows) >= 250
+    assert len(rows) >= 100
 
     total = score((row["task"], read_checks(row["checks"]), ()) for row in rows)
 
     assert total.right / (total.right + total.wrong + total.beyond) >= 0.97, total
-    assert total.right / (total.right + total.missed) >= 0.90, total
-    assert total.whole / total.tasks >= 0.89, total
+    assert total.right / (total.right + total.missed) >= 0.92, total
+    assert total.whole / total.tasks >= 0.91, total
 
 
 def test_at_most_two_in_a_hundred_mentions_of_a_form_get_a_check():

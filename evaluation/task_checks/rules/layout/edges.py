@@ -9,6 +9,7 @@ import regex
 
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.quantities import NUMBER
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.exact_words import EXACT, UNITS, WHOLE, is_free
@@ -56,8 +57,16 @@ _LINE_GAP: Final = regex.compile(r"[: ]*\n[: \n]*")
 _POSTSCRIPT: Final = regex.compile(r"(?:p\.? ?){1,2}s\b\.?:?", regex.I)
 _OTHER_MARKER: Final = regex.compile(r"(?:section|part|chapter)\b.{0,3}$|[#@*-]$", regex.I)
 """Texts that other rules read: what starts a section, a list item or a hashtag."""
-_NEGATED: Final = regex.compile(r"(?:\b(?:not|never|avoid|no|without)\b|n't\b)(?: \w+){0,4} ?$")
+_NEGATED: Final = regex.compile(
+    r"(?:\b(?:not|never|avoid|no|without)\b|n't\b)(?: (?!and\b|"
+    r"but\b)\w+){0,4} ?$"
+)
 _STOP: Final = regex.compile(r"[!?.]")
+_PART: Final = regex.compile(
+    r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
+    rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|one|column|"
+    r"headings?|keys?|items?|each)\b"
+)
 _EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _BARE_SIDE: Final = regex.compile(
@@ -147,12 +156,7 @@ def _build_fields(text: str, side: str, each: str | None) -> Fields:
 def _is_part(before: str, match: regex.Match[str]) -> bool:
     """Check whether a part of the output starts so, and not the output."""
     words = regex.split(r"[,;:.]| and (?=\w+ with)", before)[-1][-50:]
-    part = regex.search(
-        r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
-        r"postscript|section|title|sentence|line|names?|words?|which|who|p\.?s|one|column|"
-        r"headings?|keys?|items?|each)\b",
-        words,
-    )
+    part = _PART.search(words)
     return (
         bool(part)
         or "postscript" in words

@@ -19,13 +19,15 @@ _QUOTED: Final = regex.compile(
     r"\b(?:(?:start|begin|open) and (?:end|finish|close)|wrap|wrapped|enclose|enclosed|surround|"
     r"surrounded|put|place|placed|encase|encased|"
     r"set|be|is|contained|frame|written|appear|inside|"
-    rf"embed|want|need|have|stand|go)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|within|inside|"
+    rf"embed|(?:want|need|have)(?! it)|stand|go)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|"
+    rf"within|inside|"
     rf"by|between|of|"
     r"using) (?:a pair of |a set of |two |an? |straight )?(?P<style>double |"
     rf"single )?{_MARKS}\b"
     rf"|\b(?P<style>double |single )?{_MARKS} (?:(?:should|must|have to|has to|need to|needs to) )?(?:be |"
     rf"go |stand )?"
-    rf"(?:put |placed )?(?:around|to (?:wrap|enclose|surround)|at the (?:beginning|"
+    rf"(?:put |placed )?(?:around|surround|enclose|wrap|frame|to (?:wrap|enclose|surround)|"
+    rf"at the (?:beginning|"
     rf"start) and (?:at )?(?:the )?end of) (?P<object>{WHOLE})"
 )
 _LONGEST_HEAD: Final = 60
@@ -33,9 +35,10 @@ _REFUSED: Final = regex.compile(r"\b(?:not|never|no)\b|n't\b")
 _WITH_WHOLE: Final = regex.compile(
     r"\bwith (?:the|your) (?:whole|entire) (?:response|answer|reply|output|text) $"
 )
+_CLAUSE_END: Final = regex.compile(r"[,;:]| and | but ")
 _NOT_WHOLE: Final = regex.compile(
     r"\b(?:title|name|word|words|phrase|term|terms|heading|dialogue|each|every|speech marks|"
-    r"quote|sentence|first|last|keyword|keywords|names|line|direct|it)\b"
+    r"quote|sentence|first|last|keyword|keywords|names|line|direct)\b|^it$"
 )
 _IS_OUTPUT: Final = regex.compile(
     r"\b(?:response|answer|output|reply|text|everything|whole|entire|all|message|it|letter|essay|"
@@ -72,12 +75,13 @@ _BELOW: Final = regex.compile(r"\b(?:below|following|after this|that follows)\b"
 def find_quotation(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find whether the whole output has to stand in quotation marks."""
     for match in _QUOTED.finditer(sentence.text):
-        head = sentence.text[max(0, match.start() - _LONGEST_HEAD) : match.start()]
+        before = sentence.text[: match.start()]
+        head = _CLAUSE_END.split(before)[-1][-_LONGEST_HEAD:]
         if _REFUSED.search(f"{head}{match.group()}") or not _is_quotation_demanded(sentence, match, head):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
         what = match["object"]
-        is_whole = bool(_IS_OUTPUT.search(what or head)) and not (what and _NOT_WHOLE.search(what))
+        is_whole = _IS_OUTPUT.search(what or before) and not _NOT_WHOLE.search(what or head)
         style = "any" if "inverted" in match.group() and not match["style"] else "double"
         is_checked = is_whole and match["style"] != "single "
         yield Finding(start, end, {"check": "quoted", "style": style} if is_checked else None)

@@ -40,7 +40,8 @@ _DIVIDES: Final = regex.compile(
 _SEPARATION: Final = regex.compile(
     r"\b(?:separat\w*|divid\w*|split\w*|delimit\w*|put|place|use|insert|following|followed by|"
     rf"break)\b[^.;]{{0,90}}?(?:\(?(?P<mark>{SEPARATOR})\)?|(?P<spelled>{_SPELLED}))"
-    rf"|(?:(?P<mark>{SEPARATOR})|(?P<spelled>{_SPELLED}))[^.;]{{0,20}}\b(?:between|to separate|"
+    rf"|(?:(?P<mark>{SEPARATOR})|(?P<spelled>{_SPELLED}))[^.;]{{0,20}}\b(?:between|to separate|separating|"
+    rf"dividing|"
     r"as (?:a |the )?(?:separator|divider|delimiter))\b"
 )
 _PARTS: Final = (

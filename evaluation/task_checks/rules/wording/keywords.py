@@ -21,6 +21,7 @@ from evaluation.task_checks.rules.wording.occurrences import (
 )
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
+from evaluation.task_checks.words import PRODUCING, REQUIRING
 
 _NOUN: Final = (
     r"(?:(?:these|the following)(?= ?:)|"
@@ -94,7 +95,9 @@ _PLACE: Final = regex.compile(
     r"beginning|start|"
     r"subject line|introduction|conclusion|before|after)\b"
 )
-_CLAUSE_END: Final = regex.compile(r"[.;:]|, ")
+_CLAUSE_END: Final = regex.compile(
+    rf"[.;:]|, | and (?=(?:also |then |please )?(?:{REQUIRING}|{PRODUCING}|not|it|you|has|must|should)\b)"
+)
 _AT_EDGE: Final = regex.compile(r"\b(?:start|begin|end)")
 _EDGE: Final = regex.compile(r"\b(?:first|last|finish|title)")
 _SENTENCE_PLACE: Final = regex.compile(r"\b(?:first|1st) sentence\b")
@@ -159,7 +162,7 @@ def _is_list_item(sentence: Sentence, match: regex.Match[str]) -> bool:
             r"(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?)?\s*$",
             sentence.text[: match.start()],
         )
-    ) and bool(match["noun"] and ":" in match["noun"] and match["quotes"])
+    ) and bool(match["noun"] and ":" in match["noun"])
 
 
 def _read_texts(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> list[str]:

@@ -9,7 +9,7 @@ import regex
 
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
-from evaluation.task_checks.quantities import Bounds
+from evaluation.task_checks.quantities import Bounds, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.wording.occurrences import (
@@ -26,6 +26,7 @@ _LETTERS: Final = regex.compile(
     r"\b(?:letters?|characters?|vowels?|consonants?) "
     rf"(?P<list>{_LETTER}(?:(?:, (?:and |or )?| and | or | nor )(?:the letters? )?{_LETTER})*)"
 )
+_PLURAL: Final = regex.compile(r" (?:letters? )?(?P<letter>[a-z])'s\b")
 _ONE: Final = regex.compile(_LETTER)
 _OF_A_PART: Final = regex.compile(
     r"\b(?:title|heading|first|last|second|start|begin|end|each|every)\w*\b[^,;]{0,40}$"
@@ -46,6 +47,23 @@ def find_letters(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         start, end = sentence.start + match.start(), sentence.start + match.end() + length
         for letter in _read_letters(sentence, reading, match):
             fields: Fields = {"check": "letter_count", "letter": letter, **bounds.to_fields()}
+            yield Finding(start, end, None if is_part else fields)
+
+
+def find_plural_letters(sentence: Sentence, _: Reading) -> Iterator[Finding]:
+    """Find letters in the plural: "more than 10 n's"."""
+    for quantity in find_quantities(sentence.text):
+        match = _PLURAL.match(sentence.text, quantity.end)
+        if match and is_demanded(sentence, quantity.start, match.end()):
+            start, end = sentence.start + quantity.start, sentence.start + match.end()
+            fields: Fields = {
+                "check": "letter_count",
+                "letter": match["letter"],
+                **quantity.bounds.to_fields(),
+            }
+            is_part = _OF_A_PART.search(sentence.text[: quantity.start]) or _IN_EACH.match(
+                sentence.text[match.end() :]
+            )
             yield Finding(start, end, None if is_part else fields)
 
 

@@ -12,7 +12,8 @@ from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.sentences import Sentence
 
 _NEGATED: Final = regex.compile(
-    r"(?:\b(?:not|never|no|avoid(?:s|ing)?|without|refrain(?:s|ing)?|exclud(?:e|es|ing)|"
+    r"(?:\b(?:not|never|no(?! (?:more|less|fewer|longer|shorter|later))|avoid(?:s|ing)?|without|"
+    r"refrain(?:s|ing)?|exclud(?:e|es|ing)|"
     r"forbidden|banned|omit(?:s|ting)?|"
     r"leaves? out|leaving out|skip(?:s|ping)?|cannot|neither|nor|abstain|stay away|steer clear|"
     r"free of|except)\b|n't\b)"
@@ -23,7 +24,8 @@ _NEGATED_AFTER: Final = regex.compile(
     r"omitted|left out|off[- ]limits|taboo)\b|n't\b)"
 )
 _TURNS: Final = regex.compile(
-    r"\b(?:but|instead|and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
+    r"\b(?:but|instead|(?:it|you|response|answer|text) (?:must|should|has to|needs to)(?! not)|"
+    r"and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
     r", (?:use|include|mention))\b"
 )
 APPEARS: Final = regex.compile(
@@ -61,6 +63,9 @@ _BEFORE_WORD: Final = regex.compile(
     r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
 )
 _NOT_BEFORE: Final = regex.compile(r"(?:\b(?:not|never|cannot|no)|n't)\b[^.;,]{0,40}$")
+_LIMITS: Final = regex.compile(
+    r"\b(?:limit|restrict|cap|reduce)\b[^.;]{0,40}\bto ?$|\bcap\b[^.;]{0,40}\bat ?$"
+)
 _SPACES: Final = regex.compile(r"\s+")
 _MENTIONS: Final = regex.compile(
     r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b"
@@ -117,7 +122,7 @@ def _read_frequency(match: regex.Match[str], before: str) -> Bounds:
         text = {"once": "1", "twice": "2", "thrice": "3"}[match["word"]]
     else:
         text = match["number"] + (f" to {match['high']}" if match["high"] else "")
-    head = "not " if _NOT_BEFORE.search(before) else ""
+    head = "not " if _NOT_BEFORE.search(before) else "at most " if _LIMITS.search(before) else ""
     pre = "" if match["high"] else match["pre"] or ""
     phrase = f"{head}{pre} {text}{match['post'] or match['mid'] or ''}"
     quantity = next(iter(find_quantities(_SPACES.sub(" ", phrase))), None)
