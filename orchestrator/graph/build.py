@@ -217,5 +217,5 @@ def _build_supervision(phases: Phases, contracts: Contracts, settings: Settings)
         commit=commit_node(phases.commit, contracts, settings),
         post=post_node(phases.assess, settings),
         reconcile=reconcile_node(phases.reconcile, settings),
-        supervise=None if phases.supervise is None else supervise_node(phases.supervise, settings),
+        supervise=None if phases.supervise is None else supervise_node(phases.supervise, contracts, settings),
     )

@@ -20,8 +20,9 @@ _TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d]\w*")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;\n])\s+")
 _REPEATED: Final = re.compile(re.escape(HIDDEN) + r"(?:[\s,.'\"_-]*" + re.escape(HIDDEN) + ")+")
 _TEXTS: Final = (
-    "texts", "text", "options", "word", "words", "letters", "labels", "keys", "columns", "header"
-)  # fmt: skip
+    *("texts", "text", "options", "word", "words", "letter", "letters"),
+    *("labels", "keys", "columns", "header", "marker", "separator"),
+)
 """The fields of checks that hold expected texts."""
 _SHORT_WORD: Final = 4
 """Words of fewer letters are hidden only if the expected text is short: "the" gives nothing away."""
@@ -37,14 +38,18 @@ class Expectations:
         words: Words of the expected texts, of expected tools and of their arguments, in lower case.
         ranges: Lower and upper bounds of the expected numbers.
         shown: Words and numbers of the task and the step.
+        signs: Expected texts without any word or number, such as emoji.
     """
 
     words: frozenset[str]
     ranges: tuple[tuple[float, float], ...]
     shown: frozenset[str]
+    signs: tuple[str, ...] = ()
 
     def mask(self, text: str) -> str:
-        """Returns the text with ``HIDDEN`` in place of each expected word and number."""
+        """Returns the text with ``HIDDEN`` in place of each expected word, number and row of signs."""
+        for sign in self.signs:
+            text = text.replace(sign, HIDDEN)
         masked = _TOKEN.sub(lambda match: HIDDEN if self._is_expected(match[0]) else match[0], text)
         return _REPEATED.sub(HIDDEN, masked)
 
@@ -52,10 +57,13 @@ class Expectations:
         """Returns the words of a model without the sentences that contain an expected word or number."""
         # The rest of such a sentence may say the same in other words.
         sentences = [
-            _WITHHELD if any(self._is_expected(token) for token in _TOKEN.findall(sentence)) else sentence
-            for sentence in _SENTENCE.split(text)
+            _WITHHELD if self._quotes_answer(sentence) else sentence for sentence in _SENTENCE.split(text)
         ]
         return " ".join(dict.fromkeys(sentences)) if _WITHHELD in sentences else text
+
+    def _quotes_answer(self, sentence: str) -> bool:
+        has_sign = any(sign in sentence for sign in self.signs)
+        return has_sign or any(self._is_expected(token) for token in _TOKEN.findall(sentence))
 
     def _is_expected(self, token: str) -> bool:
         word = token.casefold()
@@ -76,7 +84,7 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
     """
     stated, unstated = _split_checks(contract, shown)
     texts = [*_list_texts(contract), *chain.from_iterable(map(_list_check_texts, unstated))]
-    numbers = [*_list_numbers(contract)]
+    numbers = [*_list_numbers(contract, unstated)]
     known = "\n".join([shown, *chain.from_iterable(map(_list_check_texts, stated))])
     tokens = {token for text in texts for token in _TOKEN.findall(text)}
     named = (value for token in tokens if token[0].isdecimal() for value in _read_numbers(token))
@@ -87,6 +95,7 @@ def read_expectations(contract: PlainContract, shown: str) -> Expectations:
         words=frozenset(chain.from_iterable(map(_list_words, texts))) - tools,
         ranges=(*((value, value) for value in named), *numbers),
         shown=frozenset(token.casefold() for token in _TOKEN.findall(known)),
+        signs=tuple(text for text in texts if _is_sign(text) and text not in known),
     )
 
 
@@ -124,8 +133,13 @@ def _list_pattern(pattern: str) -> Iterator[str]:
 
 def _list_words(text: str) -> set[str]:
     words = [token.casefold() for token in _TOKEN.findall(text) if not token[0].isdecimal()]
-    is_short = len(words) <= _SHORT_TEXT
-    return {word for word in words if is_short or len(word) >= _SHORT_WORD}
+    long = {word for word in words if len(word) >= _SHORT_WORD}
+    return long if long and len(words) > _SHORT_TEXT else {*words}
+
+
+def _is_sign(text: str) -> bool:
+    """Returns whether a text has no word. A single character of ASCII is punctuation, which is no answer."""
+    return not _TOKEN.search(text) and not (text.isascii() and len(text.strip()) < 2)  # noqa: PLR2004
 
 
 def _read_numbers(token: str) -> set[float]:
@@ -144,10 +158,11 @@ def _list_texts(contract: PlainContract) -> Iterator[str]:
     yield from _list_actions(contract.get("expected_trajectory"))
 
 
-def _list_numbers(contract: PlainContract) -> Iterator[tuple[float, float]]:
-    for rule in _list(contract.get("required_content")):
-        number = rule.get("number") if isinstance(rule, Mapping) else None
-        tolerance = rule.get("tolerance", 0.0) if isinstance(rule, Mapping) else 0.0
+def _list_numbers(contract: PlainContract, unstated: _Checks) -> Iterator[tuple[float, float]]:
+    checks = [check for check in unstated if check.get("check") == "states_number"]
+    rules = [rule for rule in _list(contract.get("required_content")) if isinstance(rule, Mapping)]
+    for rule in (*rules, *(check for check in checks if check.get("present") is not False)):
+        number, tolerance = rule.get("number"), rule.get("tolerance", 0.0)
         if isinstance(number, int | float) and isinstance(tolerance, int | float):
             # A text states a negative number without its sign, and a bound with a rounding error.
             margin = tolerance + 1e-9 * abs(number)

@@ -43,12 +43,14 @@ _OPEN: Final = "Whether your output is good enough could not be decided"
 _INVALID: Final = "Your output was not judged, since its check is not set up correctly"
 
 
-def findings_of(report: Report) -> list[str]:
+def findings_of(report: Report, expected: Expectations | None = None) -> list[str]:
     """List what kept a run from passing, the strictest first.
 
-    Each item is one line of at most 300 characters: the severity and the alert's sentence.
+    Each item is one line of at most 300 characters: the severity and the alert's sentence. It does not quote
+    the ``expected`` answer, if one is given.
     """
-    return [_format_line(alert) for alert in _select_alerts(FAILURES, report)]
+    alerts = _select_alerts(FAILURES, report)
+    return [_format_line(alert if expected is None else _hide_answer(alert, expected)) for alert in alerts]
 
 
 def warnings_of(report: Report) -> list[str]:

@@ -9,8 +9,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.contracts import Contracts, PlainContract
+from orchestrator.judging.disclosure import Expectations, read_expectations
 from orchestrator.judging.verdict import build_failure, no_verdict
+from orchestrator.retry.correction import build_instruction
 from orchestrator.retry.outcome import (
     add_transport_retries,
     apply_decision,
@@ -171,3 +173,12 @@ def find_contract_failure(contracts: Contracts, state: OrchestratorState) -> Sta
     except ContractFunctionError as error:
         return build_failure("contract_error", str(error), current_step(state)[0], error)
     return None
+
+
+def find_hidden_answer(
+    state: OrchestratorState, contract: PlainContract, settings: Settings
+) -> Expectations | None:
+    """Returns the expected answer that no agent of the run is told; None if the policy reveals all."""
+    if settings.retry_policy.reveal != "task":
+        return None
+    return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")

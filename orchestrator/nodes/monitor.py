@@ -12,19 +12,19 @@ from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis, read_evidence
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.disclosure import Expectations, read_expectations
+from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
 from orchestrator.judging.feedback import feedback_of, warnings_of
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import (
     Node,
     emit_verdicts,
+    find_hidden_answer,
     get_context,
     next_state,
     stop_if_over_budget,
     with_judge_usage,
 )
-from orchestrator.retry.correction import build_instruction
 from orchestrator.retry.outcome import add_transport_retries, fail
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -51,9 +51,8 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         stated = contracts.has_stated_checks(state, contract)
         evidence = read_evidence(evaluated.report, contract, unchecked, stated=stated)
         record = _add_basis(_add_report(record, evaluated), evidence, evaluator)
-        if settings.retry_policy.reveal == "task":
-            shown = f"{state['task']}\n{build_instruction(state)}"
-            record = _limit_feedback(record, evaluated, read_expectations(contract, shown))
+        if (hidden := find_hidden_answer(state, contract, settings)) is not None:
+            record = _limit_feedback(record, evaluated, hidden)
         update = _build_update(state, record, evaluated, settings, run)
         if state["status"] != "failed":
             emit_verdicts(runtime.stream_writer, run.thread_id, update)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 
+from orchestrator.errors import ContractFunctionError
+from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.feedback import findings_of
-from orchestrator.nodes.base import Node, call_supervision, get_context, next_state
+from orchestrator.nodes.base import Node, call_supervision, find_hidden_answer, get_context, next_state
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.outcome import add_decision, ask_person, fail, retry
 from orchestrator.runtime.context import RunContext
@@ -17,13 +22,17 @@ from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Supervise
 
 
-def supervise_node(supervise: Supervise, settings: Settings) -> Node:
+def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that asks the supervisor."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         record = latest_record(state)
-        request = _build_request(record, describe_task(state))
+        try:
+            hidden = find_hidden_answer(state, contracts.of(state), settings)
+        except ContractFunctionError as error:
+            return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
+        request = _build_request(record, describe_task(state), hidden)
         return await call_supervision(
             lambda: supervise(request),
             record,
@@ -36,17 +45,30 @@ def supervise_node(supervise: Supervise, settings: Settings) -> Node:
     return node
 
 
-def _build_request(record: StepRecord, task: str) -> SuperviseRequest:
+def _build_request(record: StepRecord, task: str, hidden: Expectations | None) -> SuperviseRequest:
+    """Returns the request. A supervisor that is told the expected answer would tell it to the executor."""
     supervision = record["supervision"] or blank_supervision("llm")
+    findings = findings_of(record["report"], hidden) if record["report"] else []
     return SuperviseRequest(
         objective=record["step"],
         task=task,
         output=record["result"],
         commitment=supervision["commitment"],
         assessment=supervision["assessment"],
-        triggers=supervision["triggers"],
-        findings=findings_of(record["report"]) if record["report"] else [],
+        triggers=_limit_triggers(supervision["triggers"], findings, hidden),
+        findings=findings,
     )
+
+
+def _limit_triggers(
+    triggers: Sequence[str], findings: Sequence[str], hidden: Expectations | None
+) -> list[str]:
+    """Returns the triggers, with the findings as the supervisor is told them."""
+    if hidden is None:
+        return [*triggers]
+    own = [hidden.mask(trigger) for trigger in triggers if not trigger.startswith("evaluation:")]
+    repeated = findings if len(own) < len(triggers) else ()
+    return [*own, *(f"evaluation:{finding}" for finding in repeated)]
 
 
 def _apply_verdict(

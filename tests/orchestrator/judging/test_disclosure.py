@@ -10,6 +10,7 @@ from orchestrator.judging.disclosure import read_expectations
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, reorient
 
 
 class Parrot(CorrectingExecutor):
@@ -47,6 +48,12 @@ ANSWERS = [
     ({"checks": [{"check": "json", "keys": ["lamp_price"]}]}, ["lamp_price"]),
     ({"checks": [{"check": "table", "columns": 2, "header": ["Orion", "Preis"]}]}, ["Orion", "Preis"]),
     ({"checks": [{"check": "schema", "json_schema": {"const": "Orion"}}]}, ["Orion"]),
+    ({"checks": [{"check": "states_number", "number": 12.5}]}, ["12.5"]),
+    ({"checks": [{"check": "states_number", "number": 1250, "tolerance": 5}]}, ["1250", "1245"]),
+    ({"checks": [{"check": "postscript", "marker": "Orion:"}]}, ["Orion"]),
+    ({"checks": [{"check": "part_count", "exactly": 2, "separator": "#Orion#"}]}, ["Orion"]),
+    ({"checks": [{"check": "contains", "texts": ["if he was at sea"]}]}, ["he was", "sea"]),
+    ({"checks": [{"check": "contains", "texts": ["😀🎉"]}]}, ["😀", "🎉"]),
     ({"checks": [{"check": "contains", "texts": ["Orion"], "quote": "no words of the task"}]}, ["Orion"]),
 ]
 
@@ -124,6 +131,24 @@ def test_a_planner_is_not_told_the_answer_either():
     ).run("What does it cost?")
 
     assert "12.5" not in planner.tasks[1]
+
+
+def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
+    executor = SpeakingExecutor("9")
+    supervisor = FakeSupervisor(lambda request: reorient(str(request)))
+    run({"required_content": [{"number": 12.5}]}, executor, supervision="llm", supervisor=supervisor)
+
+    assert "[not shown]" in executor.calls[1].step
+    assert "12.5" not in executor.calls[1].step
+
+
+def test_a_supervisor_is_told_the_answer_if_all_is_revealed():
+    supervisor = FakeSupervisor()
+    policy = RetryPolicy(reveal="all")
+    options = {"supervision": "llm", "supervisor": supervisor, "retry_policy": policy}
+    run({"required_content": [{"number": 12.5}]}, SpeakingExecutor("9"), **options)
+
+    assert "12.5" in str(supervisor.requests[0])
 
 
 def test_tools_of_must_call_are_named():

@@ -38,7 +38,8 @@ QUICK = RetryPolicy(transport=TransportRetry(max_attempts=2, initial_seconds=0.0
 
 def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_and_the_findings():
     supervisor = FakeSupervisor(halt())
-    state = run_llm(supervisor, SpeakingExecutor("bad", said=[missed(concerns=["c"])]), contract=DONE)
+    executor = SpeakingExecutor("bad", said=[missed(concerns=["c"])])
+    state = run_llm(supervisor, executor, contract=DONE, retry_policy=RetryPolicy(reveal="all"))
     [request] = supervisor.requests
 
     assert (request["objective"], request["output"]) == ("one", "bad")
