@@ -17,12 +17,12 @@ from orchestrator import LangGraphOrchestrator
 
 def plan(prompt: list[BaseMessage]) -> str:
     """Replace a model that plans."""
-    return json.dumps({"plan": ["Name one advantage of bricks", "Name one advantage of wood"]})
+    return json.dumps({"plan": ["Write a sentence about bricks.", "Write a sentence about wood."]})
 
 
 def judge(prompt: list[BaseMessage]) -> str:
     """Replace a model that judges."""
-    return json.dumps({"success": True, "feedback": "It names an advantage."})
+    return json.dumps({"success": True, "feedback": "It is a sentence about the material."})
 
 
 strong = sys.argv[1] if sys.argv[1:] else None
@@ -32,10 +32,11 @@ orchestrator = LangGraphOrchestrator.from_model(
     monitor_model=strong or ScriptedChatModel(judge, usage=(200, 20)),
     synthesis=False,  # the result of the last step is the output
 )
-state = orchestrator.run("Compare bricks and wood as building materials")
+state = orchestrator.run("Write about bricks and wood as building materials.")
 
 for record in state["results"]:
-    print(f"{record['step']}: {' '.join(record['result'].split())}")
+    print(f"{record['step']} {' '.join(record['result'].split())}")
+    print(f"  {record['status']}: {record['basis_reason']}")
 executed = [record["usage"] for record in state["results"]]
 judged = [record["judge_usage"] for record in state["results"] if record["judge_usage"]]
 for role, usages in (("executor, embedded", executed), ("monitor", judged)):
