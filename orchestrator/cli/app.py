@@ -11,6 +11,7 @@ from orchestrator.cli.commands.checks import checks
 from orchestrator.cli.commands.doctor import doctor
 from orchestrator.cli.commands.history import delete, prune, runs, show
 from orchestrator.cli.commands.run import fork, resume, run
+from orchestrator.cli.commands.tune import tune
 
 PROJECT: Final = "plan-execute-monitor"
 
@@ -21,7 +22,7 @@ app: Final = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, which can hold keys
     rich_markup_mode=None,  # Rich would break the sentence of an error at the width of the terminal
 )
-for command in (run, resume, fork, checks, runs, show, delete, prune, doctor):
+for command in (run, resume, fork, checks, runs, show, delete, prune, doctor, tune):
     app.command()(command)
 
 
