@@ -5,5 +5,9 @@ The public names are listed in ``__init__.pyi``. Each is imported on first use.
 
 import lazy_loader
 
+from orchestrator.siblings import check_sibling
+
+check_sibling("evaluation")
+check_sibling("agents")
 # LangGraph and LangChain take seconds to import; the command line must react to Ctrl-C before that.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,29 @@
+"""Checks that no package of the user's project hides ours, which has the same name.
+
+A copy is in ``orchestrator``: a package cannot import the check from one that may be hidden itself.
+"""
+
+import os
+from importlib.util import find_spec
+
+
+def check_sibling(name: str) -> None:
+    """Checks that ``import name`` finds the package beside this one.
+
+    Raises:
+        ImportError: It finds another one; the message names both paths.
+    """
+    try:
+        spec = find_spec(name)
+    except ValueError:  # a double in sys.modules, which has no spec
+        return
+    ours = os.path.join(os.path.dirname(os.path.dirname(__file__)), name, "__init__.py")
+    if spec is None or spec.origin is None or not (os.path.exists(spec.origin) and os.path.exists(ours)):
+        return
+    if not os.path.samefile(spec.origin, ours):
+        raise ImportError(
+            f"`import {name}` finds {spec.origin} instead of {ours}, which plan-execute-monitor needs; "
+            "rename your own package, or move it into another one",
+            name=name,
+            path=spec.origin,
+        )
