@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.config import JsonDict
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from evaluation.errors import ContractError
+from evaluation.validation.described_model import DescribedModel
 from evaluation.validation.problems import describe_errors
 
 
-class InputModel(BaseModel):
+class InputModel(DescribedModel):
     """Base of the input models: strict types, no unknown fields, immutable.
 
     Raises:
@@ -28,7 +29,6 @@ class InputModel(BaseModel):
         extra="forbid",
         frozen=True,
         allow_inf_nan=False,
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
     )
 

@@ -19,6 +19,7 @@ from evaluation.checks.registry import NamedCheck
 from evaluation.evalset.task_case import TaskCase
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.run import ActionKind
+from evaluation.validation.described_model import read_field_texts
 from evaluation.validation.input_model import InputModel, ListOrRange, NameOrObject
 from evaluation.values import Severity
 
@@ -92,7 +93,7 @@ def _write_class(model: Model) -> str:
     lines = [f"class {_name_type(model)}({parent}, total=False):", _quote(inspect.getdoc(model)), ""]
     for name, field in model.model_fields.items():
         if name in inspect.get_annotations(model):
-            text = _write_field(model, name, field)
+            text = _write_field(name, field, read_field_texts(model).get(name))
             choices = getattr(field.validation_alias, "choices", [name])
             lines += [f"{alias}: {text}" for alias in choices]
     return "\n    ".join("\n".join(lines).splitlines())
@@ -103,12 +104,12 @@ def _quote(text: str) -> str:
     return f'"""{text}\n"""' if "\n\n" in text else f'"""{text}"""'
 
 
-def _write_field(model: Model, name: str, field: FieldInfo) -> str:
+def _write_field(name: str, field: FieldInfo, description: str | None) -> str:
     values = (field.json_schema_extra or {}).get("enum")
     annotation = Literal[tuple(values)] if values else Annotated[(field.annotation, None, *field.metadata)]
     text = _OVERRIDES.get(name) or _write_type(annotation)
     is_required = field.is_required() or name == "check"
-    described = f"\n{_quote(field.description)}" if field.description else ""
+    described = f"\n{_quote(description)}" if description else ""
     return (f"Required[{text}]" if is_required else text) + described
 
 

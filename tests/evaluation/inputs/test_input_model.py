@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.checks.kinds.counts import WordCount
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationCase, EvaluationContract
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
@@ -67,3 +68,10 @@ def test_the_error_is_a_value_error_without_the_one_of_pydantic():
 
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
+
+
+def test_the_texts_below_fields_are_read_only_when_a_schema_is_built():
+    text = "Count in each line, sentence, paragraph or list item. Default: in the whole text."
+
+    assert WordCount.model_fields["each"].description is None  # importing the package parses no source
+    assert WordCount.model_json_schema()["properties"]["each"]["description"] == text
