@@ -36,7 +36,7 @@ state = orchestrator.run("Write about bricks and wood as building materials.")
 
 for record in state["results"]:
     print(f"{record['step']} {' '.join(record['result'].split())}")
-    print(f"  {record['status']}: {record['basis_reason']}")
+    print(f"  {record['status']}: {record.get('basis_reason')}")
 executed = [record["usage"] for record in state["results"]]
 judged = [record["judge_usage"] for record in state["results"] if record["judge_usage"]]
 for role, usages in (("executor, embedded", executed), ("monitor", judged)):
