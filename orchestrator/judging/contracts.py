@@ -96,14 +96,7 @@ class Contracts:
         """
         stated = list_derived(state, is_output=self._is_output(state))
         phrases = [phrase for each in stated for phrase in each["unchecked"]]
-        whole = [state["task"]] if self._rests_on_plan(state) else []
-        return [*whole, *phrases, *_list_criteria(contract)]
-
-    def _rests_on_plan(self, state: OrchestratorState) -> bool:
-        """Return whether the final output has no checks but those of a step, in the words of the planner."""
-        if not self._is_output(state) or self.has_output_rules(state):
-            return False
-        return self.source is None and read_planned_contract(state) is None and not self.is_answer
+        return [*phrases, *_list_criteria(contract)]
 
     def has_stated_checks(self, state: OrchestratorState, contract: PlainContract) -> bool:
         """Return whether the checks of the final output are of the task or the caller, not only of the plan.
@@ -165,10 +158,11 @@ def _add_objective(contract: PlainContract) -> PlainContract:
 
 
 def _list_criteria(contract: PlainContract) -> list[str]:
-    names = cast("list[str]", contract.get("subjective_criteria") or [])
-    rubric = mapping(contract.get("rubric")).get("criteria")
-    stated = [str(mapping(each).get("name", each)) for each in rubric] if isinstance(rubric, list) else []
-    return [name for name in (*names, *stated) if name not in PLAIN_CRITERIA]
+    # A contract from a store may have a value of any type here; its evaluation refuses it.
+    lists = (contract.get("subjective_criteria"), mapping(contract.get("rubric")).get("criteria"))
+    criteria = [each for value in lists if isinstance(value, list) for each in value]
+    names = [str(mapping(each).get("name", each)) for each in criteria]
+    return [name for name in names if name not in PLAIN_CRITERIA]
 
 
 def read_contracts(source: object, output: OutputRules = _NO_RULES) -> Contracts:

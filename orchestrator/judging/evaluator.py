@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -114,10 +115,10 @@ class Evaluator:
         unstored = self.graph.copy({"checkpointer": False}).with_config(_NODES)
         object.__setattr__(self, "_unstored_graph", unstored)
 
-    def find_trust(self) -> JudgeTrust | None:
+    async def find_trust(self) -> JudgeTrust | None:
         """Returns the figures of the judge; None if it was not measured, or has no identity."""
-        name: object = getattr(self.agent, "identity", None)
-        return find_trust(name) if isinstance(name, str) else None
+        # In a thread: both the identity of a model and its figures are read from files.
+        return await asyncio.to_thread(_find_trust, self.agent)
 
     async def evaluate(
         self, state: OrchestratorState, record: StepRecord, contract: PlainContract, run: RunContext
@@ -148,6 +149,11 @@ class Evaluator:
         config = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         with without_inherited_durability():
             return await self._unstored_graph.ainvoke(cast("EvaluationCaseDict", case), config)
+
+
+def _find_trust(agent: object) -> JudgeTrust | None:
+    name: object = getattr(agent, "identity", None)
+    return find_trust(name) if isinstance(name, str) else None
 
 
 _current: Final[ContextVar[_Judging]] = ContextVar("orchestrator_judging")

@@ -50,7 +50,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         unchecked = contracts.find_unchecked(state, contract)
         stated = contracts.has_stated_checks(state, contract)
         evidence = read_evidence(evaluated.report, contract, unchecked, stated=stated)
-        record = _add_basis(_add_report(record, evaluated), evidence, evaluator)
+        record = await _add_basis(_add_report(record, evaluated), evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:
             record = _limit_feedback(record, evaluated, hidden)
         update = _build_update(state, record, evaluated, settings, run)
@@ -106,10 +106,10 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     }
 
 
-def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluator) -> StepRecord:
+async def _add_basis(record: StepRecord, evidence: Evidence, evaluator: Evaluator) -> StepRecord:
     # The figures of a judge are read only if its word decides.
     if evidence.judge and not evidence.is_checked:
-        evidence = replace(evidence, trust=evaluator.find_trust())
+        evidence = replace(evidence, trust=await evaluator.find_trust())
     return {**record, "basis": find_basis(evidence), "basis_reason": describe_basis(evidence)}
 
 

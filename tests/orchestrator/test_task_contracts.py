@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections import Counter
+from typing import ClassVar
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -15,7 +18,9 @@ from evaluation.judges.trust.figures import VerdictCounts
 from evaluation.judges.trust.labelled_set import load_labelled_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator import ConfigurationError, LangGraphOrchestrator, Planned, Result, RetryPolicy, RunFinished
+from orchestrator.judging.contracts import Contracts
 from orchestrator.persistence import open_store
+from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.interruption import interrupt_run
@@ -444,7 +449,7 @@ def test_the_words_of_the_planner_alone_do_not_make_a_checked_success():
     state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name it")
 
     assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert state["results"][1]["basis_reason"] == "1 check passed, but “Name it” was not checked: unverified"
+    assert state["results"][1]["basis_reason"] == "1 check passed, but only the plan states them: unverified"
 
 
 @pytest.mark.parametrize(
@@ -556,3 +561,27 @@ def test_a_function_of_the_caller_states_checks_in_place_of_the_plan(stated, bas
     state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
 
     assert (state["status"], state["basis"]) == ("success", basis)
+
+
+class ThreadNotingMonitor(FakeMonitor):
+    """Notes the thread in which its identity is read: reading it may open files."""
+
+    threads: ClassVar[list[str]] = []
+
+    @property
+    def identity(self):
+        self.threads.append(threading.current_thread().name)
+
+
+def test_the_figures_of_a_judge_are_read_outside_of_the_event_loop():
+    asyncio.run(orchestrate(monitor=ThreadNotingMonitor()).arun("Name it"))
+
+    assert ThreadNotingMonitor.threads != []
+    assert threading.main_thread().name not in ThreadNotingMonitor.threads
+
+
+@pytest.mark.parametrize("contract", [{"subjective_criteria": 3}, {"rubric": {"criteria": 3}}, {"rubric": 3}])
+def test_criteria_of_a_wrong_type_in_a_store_are_left_to_the_evaluation_to_refuse(contract):
+    state = {**blank_state("Name it", 0), "plan": ["Name it"]}
+
+    assert Contracts(None).find_unchecked(state, contract) == []
