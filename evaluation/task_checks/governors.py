@@ -64,7 +64,9 @@ _WISH: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll| can| will)?(?: not|n't)? ?(?:really |only )*(?:want|need|like|love|"
     r"prefer|"
     r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
-    r"|\b(?:i'm|i am|we are|we're) (?:looking|hoping|asking) for\b|\b(?:i'm|i am|we are|"
+    r"|\b(?:i'm|i am|we are|we're) (?:looking|hoping|asking) for\b|\b(?:i|we) (?:(?:am|are) (?:required|"
+    r"supposed|allowed|expected)|have|need) to "
+    r"(?:hand in|submit|deliver|turn in)\b|\b(?:i'm|i am|we are|"
     r"we're) expecting\b|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
 )
 _EACH_UNIT: Final = regex.compile(

@@ -159,7 +159,8 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
     lead = regex.fullmatch(
         r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|using|within|only|all|the|a|an|just|everything|"
         r"to|of|"
-        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|response|answer|reply|"
+        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
+        r"answer|reply|"
         r"length|"
         r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
         r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*",

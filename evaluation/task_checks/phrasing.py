@@ -40,6 +40,7 @@ _WORK_IN: Final = (
 _OTHER_LANGUAGE: Final = (
     r"(?:no|any)(?: other)? languages?,? (?:other )?(?:than|but|except(?: for)?|besides|apart from)"
 )
+_USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
@@ -58,7 +59,11 @@ _PHRASINGS: Final = tuple(
         (rf"\b(?:is|are) (?:strictly |also |absolutely )*{_NOT_ALLOWED}", "must not be used"),
         (rf"\b{_HAS_TO} be {_LEFT_OUT}\b", "must not be used"),
         (rf"\b(?:is|are) (?:also |absolutely )?{_REQUIRED}", "must be included"),
-        (rf"\b(?:{_NOT} (?:to )?us(?:e|ing) )?{_OTHER_LANGUAGE}\b", "use only"),
+        (rf"\b(?:{_NOT} (?:to )?{_USE} )?{_OTHER_LANGUAGE}\b", "use only"),
+        (r"\bthe (?:upper |word )?(?:limit|maximum) is(?= \w)", "use at most"),
+        (r"\bthe (?:lower limit|minimum) is(?= \w)", "use at least"),
+        (r"\byou(?:'re| are) (?:limited|restricted) to(?= \w)", "use at most"),
+        (r"\b(?:only )?once (?:or not at all|at (?:the )?most)\b", "at most once"),
         (rf"\b{_MARKS}-free\b", "free of {mark}s"),
         (rf"\b{_WORK_IN} {_NAMES_WORDS}", "include "),
         (rf"\b(?:keep|leave|cut|take)(?= (?:the |these |any )?{_WORDS}\b[^.;\n]{{1,80}} out\b)", "avoid"),

@@ -73,6 +73,11 @@ _NEGATION: Final = regex.compile(
     r"refrain)\b(?: (?!and\b|but\b|then\b)\w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
+_PRONOUN: Final = regex.compile(
+    r"\b(?:each|every|this|that|any|which|first|second|third|last|next|other|"
+    r"no) $"
+)
+"""Before "one" that is no number: "the first one"."""
 _MOST_QUANTITIES: Final = 40
 """A sentence with more numbers is data; it bounds the time of long tasks."""
 _NEAR_PART: Final = 10
@@ -146,6 +151,8 @@ def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:
 
 
 def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
+    if match["low"] == "one" and _PRONOUN.search(text, max(0, match.start() - 10), match.start()):
+        return None
     low = read_number(match["low"])
     high = read_number(match["high"]) if match["high"] else None
     if low is None or (match["high"] and high is None):

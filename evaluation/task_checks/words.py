@@ -12,7 +12,7 @@ EXPLAINING: Final = (
     r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|"
     r"turn(?! (?:it|this|that|them|these|those) into)|change|"
     r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)|judge|grade|rate|"
-    r"study|investigate|sum up|recap|recount|narrate|restate|lay out|set out|"
+    r"study|investigate|sum (?:it |this |that |them )?up|recap|recount|narrate|restate|lay out|set out|"
     r"sketch|walk (?:me|us)|talk|prove|trace|report on|speculate|reflect|comment|react|guess|"
     r"predict|calculate|compute|"
     r"determine|estimate|justify|reformulate|adapt|modify|work out|figure out"

@@ -115,6 +115,23 @@ def test_quantities_keep_their_comparators(words, bounds):
 
 
 @pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ('Do not forget to mention "oak".', {"check": "contains", "texts": ["oak"], "whole_words": False}),
+        ("Answer in sixty words at most.", {"check": "word_count", "max": 60}),
+        ("It must not have commas and have fewer than 90 words.", {"check": "word_count", "max": 89}),
+        ("Do not use the word oak more than 4 times.", {"check": "occurrences", "text": "oak", "max": 4}),
+        ("Don't use any language other than Dutch.", {"check": "language", "code": "nl"}),
+        ('Slip the word "oak" into it.', {"check": "contains", "texts": ["oak"], "whole_words": False}),
+    ],
+)
+def test_other_wordings_mean_the_same(task, check):
+    derived = derive(f"Describe a forest. {task}")
+
+    assert {**check, "whole_words": False} in [{**other, "whole_words": False} for other in derived]
+
+
+@pytest.mark.parametrize(
     "quoted",
     [
         '"blue sky"',

@@ -16,7 +16,7 @@ from evaluation.task_checks.sentences import Sentence
 
 _NTH: Final = (
     r"(?:(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|"
-    r"nd|rd|th)) (?P<nth_unit>paragraph|line|sentence|stanza)|(?P<unit_first>paragraph|line|"
+    r"nd|rd|th)) (?P<nth_unit>paragraph|line|sentence|stanza|one)\b|(?P<unit_first>paragraph|line|"
     r"sentence) (?:number )?(?P<nth>\d+|one|two|three|four|five|six))"
 )
 _NTH_STARTS: Final = regex.compile(
@@ -29,6 +29,7 @@ _NTH_WORD: Final = regex.compile(
     rf"\b(?P<side>first|last) word (?:of|in) (?:the )?{_NTH} (?:should|must|has to|needs to|"
     rf"is to) be{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
 )
+_COUNTED_UNIT: Final = regex.compile(r"\b(paragraph|line|sentence|stanza)s\b")
 _ORDINALS: Final = {
     name: number
     for number, name in enumerate(
@@ -43,10 +44,10 @@ def find_places(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if not is_free(sentence, match):
             continue
         word = _read_word(sentence, reading, match)
-        unit = match["nth_unit"] or match["unit_first"]
+        unit = _find_unit(sentence.text, match)
         number = _read_ordinal(match)
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        if number is None:
+        if number is None or unit is None:
             yield Finding(start, end)
             continue
         position = 1 if match["side"] in {"start", "begin", "open", "first"} else -1
@@ -55,6 +56,14 @@ def find_places(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             end,
             {"check": "word_at", "word": word, "position": position, "unit": UNITS[unit], "number": number},
         )
+
+
+def _find_unit(text: str, match: regex.Match[str]) -> str | None:
+    """Return the unit; of "the first one", the unit that was counted before."""
+    if match["nth_unit"] != "one":
+        return match["nth_unit"] or match["unit_first"]
+    before = _COUNTED_UNIT.findall(text, 0, match.start())
+    return str(before[-1]) if before else None
 
 
 def _read_word(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> str:

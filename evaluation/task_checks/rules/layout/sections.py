@@ -33,7 +33,8 @@ _HIGHLIGHT: Final = regex.compile(
 )
 _PUT_IN_BOLD: Final = regex.compile(
     r"\b(?P<verb>mark|make|put|set|render|write|format|display|show)\b(?P<gap>(?:(?! to\b)[^.;]){0,60}?)"
-    r" (?:as|in|with|using) (?:highlight(?:ed|s|ing)?|bold(?:face)?|italics?|italici[sz]ed|emphasi[sz]ed)\b"
+    r" (?:(?:as|in|with|using) )?(?:highlight(?:ed|s|ing)?|bold(?:face)?|italics?|italici[sz]ed|"
+    r"emphasi[sz]ed)\b"
 )
 _PORTION: Final = regex.compile(
     r"^[ -]*(?:up )?(?:[a-z-]+ ){0,4}?(?:sections?|parts?|phrases?|words?|key ?words?|terms?|"

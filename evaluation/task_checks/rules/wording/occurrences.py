@@ -33,7 +33,7 @@ APPEARS: Final = regex.compile(
     r"which) )?(?:in your (?:response|"
     r"answer) )?(?:(?:should|must|has to|have to|needs? to|shall|may|"
     r"does not|doesn't|do not|don't|can|ought to|is to|are to|cannot|will|shouldn't|mustn't|"
-    r"can't)(?: (?:not|only|also|never|"
+    r"to(?= (?:be|appear|occur|show)\b)|can't)(?: (?:not|only|also|never|"
     r"all|each|both))*(?: be)?|appears?|occurs?|shows? up|(?:is|are)(?: not)? (?:forbidden|"
     r"banned|prohibited|required|not allowed|off[- ]limits|allowed|included|used|mentioned|"
     r"present|taboo))"

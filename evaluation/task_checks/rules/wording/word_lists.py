@@ -1,0 +1,116 @@
+"""Finds the words that a sentence names: quoted ones, and those after "the words"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.rules.wording.occurrences import APPEARS, TIMES
+
+_NOUN: Final = (
+    r"(?:(?:these|the following)(?= ?:)|"
+    r"(?:(?:each|all|any|both|either|every|one|some)(?: one)? of |(?:both|either|neither|all|any|each) )?"
+    r"(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|single|"
+    r"certain|literal|two|three|"
+    r"four|five|\d+|key|magic|required|banned) )*"
+    r"(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|exact words|names?|"
+    r"verbs?|nouns?|adjectives?)\b"
+    r"(?: (?:such as|like))?(?: of)?(?: in this list| below| listed (?:here|below)| to (?:avoid|"
+    r"use|include|exclude|skip|"
+    r"leave out))?(?: in (?:your|the) (?:response|answer|reply|text|story|poem|essay|letter|article|"
+    r"post)(?=:))?):?\s?"
+)
+_JOIN: Final = (
+    r"(?:, ?(?:and |or |and/or |nor )?| and | or | nor | as well as | and also | plus | & | / ?|/|"
+    r" )(?:the (?:word|phrase|term|keyword)s? )?"
+)
+_QUOTES: Final = rf"[\[(]?{QUOTED}(?:{_JOIN}{QUOTED})*[\])]?"
+_STOP: Final = (
+    r"(?:should|must|has|have|had|may|can|in|at|with|exactly|only|once|twice|more|less|fewer|no|"
+    r"not|for|to|as|is|are|be|on|of|"
+    r"throughout|somewhere|appears?|occurs?|shows?|each|every|but|so|anywhere|limit|count|that|"
+    r"which|from|than|within|the|a|an|"
+    r"or|and|your|it|you|used?|between|before|after|when|while|instead|please|also|will|needs?|"
+    r"if|starting|beginning|about|thrice|three|two|any|do|does|don't|shall|cannot|without|by|"
+    r"long|per|order|choice|choices|limits|game|play|written|spelled|entirely|related|ending|"
+    r"describing|associated|total|minimum|maximum|like|containing|whose|who|what|how|characters?|"
+    r"sentences?|words?|wrapped|separated)"
+)
+_BARE: Final = rf"(?!{_STOP}\b)[\p{{L}}][\p{{L}}'-]*"
+_BARE_LIST: Final = rf"{_BARE}(?:(?:, (?:and |or )?| and | or ){_BARE})*"
+_PHRASE_LIST: Final = (
+    rf"{_BARE}(?: {_BARE}){{0,3}}(?:,(?: and| or)? {_BARE}(?: {_BARE}){{0,3}})+(?:,? (?:and|"
+    rf"or) {_BARE}(?: {_BARE}){{0,2}})?"
+)
+_VERB: Final = (
+    r"(?:us(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|contain(?:s|ing)?|mention(?:s|ing|ed)?|"
+    r"incorporat(?:e|es|ing)|add(?:ing)?|ha(?:s|ve|ving)|featur(?:e|es|ing)|"
+    r"insert(?:ing)?|employ(?:s|ing)?|work in|avoid(?:s|ing)?|exclud(?:e|es|ing)|omit(?:s|ting)?|"
+    r"skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|repeat(?:ing)?|"
+    r"drop|sprinkle in|put)"
+)
+_FILL: Final = (
+    r"(?: (?:in|into|to|from|throughout)? ?(?:your|the|it|its)? ?(?:entire |whole )?(?:response|"
+    r"answer|text|reply|output|both|also|either|any of|at least|somewhere))?"
+)
+_USE: Final = regex.compile(
+    rf"\b(?P<verb>{_VERB}){_FILL}:? (?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|"
+    rf"(?P<bare>(?(noun)(?<=\s)(?:{_PHRASE_LIST}|{_BARE_LIST})|(?!))))"
+)
+_COLON_LIST: Final = regex.compile(
+    rf"(?P<noun>\b{_NOUN})(?P<modal>(?:should|must|has to|have to|needs? to|may|can|cannot|are|"
+    rf"is)\b[^.;:{QUOTED}]{{0,60}}): ?"
+    rf"(?:(?P<quotes>{_QUOTES})|(?P<bare>{_PHRASE_LIST}|{_BARE_LIST}))"
+)
+_COUNTED: Final = regex.compile(rf"(?:{TIMES.pattern}) of (?:the )?$")
+_WORD_FIRST: Final = regex.compile(
+    rf"(?P<noun>\b{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
+)
+_NAMES_WORDS: Final = regex.compile(
+    rf"{QUOTED}|these ?:|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
+    r"verbs?|nouns?|adjectives?)\b"
+)
+"""Without one of these, a sentence names no words: the patterns below take longer."""
+_ELLIPSIS: Final = regex.compile(
+    rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?:(?P<quotes>{_QUOTES})|"
+    rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
+)
+_TIMES_AFTER: Final = regex.compile(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})")
+_NEXT_IN_LIST: Final = regex.compile(
+    r"\b(?:includ(?:e|es|ing)|contain(?:s|ing)?|us(?:e|es|ing)|mention(?:s|ing)?|featur(?:e|es|"
+    r"ing))\b[^.;:]*(?:,| and) $"
+)
+"""Words before the name of another word to include: "including three dates and the name ..."."""
+
+
+def find_word_lists(text: str) -> Iterator[regex.Match[str]]:
+    """Find lists of words in a sentence, with the group ``quotes`` or ``bare``."""
+    if not _NAMES_WORDS.search(text):
+        return
+    yield from _USE.finditer(text)
+    for match in _WORD_FIRST.finditer(text):
+        if (
+            APPEARS.match(text[match.end() :])
+            or _is_list_item(text, match)
+            or _COUNTED.search(text[: match.start()])
+        ):
+            yield match
+    if ":" in text:
+        yield from _COLON_LIST.finditer(text)
+    for match in _ELLIPSIS.finditer(text):
+        is_next = _NEXT_IN_LIST.search(text[: match.start("noun")])
+        if is_next or _TIMES_AFTER.match(text[match.end() :]):
+            yield match
+
+
+def _is_list_item(text: str, match: regex.Match[str]) -> bool:
+    """Check for a label: "Forbidden words: a, b"."""
+    return bool(
+        regex.match(
+            r"(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?)?\s*$",
+            text[: match.start()],
+        )
+    ) and bool(match["noun"] and ":" in match["noun"])
