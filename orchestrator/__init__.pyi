@@ -75,5 +75,6 @@ from .tuning.spec import TuneSpec as TuneSpec
 from .tuning.spec import read_spec as read_spec
 from .tuning.stored_runs import read_stored_runs as read_stored_runs
 from .tuning.trials import Trial as Trial
+from .tuning.tune import load_recorded_runs as load_recorded_runs
 from .tuning.tune import tune as tune
 from .tuning.tune_result import TuneResult as TuneResult

@@ -127,6 +127,11 @@ class RunLog:
             self._spent = _add_spent([run], self._spent)
         return self._runs[key]
 
+    @property
+    def recorded_runs(self) -> list[RecordedRun]:
+        """The attempts of all runs, whatever their candidate."""
+        return [run.run for run in self._runs.values()]
+
     def find_runs(self, candidate: Candidate) -> list[RecordedRun]:
         """Returns the attempts of all runs of a candidate."""
         return [run.run for (digest, _, _), run in self._runs.items() if digest == candidate.digest]

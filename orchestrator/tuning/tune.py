@@ -22,6 +22,7 @@ from orchestrator.tuning.measured_runs import (
     join_values,
     name_task,
 )
+from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.search import choose_best, run_trial, search
 from orchestrator.tuning.spec import TuneSpec, read_spec
 from orchestrator.tuning.trials import Trial, Values
@@ -152,6 +153,19 @@ def _open_study(spec: TuneSpec, folder: Path) -> Path:
         )
     file.write_text(text, encoding="utf-8")
     return home
+
+
+def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[RecordedRun]:
+    """Load the attempts of all finished runs of a study, for ``replay``.
+
+    Args:
+        spec: The specification of the study.
+        folder: Where the folder of the study is kept.
+
+    Raises:
+        ConfigurationError: A line of the study's file is broken.
+    """
+    return RunLog(Path(folder) / spec.name / "runs.jsonl", spec.budget).recorded_runs
 
 
 def _load_runner(spec: TuneSpec, home: Path, load: Callable[[str], object]) -> TaskRunner:

@@ -11,7 +11,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.tuning.measured_runs import RunLog
 from orchestrator.tuning.spec import TuneSpec, read_spec
-from orchestrator.tuning.tune import tune
+from orchestrator.tuning.tune import load_recorded_runs, tune
 from tests.fakes.simulated_runner import SimulatedRunner
 
 CHANCES = {"first": 0.2, "feedback": 0.05, "resample": 0.6}
@@ -253,3 +253,11 @@ def test_models_answer_each_request_once_for_all_policies(make_spec, tmp_path):
     assert default.mean("model_calls") > none.mean("model_calls") >= 1
     # The default asked for everything; the policy without retries found all of its requests recorded.
     assert len(model.prompts) == default.mean("model_calls") * 4
+
+
+def test_the_attempts_of_a_study_can_be_replayed(make_spec, run_tune, tmp_path):
+    spec = make_spec(20)
+    run_tune(spec)
+    runs = load_recorded_runs(spec, tmp_path)
+    assert len(runs) == 40
+    assert load_recorded_runs(make_spec(20, name="other"), tmp_path) == []

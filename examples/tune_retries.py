@@ -1,0 +1,58 @@
+"""Which retry policy pays? Compares three policies with the default on bundled tasks, with the embedded model.
+
+It takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside this file:
+started again, it goes on where it was, and with all runs there it answers in seconds. Then it replays these runs
+under more policies, without a model call.
+"""
+
+from pathlib import Path
+
+from orchestrator import (
+    NamedPolicy,
+    ResampleRule,
+    RetryPolicy,
+    SearchBudget,
+    TuneSpec,
+    load_recorded_runs,
+    replay,
+    tune,
+)
+
+HERE = Path(__file__).parent
+SPEC = TuneSpec(
+    name="tune_retries_study",
+    tasks=str(HERE / "tune_retries_tasks.yaml"),
+    models=["local"],
+    planning=False,
+    hold_out=0.5,
+    policies={
+        "three retries": {"max_retries": 3},
+        "three new samples": {"max_retries": 3, "strategies": [{"use": "resample"}]},
+        "repair": {"max_retries": 3, "strategies": [{"use": "repair"}]},
+    },
+    budget=SearchBudget(seconds=300),
+)
+
+
+def main() -> None:
+    result = tune(SPEC, folder=HERE)
+    for trial in result.trials:
+        low, high = trial.interval("success")
+        print(f"{trial.candidate.name}: success {trial.mean('success'):.2f} ({low:.2f} to {high:.2f})")
+    print(result.recommendation.sentence)
+    print(result.recommendation.refutation)
+    if result.recommendation.held_out is not None:
+        best, default = result.recommendation.held_out
+        print(f"held out: {best.mean('success'):.2f}, with the default {default.mean('success'):.2f}")
+    policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
+    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
+    for replayed in replay(load_recorded_runs(SPEC, HERE), policies):
+        interval = replayed.success.interval
+        print(
+            f"replayed {replayed.policy}: success {replayed.success.value:.2f} "
+            f"({interval.low:.2f} to {interval.high:.2f}), {replayed.exact_runs} of {replayed.runs} exact"
+        )
+
+
+if __name__ == "__main__":
+    main()
