@@ -10,8 +10,9 @@ from typing import Final, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.interruption import raise_on_ctrl_c
+from orchestrator.cli.process.interruption import raise_on_ctrl_c
 from orchestrator.cli.view.question import draw_question
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Question
 
 Answer: TypeAlias = Mapping[str, str]
@@ -53,6 +54,24 @@ def build_answer(word: str, text: str = "") -> Answer:
     """Build an answer with the name of the user."""
     answer = {"answer": word, "answered_by": _read_user_name()}
     return {**answer, "text": text} if text else answer
+
+
+def read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:
+    """Build the answer to a question from the options; None without one.
+
+    Raises:
+        ConfigurationError: There are several, or a text is blank.
+    """
+    texts = {name: text for name, text in (("correct", correct), ("deny", deny)) if text is not None}
+    if approve + len(texts) > 1:
+        raise ConfigurationError(
+            "--approve, --correct and --deny contradict each other; give one of them, or none after a crash"
+        )
+    for name, text in texts.items():
+        if not text.strip():
+            raise ConfigurationError(f"--{name} is {text!r}; give a text that says what to do, or why")
+        return build_answer(name, text)
+    return build_answer("approve") if approve else None
 
 
 def _read_user_name() -> str:

@@ -12,7 +12,9 @@ from agents.models.spec import load_model
 from agents.sync import run_sync
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
 from evaluation.task_checks import DerivedChecks, derive_checks
-from orchestrator.cli.exits import report_bad_input
+from orchestrator.cli.arguments.tasks import read_task
+from orchestrator.cli.process.exits import report_bad_input
+from orchestrator.cli.process.opening import announce
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.contract import describe_check
 from orchestrator.cli.view.text import one_line, to_json
@@ -24,19 +26,21 @@ from orchestrator.task_contracts.writers import drop_unquoted
 _NOTHING = "The task states nothing that a program can check; a success would rest on the judge alone."
 
 
-def print_checks(task: str, *, save: str | None, model: str | None, json: bool) -> None:
+def print_checks(
+    task: str | None, *, task_file: str | None, save: str | None, model: str | None, json: bool
+) -> None:
     """Print the contract that is derived from a task, and save it if a file is named.
 
     Raises:
         typer.Exit: The task, the model or the file is not accepted.
     """
     with report_bad_input():
-        check_task(task)
-        derived = _derive(task, model)
+        text = check_task(read_task(task, task_file))
+        derived = _derive(text, model)
         if save is not None:
-            _save(save, task, derived)
+            _save(save, text, derived)
     if json:
-        typer.echo(to_json(_to_plain(task, derived)).encode())
+        typer.echo(to_json(_to_plain(text, derived)).encode())
     else:
         build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
 
@@ -52,7 +56,9 @@ def read_contract(path: str, task: str) -> TaskCase:
     except ContractError as error:
         raise ConfigurationError(f"--contract: {error}") from None
     except OSError as error:
-        raise ConfigurationError(f"--contract {path!r} cannot be read ({error.strerror})") from None
+        raise ConfigurationError(
+            f"--contract {path!r} cannot be read ({error.strerror}); give a file that `checks --save` wrote"
+        ) from None
     matches = [case for case in cases if case.task.split() == task.split()]
     if len(matches) != 1:
         tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
@@ -67,7 +73,8 @@ def _derive(task: str, model: str | None) -> DerivedChecks:
     if model is None:
         return derive_checks(task)
     with print_logs_on(build_console(stderr=True)):
-        writer = ModelWriter(load_model(model))
+        with announce(f"loading the model {model} ..."):
+            writer = ModelWriter(load_model(model))
         try:
             return drop_unquoted(run_sync(lambda: writer.awrite_checks(task)), task)
         except AgentError as error:
@@ -82,7 +89,9 @@ def _save(path: str, task: str, derived: DerivedChecks) -> None:
     except FileExistsError:
         raise ConfigurationError(f"--save {path!r} exists already; give a new file, or delete it") from None
     except OSError as error:
-        raise ConfigurationError(f"--save {path!r} cannot be written ({error.strerror})") from None
+        raise ConfigurationError(
+            f"--save {path!r} cannot be written ({error.strerror}); give another file"
+        ) from None
 
 
 def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:

@@ -16,7 +16,7 @@ from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
 from agents.models.ollama import format_address, installed_models
 from agents.models.weights import DEFAULT_SOURCES, Sources, find_weights
-from orchestrator.cli.exits import FAILED
+from orchestrator.cli.process.statuses import FAILED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import one_line, to_json
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from typing import Final
 
 import typer
+from rich.console import OverflowMethod
 from rich.text import Text
 
-from orchestrator.cli.exits import report_bad_input
+from orchestrator.cli.arguments.parameters import Display
+from orchestrator.cli.arguments.threads import complete_thread, find_thread
+from orchestrator.cli.ask import is_terminal
+from orchestrator.cli.process.exits import report_bad_input
 from orchestrator.cli.store import open_store
 from orchestrator.cli.view.consoles import build_console
 from orchestrator.cli.view.history import draw_run, draw_runs
+from orchestrator.cli.view.plain import state_to_plain
 from orchestrator.cli.view.question import format_answer_command
-from orchestrator.cli.view.text import one_line, to_json
+from orchestrator.cli.view.text import count_noun, one_line, to_json
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.runs.summary import StoredStatus
+
+_NAMED: Final = 5
+"""Number of runs that the question before a deletion names."""
 
 
 def list_runs(
@@ -35,45 +45,80 @@ def list_runs(
     if json:
         typer.echo(to_json([asdict(run) for run in runs]).encode())
     else:
-        build_console().print(draw_runs(runs) if runs else Text("no runs"))
+        console = build_console()
+        # A terminal cuts a long task at its edge; a pipe gets whole lines.
+        overflow: OverflowMethod = "ignore" if console.soft_wrap else "ellipsis"
+        console.print(draw_runs(runs) if runs else Text("no runs"), no_wrap=True, overflow=overflow)
 
 
-def show_run(thread: str, *, db: str | None, json: bool) -> None:
+def show_run(thread: str | None, *, db: str | None, display: Display) -> None:
     """Print one run: its plan, its executions with their verdicts, its usage and its result."""
     with _open_for_reading(db) as store:
-        run = store.history.show(thread)
-    if json:
-        typer.echo(to_json({**asdict(run.summary), "state": run.state}).encode())
+        run = store.history.show(find_thread(store, thread))
+    if display.json:
+        state = state_to_plain(run.state, full=display.full)
+        document = {"output": run.state["output"], **asdict(run.summary), "state": state}
+        typer.echo(to_json(document).encode())
         return
     console = build_console()
     console.print(draw_run(run))
     if run.summary.question is not None:
-        command = format_answer_command(run.summary.question, thread, store.where)
+        command = format_answer_command(run.summary.question, run.summary.thread_id, store.where)
         console.print(Text(command), soft_wrap=True)
 
 
-def delete_run(thread: str, *, db: str | None) -> None:
-    """Delete one run."""
+def delete_run(thread: str, *, yes: bool, db: str | None) -> None:
+    """Delete one run. The start of a name is not enough without a confirmation."""
     with _open_for_reading(db) as store:
-        store.history.delete(thread)
-    _print_progress(f"deleted {thread}")
+        name = complete_thread(store, thread)
+        if name != thread and not yes and not _confirm_deletion([name]):
+            return
+        store.history.delete(name)
+    _print_progress(f"deleted {name}")
 
 
-def prune_runs(*, keep_last: int | None, older_than: int | None, db: str | None) -> None:
+def prune_runs(
+    *, keep_last: int | None, older_than: timedelta | None, dry_run: bool, yes: bool, db: str | None
+) -> None:
     """Delete runs that have ended.
 
     Args:
         keep_last: Number of runs to keep, those stored last.
-        older_than: Age in days up to which runs are kept.
+        older_than: Age up to which runs are kept.
+        dry_run: Print the runs, and delete none.
+        yes: Ask nothing.
         db: Path or URL of the store; None for the user's file.
     """
-    age = None if older_than is None else timedelta(days=older_than)
+    listed: list[str] = []
+
+    def confirm(threads: Sequence[str]) -> bool:
+        listed.extend(threads)
+        return not dry_run and (yes or not is_terminal() or _confirm_deletion(threads))
+
     with _open_for_reading(db) as store:
-        deleted = store.history.prune(keep_last=keep_last, older_than=age)
-    for thread in deleted:
-        _print_progress(f"deleted {thread}")
-    if not deleted:
+        if keep_last is None and older_than is None:
+            raise ConfigurationError(
+                "prune needs --keep-last N or --older-than AGE; give at least one of them"
+            )
+        deleted = store.history.prune(keep_last=keep_last, older_than=older_than, confirm=confirm)
+    for thread in listed if dry_run else deleted:
+        _print_progress(f"{'would delete' if dry_run else 'deleted'} {thread}")
+    if not listed:
         _print_progress("nothing to delete")
+
+
+def _confirm_deletion(threads: Sequence[str]) -> bool:
+    if not is_terminal():
+        raise ConfigurationError(
+            f"the start of the name {threads[0]!r} is not enough to delete a run; "
+            "give the whole name, or --yes"
+        )
+    names = ", ".join(one_line(thread, 80) for thread in threads[:_NAMED])
+    more = f" and {len(threads) - _NAMED} more" if len(threads) > _NAMED else ""
+    is_confirmed = typer.confirm(f"Delete {count_noun(len(threads), 'run')} ({names}{more})?", err=True)
+    if not is_confirmed:
+        _print_progress("nothing was deleted")
+    return is_confirmed
 
 
 @contextmanager

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from io import BufferedWriter, FileIO, TextIOWrapper
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from orchestrator.cli.interruption import exit_now, exit_on_ctrl_c
+from orchestrator.cli.process.interruption import exit_now, exit_on_ctrl_c
+from orchestrator.cli.process.statuses import FAILED
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
-
-_FAILED: Final = 1
 
 
 def main() -> None:
@@ -45,7 +44,7 @@ class _ResultFile(FileIO):
             return super().write(data)
         except OSError as error:
             # Not an exception: Rich and Typer end silently if a pipe is closed.
-            exit_now(f"the result cannot be written to standard output ({error.strerror})", _FAILED)
+            exit_now(f"the result cannot be written to standard output ({error.strerror})", FAILED)
 
 
 class _LossyFile(FileIO):

@@ -1,129 +1,152 @@
-"""Runs, resumes and forks: opens the store, builds the agents, runs to the end and exits."""
+"""Runs, resumes and forks: opens the store, runs to the end and exits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from typing import Final
 
-from agents import load_model
+from langchain_core.tools import BaseTool
+
 from evaluation import TaskCase
-from orchestrator.cli.ask import Answer, build_answer
+from orchestrator.cli.arguments.options import RunOptions, TypedOptions
+from orchestrator.cli.arguments.parameters import Display
+from orchestrator.cli.arguments.tasks import read_task
+from orchestrator.cli.arguments.threads import find_thread
+from orchestrator.cli.arguments.tools import import_tools
+from orchestrator.cli.ask import read_answer
+from orchestrator.cli.building import build_orchestrator, build_settings
 from orchestrator.cli.checks import read_contract
-from orchestrator.cli.exits import report_bad_input
-from orchestrator.cli.options import RunOptions, TypedOptions
+from orchestrator.cli.process.exits import report_bad_input
+from orchestrator.cli.process.interruption import explain_ctrl_c
+from orchestrator.cli.process.opening import announce
 from orchestrator.cli.session import OpenStream, Session, print_and_exit
 from orchestrator.cli.store import (
     changed_options,
     open_store,
     parse_options,
-    read_baseline,
-    refuse_unfinished_run,
+    refuse_used_thread,
     restore_options,
 )
 from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.cli.view.question import format_resume_command
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runtime.budget import Budget
-from orchestrator.settings import Settings, check_task, check_thread_id
+from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.task_contracts.model_writer import ModelWriter
-from orchestrator.task_contracts.writers import ContractWriter
+
+_NOTHING_STORED: Final = (
+    "interrupted before the run began, so that nothing was stored; give the same command again"
+)
 
 
 def run_task(
-    task: str,
+    task: str | None,
     typed: TypedOptions,
     *,
+    task_file: str | None,
     thread: str,
     db: str | None,
     no_db: bool,
     contract: str | None,
-    json: bool,
+    display: Display,
 ) -> None:
     """Run a task, print its final state and exit.
 
     Args:
-        task: What to do.
+        task: What to do; "-" is standard input.
         typed: Values of fields of ``RunOptions``.
+        task_file: Path of a file with the task.
         thread: Name of the run.
         db: Path or URL of the store; None for the user's file.
         no_db: Do not store the run.
         contract: Path of a file with the contract of the task; None to derive it.
-        json: Print JSON, and ask nothing.
+        display: How the run is shown.
 
     Raises:
         typer.Exit: With the exit status, unless the run succeeded.
     """
     with report_bad_input():
-        check_task(task)
+        text = check_task(read_task(task, task_file))
         check_thread_id(thread)
         options = parse_options(typed)
         build_settings(options)  # reports bad values before the store is created
-        case = _read_contract(contract, task, options)
+        tools = import_tools(options.tools)
+        case = _read_contract(contract, text, options)
         with _open_new_store(db, options, no_db=no_db) as store:
             if store is not None:
-                refuse_unfinished_run(store, thread)
+                refuse_used_thread(store, thread)
             state = _execute(
                 options,
                 store,
                 thread,
-                lambda orchestrator: orchestrator.astream(task, thread),
+                lambda orchestrator: orchestrator.astream(text, thread),
+                tools=tools,
                 case=case,
-                json=json,
+                display=display,
+                on_early_ctrl_c=_NOTHING_STORED,
             )
-    print_and_exit(state, thread, store, json=json)
+    print_and_exit(state, thread, store, display, options.tools)
 
 
 def resume_run(
-    thread: str,
+    thread: str | None,
     typed: TypedOptions,
     *,
     approve: bool,
     correct: str | None,
     deny: str | None,
     db: str | None,
-    json: bool,
+    display: Display,
 ) -> None:
     """Resume a run, print its final state and exit.
 
     Args:
-        thread: Name of the run.
+        thread: Name of the run, or the start of it; None for the latest one that can be resumed.
         typed: Fields of ``RunOptions`` to change.
         approve: Answer that the output is accepted.
         correct: Answer with instructions for another attempt.
         deny: Answer that ends the run, with the reason.
         db: Path or URL of the store; None for the user's file.
-        json: Print JSON, and ask nothing.
+        display: How the run is shown.
 
     Raises:
         typer.Exit: With the exit status, unless the run succeeded.
     """
-    with report_bad_input():
-        answer = _read_answer(approve=approve, correct=correct, deny=deny)
-        with open_store(db) as store:
-            options = restore_options(store, thread, typed)
-            state = _execute(
-                options,
-                store,
-                thread,
-                lambda orchestrator: orchestrator.astream_resumed(thread, answer),
-                json=json,
-            )
-    print_and_exit(state, thread, store, json=json)
+    with report_bad_input(), open_store(db) as store:
+        answer = read_answer(approve=approve, correct=correct, deny=deny)
+        name = find_thread(store, thread, resumable=True)
+        options = restore_options(store, name, typed)
+        state = _execute(
+            options,
+            store,
+            name,
+            lambda orchestrator: orchestrator.astream_resumed(name, answer),
+            tools=import_tools(options.tools),
+            display=display,
+            on_early_ctrl_c=_explain_resume(store, name, options),
+        )
+    print_and_exit(state, name, store, display, options.tools)
 
 
-def fork_run(thread: str, step: int, typed: TypedOptions, *, new: str, db: str | None, json: bool) -> None:
+def fork_run(
+    thread: str | None,
+    step: int,
+    typed: TypedOptions,
+    *,
+    new: str,
+    db: str | None,
+    display: Display,
+) -> None:
     """Fork a run, print the final state of the new run and exit.
 
     Args:
-        thread: Name of the run.
+        thread: Name of the run, or the start of it; None for the latest one.
         step: The first step to execute again, from 1.
         typed: Fields of ``RunOptions`` to change.
         new: Name of the new run.
         db: Path or URL of the store of both runs; None for the user's file.
-        json: Print JSON, and ask nothing.
+        display: How the run is shown.
 
     Raises:
         typer.Exit: With the exit status, unless the run succeeded.
@@ -131,38 +154,19 @@ def fork_run(thread: str, step: int, typed: TypedOptions, *, new: str, db: str |
     with report_bad_input():
         check_thread_id(new)
         with open_store(db) as store:
-            options = restore_options(store, thread, typed)
+            name = find_thread(store, thread)
+            options = restore_options(store, name, typed)
             index = step - 1  # users count steps from 1, as `show` does
             state = _execute(
                 options,
                 store,
                 new,
-                lambda orchestrator: orchestrator.astream_forked(thread, index, new),
-                json=json,
+                lambda orchestrator: orchestrator.astream_forked(name, index, new),
+                tools=import_tools(options.tools),
+                display=display,
+                on_early_ctrl_c=_NOTHING_STORED,
             )
-    print_and_exit(state, new, store, json=json)
-
-
-def build_settings(options: RunOptions) -> Settings:
-    """Convert options to settings.
-
-    Raises:
-        ConfigurationError: A value is not accepted.
-    """
-    budget = Budget(
-        max_seconds=options.max_seconds,
-        max_total_tokens=options.max_tokens,
-        max_model_calls=options.max_calls,
-    )
-    return Settings(
-        retry_policy=RetryPolicy(max_retries=options.max_retries),
-        call_timeout=options.call_timeout,
-        step_timeout=options.step_timeout,
-        budget=budget,
-        supervision=options.supervise,
-        synthesis=options.synthesis,
-        require=options.require,
-    )
+    print_and_exit(state, new, store, display, options.tools)
 
 
 @contextmanager
@@ -183,45 +187,24 @@ def _execute(
     thread_id: str,
     open_stream: OpenStream,
     *,
+    tools: list[BaseTool],
+    display: Display,
+    on_early_ctrl_c: str,
     case: TaskCase | None = None,
-    json: bool,
 ) -> OrchestratorState:
     console = build_console(stderr=True)
-    where = None if store is None else store.where
     with print_logs_on(console):
-        evaluation = read_baseline(options.baseline, store)
-        orchestrator = LangGraphOrchestrator.from_model(
-            options.model,
-            contract=(case or "from_task") if options.checks else None,
-            contract_writer=_load_writer(options),
-            evaluation=evaluation,
-            checkpointer=store,
-            # Each other setting has the name of an argument.
-            **{name: value for name, value in build_settings(options) if name != "human"},
-        )
-        return Session(orchestrator, thread_id, console, quiet=json, where=where).run(open_stream)
+        with announce(f"loading the model {options.model} ..."), explain_ctrl_c(on_early_ctrl_c):
+            orchestrator = build_orchestrator(options, store, tools=tools, case=case)
+        where = None if store is None else store.where
+        return Session(orchestrator, thread_id, console, display, where).run(open_stream)
+
+
+def _explain_resume(store: Store, thread_id: str, options: RunOptions) -> str:
+    return f"interrupted; continue with\n{format_resume_command(thread_id, store.where, options.tools)}"
 
 
 def _read_contract(path: str | None, task: str, options: RunOptions) -> TaskCase | None:
     if path is not None and not options.checks:
         raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
     return None if path is None else read_contract(path, task)
-
-
-def _load_writer(options: RunOptions) -> ContractWriter | None:
-    if options.checks_model is None or not options.checks:
-        return None
-    return ModelWriter(load_model(options.checks_model))
-
-
-def _read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:
-    texts = {name: text for name, text in (("correct", correct), ("deny", deny)) if text is not None}
-    if approve + len(texts) > 1:
-        raise ConfigurationError(
-            "--approve, --correct and --deny contradict each other; give one of them, or none after a crash"
-        )
-    for name, text in texts.items():
-        if not text.strip():
-            raise ConfigurationError(f"--{name} is {text!r}; give a text that says what to do, or why")
-        return build_answer(name, text)
-    return build_answer("approve") if approve else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,12 @@ from rich.console import Console
 from rich.text import Text
 
 from agents.sync import run_loop
+from orchestrator.cli.arguments.parameters import Display
 from orchestrator.cli.ask import Answer, ask, is_terminal
-from orchestrator.cli.exits import FAILED, WAITING
-from orchestrator.cli.interruption import INTERRUPTED, stop_on_signal
+from orchestrator.cli.process.interruption import stop_on_signal
+from orchestrator.cli.process.statuses import FAILED, INTERRUPTED, WAITING
 from orchestrator.cli.view.consoles import build_console
+from orchestrator.cli.view.plain import state_to_plain
 from orchestrator.cli.view.progress import Show, show_progress
 from orchestrator.cli.view.question import draw_question, format_answer_command, format_resume_command
 from orchestrator.cli.view.summary import format_summary
@@ -45,14 +47,14 @@ class Session:
         orchestrator: Executes the run.
         thread_id: Name of the run.
         console: Shows progress and questions.
-        quiet: Print progress as lines, and ask nothing.
+        display: How the run is shown; with JSON, progress is lines, and nothing is asked.
         where: Name of the store, None without a store.
     """
 
     orchestrator: LangGraphOrchestrator
     thread_id: str
     console: Console
-    quiet: bool
+    display: Display
     where: str | None = None
 
     def run(self, open_stream: OpenStream) -> OrchestratorState:
@@ -66,8 +68,8 @@ class Session:
     def _follow(self, open_stream: OpenStream) -> OrchestratorState:
         # FORCE_COLOR makes Rich take a file for a terminal; a dumb terminal cannot move the cursor.
         can_draw = self.console.file.isatty() and self.console.is_interactive
-        is_live = can_draw and not self.quiet
-        with show_progress(self.console, live=is_live) as show:
+        is_live = can_draw and not self.display.json
+        with show_progress(self.console, live=is_live, verbose=self.display.verbose) as show:
             return follow(self.orchestrator, open_stream, partial(self._show, show))
 
     def _show(self, show: Show, event: Event) -> None:
@@ -78,7 +80,7 @@ class Session:
 
     def _ask(self, state: OrchestratorState) -> Answer | None:
         question = state["question"]
-        if question is None or not question["accepts"] or self.quiet or not is_terminal():
+        if question is None or not question["accepts"] or self.display.json or not is_terminal():
             return None
         answer = ask(self.console, question)
         # With its id, an answer is refused if another process has answered the question meanwhile.
@@ -119,36 +121,57 @@ async def _read_events(
     return cast("OrchestratorState", state)
 
 
-def print_and_exit(state: OrchestratorState, thread_id: str, store: Store | None, *, json: bool) -> None:
+def print_and_exit(
+    state: OrchestratorState,
+    thread_id: str,
+    store: Store | None,
+    display: Display,
+    tools: Sequence[str] = (),
+) -> None:
     """Print the state that a command leaves behind, and exit.
+
+    Args:
+        state: The state.
+        thread_id: Name of the run.
+        store: The store of the run; None if it was not stored.
+        display: How the state is printed.
+        tools: The names of its tools, which the command that resumes it has to repeat.
 
     Raises:
         typer.Exit: With the status of the run, unless it succeeded.
     """
-    if json:
-        typer.echo(to_json(state).encode())  # bytes, because JSON is UTF-8 in every locale
+    if display.json:
+        _print_json(state, None if store is None else thread_id, full=display.full)
     is_unfinished = state["status"] in ("planning", "executing")
     if is_unfinished and state["question"] is None:
-        _print_interruption(thread_id, store)
+        _print_interruption(thread_id, store, tools)
         raise typer.Exit(INTERRUPTED)
     if is_unfinished:
-        _print_question(cast("Question", state["question"]), thread_id, store, json=json)
+        _print_question(cast("Question", state["question"]), thread_id, store, tools, json=display.json)
         raise typer.Exit(WAITING)
-    if not json:
+    if not display.json:
         build_console().print(format_summary(state))
     if state["status"] != "success":
         raise typer.Exit(FAILED)
 
 
-def _print_question(question: Question, thread_id: str, store: Store | None, *, json: bool) -> None:
+def _print_json(state: OrchestratorState, thread_id: str | None, *, full: bool) -> None:
+    document = {**state_to_plain(state, full=full), "thread_id": thread_id}
+    typer.echo(to_json(document).encode())  # bytes, because JSON is UTF-8 in every locale
+
+
+def _print_question(
+    question: Question, thread_id: str, store: Store | None, tools: Sequence[str], *, json: bool
+) -> None:
     if not json and not is_terminal():  # on a terminal the session has shown the question
         build_console().print(draw_question(question))
     if store is not None:
         console = build_console(stderr=True) if json else build_console()
-        console.print(Text(format_answer_command(question, thread_id, store.where)), soft_wrap=True)
+        command = format_answer_command(question, thread_id, store.where, tools)
+        console.print(Text(command), soft_wrap=True)
 
 
-def _print_interruption(thread_id: str, store: Store | None) -> None:
-    command = None if store is None else format_resume_command(thread_id, store.where)
+def _print_interruption(thread_id: str, store: Store | None, tools: Sequence[str]) -> None:
+    command = None if store is None else format_resume_command(thread_id, store.where, tools)
     hint = "nothing was stored" if command is None else f"continue with\n{command}"
     build_console(stderr=True).print(Text(f"interrupted; {hint}"), soft_wrap=True)

@@ -11,8 +11,8 @@ from typing import Final
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from orchestrator import persistence
-from orchestrator.cli.options import RunOptions
-from orchestrator.cli.view.question import format_resume_command
+from orchestrator.cli.arguments.options import RunOptions
+from orchestrator.cli.view.question import format_delete_command, format_resume_command
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import Store
@@ -58,6 +58,7 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
 
     Raises:
         StoreError: The thread does not exist, another program or version started it, or it cannot be read.
+        ConfigurationError: The run has tools, and none are typed.
     """
     stored = store.history.command(thread_id)
     if stored is None:
@@ -73,24 +74,37 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
             f"thread {format_repr(thread_id, 80)} was started with options that this version does not "
             f"accept ({names}); resume it with the version that started it"
         ) from error
+    # A tool's name is code to run, and whoever wrote the store may have written any name.
+    if options.tools and "tools" not in typed:
+        raise ConfigurationError(
+            f"thread {format_repr(thread_id, 80)} was started with --tools "
+            f"{format_repr(' --tools '.join(options.tools), 200)}; give --tools again, because it runs code"
+        )
     # A later resume continues with these options too.
     store.keep(changed_options(options))
     return options
 
 
-def refuse_unfinished_run(store: Store, thread_id: str) -> None:
-    """Refuse to start a run on a thread whose run is unfinished, because that run would be lost.
+def refuse_used_thread(store: Store, thread_id: str) -> None:
+    """Refuse to start a run on a thread that has one, because that run would be lost.
 
     Raises:
-        StoreError: The thread has an unfinished run, or one that cannot be read.
+        StoreError: The thread has a run, or one that cannot be read.
     """
     run = store.history.find(thread_id)
-    # Starting would overwrite the checkpoints that a resume needs.
-    if run is not None and run.status not in ENDED:
+    if run is None:
+        return
+    name = format_repr(thread_id, 80)
+    if run.status in ENDED:
         raise StoreError(
-            f"thread {format_repr(thread_id, 80)} has an unfinished run ({run.status}); resume it with "
-            f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
+            f"thread {name} has a run that ended ({run.status}); give another --thread, "
+            f"or delete it first with `{format_delete_command(thread_id, store.where)}`"
         )
+    # Starting would overwrite the checkpoints that a resume needs.
+    raise StoreError(
+        f"thread {name} has an unfinished run ({run.status}); resume it with "
+        f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
+    )
 
 
 def read_baseline(option: str | None, store: Store | None) -> EvaluationOptions:
@@ -117,7 +131,7 @@ def _read_file(path: str) -> Mapping[str, object]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(
-            f"--baseline {format_repr(path, 200)} cannot be read ({error}); "
+            f"--baseline {format_repr(path, 200)} cannot be read ({_describe(error)}); "
             "give 'stored', or a JSON file with a report"
         ) from error
     if not isinstance(content, dict):
@@ -126,3 +140,7 @@ def _read_file(path: str) -> Mapping[str, object]:
             "give a report, or metrics by name"
         )
     return content
+
+
+def _describe(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

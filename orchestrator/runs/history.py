@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Final, cast
 
 from langgraph.checkpoint.base import CheckpointTuple
@@ -93,17 +94,14 @@ class History:
         """
         check_filters(status, since, limit)
         text = "" if task is None else task.casefold()
-        matches: list[RunSummary] = []
-        for _, run in self._list_runs():
-            if limit is not None and len(matches) >= limit:
-                break
-            if (
-                status in (None, run.status)
-                and text in run.task.casefold()
-                and (since is None or run.updated >= since)
-            ):
-                matches.append(run)
-        return matches
+        matches = (
+            run
+            for _, run in self._list_runs()
+            if status in (None, run.status)
+            and text in run.task.casefold()
+            and (since is None or run.updated >= since)
+        )
+        return list(islice(matches, limit))
 
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
@@ -180,29 +178,34 @@ class History:
                 )
             self._saver.delete_thread(thread_id)
 
-    def prune(self, *, keep_last: int | None = None, older_than: timedelta | None = None) -> list[str]:
+    def prune(
+        self,
+        *,
+        keep_last: int | None = None,
+        older_than: timedelta | None = None,
+        confirm: Callable[[Sequence[str]], bool] | None = None,
+    ) -> list[str]:
         """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
 
         Args:
             keep_last: Number of ended runs to keep, the latest first.
             older_than: Keep runs that were stored within this time. With both options, a run is kept if
                 either option keeps it.
+            confirm: Called with the threads to delete, if there are any; returns whether to delete them.
 
         Returns:
             The threads that were deleted.
 
         Raises:
-            ConfigurationError: Both arguments are missing, or one is not accepted.
+            ConfigurationError: Both retention arguments are missing, or one is not accepted.
             StoreError: The store cannot be read or written.
         """
         check_retention(keep_last, older_than)
-        now = datetime.now(UTC)
+        now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
         ended = [(latest, run) for latest, run in self._list_runs() if run.status in ENDED]
-        old = [
-            latest
-            for latest, run in ended[keep_last or 0 :]
-            if older_than is None or now - run.updated > older_than
-        ]
+        old = [latest for latest, run in ended[keep_last or 0 :] if now - run.updated > age]
+        if confirm is not None and not (old and confirm([latest.thread_id for latest in old])):
+            return []
         return [latest.thread_id for latest in old if self._delete_unchanged(latest)]
 
     def _delete_unchanged(self, latest: LatestCheckpoint) -> bool:

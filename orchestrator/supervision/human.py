@@ -88,10 +88,11 @@ def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[
         One sentence for each problem. A trigger of a caller's own supervisor is its own sentence.
     """
     others = [trigger for trigger in triggers if not (findings and trigger.startswith("evaluation:"))]
-    return list(dict.fromkeys([*map(_describe_trigger, others), *findings]))
+    return list(dict.fromkeys([*map(describe_trigger, others), *findings]))
 
 
-def _describe_trigger(trigger: str) -> str:
+def describe_trigger(trigger: str) -> str:
+    """Describes a trigger of the supervision in words; a caller's own one is returned as it is."""
     name, _, text = trigger.partition(":")
     if name not in _WORDS:
         return trigger

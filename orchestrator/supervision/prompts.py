@@ -12,6 +12,7 @@ from typing import Final
 
 from agents.prompts import fence_text, find_boundary
 from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
+from orchestrator.supervision.human import describe_trigger
 
 COMMIT_INSTRUCTIONS: Final = (
     "You are about to carry out one step. First say what you will do, in your own words. "
@@ -110,7 +111,7 @@ def _list_parts(request: SuperviseRequest) -> list[tuple[str, str]]:
         ("what the agent said it would do", format_commitment(commitment) if commitment else _NONE_STATED),
         ("output", request["output"]),
         ("what the agent says of its output", format_assessment(assessment) if assessment else _NONE_STATED),
-        ("what is not as planned", _join_lines(triggers)),
+        ("what is not as planned", _join_lines(map(describe_trigger, triggers))),
         ("what checks found", _join_lines(findings)),
     ]
 

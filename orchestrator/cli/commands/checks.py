@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.arguments.parameters import AsJson, Task, TaskFile
+from orchestrator.cli.process.opening import announce
 
-Task = Annotated[str, typer.Argument(help="The task to read.", metavar="TASK", show_default=False)]
 Save = Annotated[
     str | None,
     typer.Option(
@@ -22,11 +22,19 @@ Writer = Annotated[
 ]
 
 
-def checks(task: Task, *, save: Save = None, model: Writer = None, json: AsJson = False) -> None:
+def checks(
+    task: Task = None,
+    *,
+    task_file: TaskFile = None,
+    save: Save = None,
+    model: Writer = None,
+    json: AsJson = False,
+) -> None:
     """Print what a success of TASK would be checked for, and what would not be checked.
 
     Exit status: 0, or 2 for bad input.
     """
-    from orchestrator.cli.checks import print_checks  # noqa: PLC0415 - slow to import
+    with announce("starting ..."):
+        from orchestrator.cli.checks import print_checks  # noqa: PLC0415 - slow to import
 
-    print_checks(task, save=save, model=model, json=json)
+    print_checks(task, task_file=task_file, save=save, model=model, json=json)

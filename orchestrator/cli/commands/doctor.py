@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.arguments.parameters import AsJson
+from orchestrator.cli.arguments.values import count_parser
+from orchestrator.cli.process.opening import announce
 
 
 def doctor(
@@ -21,7 +23,7 @@ def doctor(
         typer.Option(
             help="With --judge: ask about this many outputs only. Such figures are not kept.",
             metavar="N",
-            min=1,
+            parser=count_parser(1),
         ),
     ] = None,
     json: AsJson = False,
@@ -31,15 +33,14 @@ def doctor(
     Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if the judge is trusted, 1 if not.
     """
     if judge is not None:
-        from orchestrator.cli.commands.judge import report_judge  # noqa: PLC0415 - slow to import
+        with announce("starting ..."):
+            from orchestrator.cli.commands.judge import report_judge  # noqa: PLC0415 - slow to import
 
         report_judge(judge, limit, json=json)
         return
     if limit is not None:
-        from orchestrator.cli.exits import BAD_INPUT  # noqa: PLC0415 - imports the agents
-
-        typer.echo("orchestrator: --limit needs --judge SPEC; add it, or leave --limit out", err=True)
-        raise typer.Exit(BAD_INPUT)
-    from orchestrator.cli.doctor import report_models  # noqa: PLC0415 - slow to import
+        raise typer.BadParameter("--limit needs --judge SPEC; add it, or leave --limit out")
+    with announce("starting ..."):
+        from orchestrator.cli.doctor import report_models  # noqa: PLC0415 - slow to import
 
     report_models(json=json)

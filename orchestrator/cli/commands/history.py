@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal
+from datetime import datetime, timedelta
+from typing import Annotated, Literal, get_args
 
 import typer
 
-from orchestrator.cli.options import AsJson, Database, Thread
-
-_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
-
-
-def parse_time(text: str) -> datetime:
-    """Read a date, a date with a time, or an age such as ``12h``.
-
-    Raises:
-        typer.BadParameter: It is none of these.
-    """
-    try:
-        if text[-1:] in _UNITS:
-            return datetime.now(UTC) - timedelta(**{_UNITS[text[-1]]: float(text[:-1])})
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError):
-        accepted = "give a date such as 2026-01-31, a time such as 2026-01-31T12:00, or 90m, 12h or 7d"
-        raise typer.BadParameter(f"{text!r} is not a time; {accepted}") from None
-
+from orchestrator.cli.arguments.parameters import (
+    AsJson,
+    Database,
+    Display,
+    InFull,
+    Thread,
+    ThreadOrLast,
+    check_thread_choice,
+)
+from orchestrator.cli.arguments.values import count_parser, parse_age, parse_time, word_parser
+from orchestrator.cli.process.opening import announce
 
 # A copy of StoredStatus, whose module loads LangGraph; a test compares the two.
+StatusWord = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
 Status = Annotated[
-    Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"] | None,
-    typer.Option(help="List only runs with this status."),
+    StatusWord | None,
+    typer.Option(
+        help=f"List only runs with this status: {', '.join(get_args(StatusWord))}.",
+        metavar="STATUS",
+        parser=word_parser(*get_args(StatusWord)),
+    ),
 ]
 Since = Annotated[
     datetime | None,
     typer.Option(
-        help="List only runs stored since this date or time, or in the last 90m, 12h or 7d.",
+        help="List only runs stored since this date or time, or in the last 90m, 12h or 30d.",
         metavar="TIME",
         parser=parse_time,
     ),
@@ -43,14 +40,22 @@ Since = Annotated[
 TaskPart = Annotated[
     str | None, typer.Option("--task", help="List only runs whose task contains this text.", metavar="TEXT")
 ]
-Limit = Annotated[int, typer.Option(help="Maximum number of runs to list.", metavar="N", min=1)]
+Limit = Annotated[
+    int, typer.Option(help="Maximum number of runs to list.", metavar="N", parser=count_parser(1))
+]
+Last = Annotated[bool, typer.Option("--last", help="Show the run that was stored last.")]
 KeepLast = Annotated[
-    int | None, typer.Option(help="Keep the N runs that were stored last.", metavar="N", min=0)
+    int | None,
+    typer.Option(help="Keep the N runs that were stored last.", metavar="N", parser=count_parser(0)),
 ]
 OlderThan = Annotated[
-    int | None,
-    typer.Option(help="Keep the runs of the last DAYS days.", metavar="DAYS", min=0, max=timedelta.max.days),
+    timedelta | None,
+    typer.Option(
+        help="Keep the runs of this last time, such as 12h or 30d.", metavar="AGE", parser=parse_age
+    ),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be deleted, and delete nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before deleting.")]
 
 
 def runs(
@@ -63,33 +68,52 @@ def runs(
     json: AsJson = False,
 ) -> None:
     """List the stored runs, newest first."""
-    from orchestrator.cli.history import list_runs  # noqa: PLC0415 - slow to import
+    with announce("reading the runs ..."):
+        from orchestrator.cli.history import list_runs  # noqa: PLC0415 - slow to import
 
     list_runs(status=status, since=since, task=task, limit=limit, db=db, json=json)
 
 
-def show(thread: Thread, *, db: Database = None, json: AsJson = False) -> None:
+def show(
+    thread: ThreadOrLast = None,
+    *,
+    last: Last = False,
+    db: Database = None,
+    json: AsJson = False,
+    full: InFull = False,
+) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
-    from orchestrator.cli.history import show_run  # noqa: PLC0415 - slow to import
+    check_thread_choice(thread, last=last)
+    with announce("reading the run ..."):
+        from orchestrator.cli.history import show_run  # noqa: PLC0415 - slow to import
 
-    show_run(thread, db=db, json=json)
+    show_run(thread, db=db, display=Display(json, full))
 
 
-def delete(thread: Thread, *, db: Database = None) -> None:
-    """Delete the run THREAD, in any status.
+def delete(thread: Thread, *, yes: Yes = False, db: Database = None) -> None:
+    """Delete the run THREAD, in any status. It asks first if THREAD is only the start of the name.
 
     A run that a process is executing is not deleted.
     """
-    from orchestrator.cli.history import delete_run  # noqa: PLC0415 - slow to import
+    with announce("reading the run ..."):
+        from orchestrator.cli.history import delete_run  # noqa: PLC0415 - slow to import
 
-    delete_run(thread, db=db)
+    delete_run(thread, yes=yes, db=db)
 
 
-def prune(*, keep_last: KeepLast = None, older_than: OlderThan = None, db: Database = None) -> None:
+def prune(
+    *,
+    keep_last: KeepLast = None,
+    older_than: OlderThan = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    db: Database = None,
+) -> None:
     """Delete runs that have ended. Runs that wait, are being executed or crashed are never deleted.
 
-    With both options, a run is kept if either option keeps it.
+    With both options, a run is kept if either option keeps it. On a terminal, it asks first.
     """
-    from orchestrator.cli.history import prune_runs  # noqa: PLC0415 - slow to import
+    with announce("reading the runs ..."):
+        from orchestrator.cli.history import prune_runs  # noqa: PLC0415 - slow to import
 
-    prune_runs(keep_last=keep_last, older_than=older_than, db=db)
+    prune_runs(keep_last=keep_last, older_than=older_than, dry_run=dry_run, yes=yes, db=db)

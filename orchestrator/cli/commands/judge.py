@@ -18,7 +18,8 @@ from evaluation import measure_judge, save_trust
 from evaluation.judges.trust.figures import Verdict
 from evaluation.judges.trust.labelled_set import LabelledOutput, load_labelled_set
 from evaluation.judges.trust.store import get_trust_folder
-from orchestrator.cli.exits import FAILED, report_bad_input
+from orchestrator.cli.process.exits import report_bad_input
+from orchestrator.cli.process.statuses import FAILED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import clean, count_noun, one_line, to_json
 from orchestrator.cli.view.trust import format_trust, trust_to_plain

@@ -6,9 +6,22 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import AsJson, Database, NewThread, Thread, TypedOptions, accept_run_options
+from orchestrator.cli.arguments.options import TypedOptions, accept_run_options
+from orchestrator.cli.arguments.parameters import (
+    AsJson,
+    Database,
+    Display,
+    InFull,
+    NewThread,
+    Task,
+    TaskFile,
+    ThreadOrLast,
+    Verbose,
+    check_thread_choice,
+)
+from orchestrator.cli.arguments.values import count_parser
+from orchestrator.cli.process.opening import announce
 
-Task = Annotated[str, typer.Argument(help="What to do.", metavar="TASK", show_default=False)]
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]
 Contract = Annotated[
     str | None,
@@ -22,67 +35,99 @@ Deny = Annotated[str | None, typer.Option(help="End the run as failed for this r
 Step = Annotated[
     int,
     typer.Option(
-        help="The first step to execute again, counted from 1 as `show` prints it.", metavar="N", min=1
+        help="The first step to execute again, counted from 1 as `show` prints it.",
+        metavar="N",
+        parser=count_parser(1),
     ),
 ]
+LastOpen = Annotated[
+    bool, typer.Option("--last", help="Resume the latest run that was interrupted or waits for an answer.")
+]
+Last = Annotated[bool, typer.Option("--last", help="Fork the run that was stored last.")]
 
 
 @accept_run_options()
 def run(
-    task: Task,
+    task: Task = None,
     *,
+    task_file: TaskFile = None,
     thread: NewThread,
     db: Database = None,
     no_db: NoDatabase = False,
     contract: Contract = None,
     json: AsJson = False,
+    full: InFull = False,
+    verbose: Verbose = False,
     options: TypedOptions,
 ) -> None:
     """Plan TASK, execute it step by step and judge every step.
 
-    Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 Ctrl-C before the start.
+    Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted by Ctrl-C.
     """
-    from orchestrator.cli.run import run_task  # noqa: PLC0415 - slow to import
+    with announce("starting ..."):
+        from orchestrator.cli.run import run_task  # noqa: PLC0415 - slow to import
 
-    run_task(task, options, thread=thread, db=db, no_db=no_db, contract=contract, json=json)
+    run_task(
+        task,
+        options,
+        task_file=task_file,
+        thread=thread,
+        db=db,
+        no_db=no_db,
+        contract=contract,
+        display=Display(json, full, verbose),
+    )
 
 
 @accept_run_options(
     only_changes=True, without=("supervise", "max_retries", "synthesis", "checks", "checks_model")
 )
 def resume(
-    thread: Thread,
+    thread: ThreadOrLast = None,
     *,
+    last: LastOpen = False,
     approve: Approve = False,
     correct: Correct = None,
     deny: Deny = None,
     db: Database = None,
     json: AsJson = False,
+    full: InFull = False,
+    verbose: Verbose = False,
     options: TypedOptions,
 ) -> None:
     """Resume the run THREAD after a crash, or answer its question.
 
-    Options you leave out keep their values from the original run. Exit status as for `run`.
+    Options you leave out keep their values from the original run, except --tools, which runs code: give it
+    again. Exit status as for `run`.
     """
-    from orchestrator.cli.run import resume_run  # noqa: PLC0415 - slow to import
+    check_thread_choice(thread, last=last)
+    with announce("starting ..."):
+        from orchestrator.cli.run import resume_run  # noqa: PLC0415 - slow to import
 
-    resume_run(thread, options, approve=approve, correct=correct, deny=deny, db=db, json=json)
+    display = Display(json, full, verbose)
+    resume_run(thread, options, approve=approve, correct=correct, deny=deny, db=db, display=display)
 
 
 @accept_run_options(only_changes=True, without=("checks", "checks_model"))
 def fork(
-    thread: Thread,
+    thread: ThreadOrLast = None,
     *,
+    last: Last = False,
     step: Step,
     new: NewThread,
     db: Database = None,
     json: AsJson = False,
+    full: InFull = False,
+    verbose: Verbose = False,
     options: TypedOptions,
 ) -> None:
     """Copy the run THREAD up to a step to a new run, and continue there. THREAD itself does not change.
 
-    Options you leave out keep their values from the original run. Exit status as for `run`.
+    Options you leave out keep their values from the original run, except --tools, which runs code: give it
+    again. Exit status as for `run`.
     """
-    from orchestrator.cli.run import fork_run  # noqa: PLC0415 - slow to import
+    check_thread_choice(thread, last=last)
+    with announce("starting ..."):
+        from orchestrator.cli.run import fork_run  # noqa: PLC0415 - slow to import
 
-    fork_run(thread, step, options, new=new, db=db, json=json)
+    fork_run(thread, step, options, new=new, db=db, display=Display(json, full, verbose))

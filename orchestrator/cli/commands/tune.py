@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import AsJson
+from orchestrator.cli.arguments.parameters import AsJson
+from orchestrator.cli.process.interruption import explain_ctrl_c
+from orchestrator.cli.process.opening import announce
 
 Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space, objective and budget.", metavar="SPEC")]
 Folder = Annotated[
@@ -23,6 +25,8 @@ def tune(spec: Spec, *, folder: Folder = Path("."), json: AsJson = False) -> Non
 
     Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
     """
-    from orchestrator.cli.commands.tune_study import run_study  # noqa: PLC0415 - slow to import
+    with announce("starting ..."):
+        from orchestrator.cli.commands.tune_study import run_study  # noqa: PLC0415 - slow to import
 
-    run_study(spec, folder, json=json)
+    with explain_ctrl_c("interrupted; the same command goes on with the finished runs"):
+        run_study(spec, folder, json=json)

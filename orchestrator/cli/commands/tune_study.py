@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluation.errors import MissingExtraError
-from orchestrator.cli.exits import BAD_INPUT, FAILED, report_bad_input
+from orchestrator.cli.process.exits import report_bad_input
+from orchestrator.cli.process.statuses import BAD_INPUT, FAILED, INTERRUPTED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import clean, one_line, to_json
 from orchestrator.errors import RunFailedError
@@ -22,7 +23,6 @@ from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune
 from orchestrator.tuning.tune_result import TuneResult
 
-_INTERRUPTED: Final = 130
 
 
 def run_study(spec: Path, folder: Path, *, json: bool) -> None:
@@ -54,7 +54,7 @@ def _report_failure() -> Iterator[None]:
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt:
             typer.echo("orchestrator: interrupted; the same command goes on with the finished runs", err=True)
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:

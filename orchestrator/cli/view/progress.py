@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TypeAlias, cast
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from evaluation.results.findings import CheckRecord
 from orchestrator.cli.view.contract import list_requirements
 from orchestrator.cli.view.live import draw_frame, format_totals
 from orchestrator.cli.view.model import View, update_view
-from orchestrator.cli.view.records import VERDICTS, last_word
-from orchestrator.cli.view.text import count_noun, format_usage, one_line
+from orchestrator.cli.view.records import FAILURES, VERDICTS, last_word
+from orchestrator.cli.view.text import clean, count_noun, format_usage, one_line
 from orchestrator.runtime.events import (
     Event,
     Planned,
@@ -47,8 +48,8 @@ class Watch:
     """
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        """Start with an empty view."""
-        self.view = View()
+        """Start with an empty view, whose time starts now."""
+        self.view = View(started=clock(), since=clock())
         self.clock = clock
 
     def see(self, event: Event) -> None:
@@ -57,29 +58,50 @@ class Watch:
 
 
 @contextmanager
-def show_progress(console: Console, *, live: bool) -> Iterator[Show]:
+def show_progress(console: Console, *, live: bool, verbose: bool = False) -> Iterator[Show]:
     """Yield a function that shows an event on the console.
 
     Args:
         console: The console for the progress.
         live: Redraw one view instead of printing lines.
+        verbose: Print each output and its checks, too.
     """
     watch = Watch()
-    if live:
-        # Live draws in a thread of its own; it reads the view while events replace it.
-        with Live(
-            console=console,
-            get_renderable=lambda: draw_frame(watch.view, watch.clock(), console.height),
-            refresh_per_second=8,
-        ):
-            yield watch.see
-    else:
-        yield lambda event: _print_line(console, watch, event)
+
+    def show(event: Event) -> None:
+        watch.see(event)
+        lines = [] if live else [format_event(event, watch.view)]
+        for line in [*lines, *(list_details(event) if verbose else ())]:
+            console.print(Text(line))
+
+    # Live draws in a thread of its own; it reads the view while events replace it.
+    frames = Live(
+        console=console,
+        get_renderable=lambda: draw_frame(watch.view, watch.clock(), console.height),
+        refresh_per_second=8,
+    )
+    with frames if live else nullcontext():
+        yield show
 
 
-def _print_line(console: Console, watch: Watch, event: Event) -> None:
-    watch.see(event)
-    console.print(Text(format_event(event, watch.view)))
+def list_details(event: Event) -> Iterator[str]:
+    """Yield the output of an execution line by line, or the checks of a verdict."""
+    if isinstance(event, StepExecuted):
+        yield from (f"  | {line}" for line in clean(event.record["result"]).splitlines())
+    if isinstance(event, StepJudged):
+        yield from map(_format_check, _list_checks(event.record))
+
+
+def _list_checks(record: StepRecord) -> Sequence[CheckRecord]:
+    return (
+        () if record["report"] is None else cast("Sequence[CheckRecord]", record["report"].get("checks", ()))
+    )
+
+
+def _format_check(check: CheckRecord) -> str:
+    passed = check["passed"]
+    word = "not decided" if passed is None else "passed" if passed else "failed"
+    return f"  check {word}: {one_line(check['wanted'])} ({one_line(check['seen'])})"
 
 
 def format_event(event: Event, view: View) -> str:
@@ -160,7 +182,7 @@ def _format_verdict(record: StepRecord, view: View) -> str:
 
 def _format_end(event: RunFinished | RunInterrupted, view: View) -> str:
     failure = event.state["failure"]
-    reason = "" if failure is None else f": {failure['kind']}: {one_line(failure['message'])}"
+    reason = "" if failure is None else f": {FAILURES[failure['kind']]}: {one_line(failure['message'])}"
     status = event.status if isinstance(event, RunFinished) else "interrupted"
     basis = f": {view.basis}" if view.basis else ""
     return f"{status}{basis} ({format_totals(view, view.since)}){reason}"

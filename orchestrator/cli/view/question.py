@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from shlex import quote
 from typing import Final
 
@@ -20,16 +21,29 @@ _MARGIN: Final = "│ "
 _ANSWERS: Final = {"approve": "--approve", "correct": "--correct TEXT", "deny": "--deny REASON"}
 
 
-def format_resume_command(thread_id: str, store: str) -> str:
-    """Return the command that resumes a run of a store."""
-    option = "" if store == str(default_path()) else f" --db {quote(clean(store))}"
-    return f"orchestrator resume {quote(clean(thread_id))}{option}"
+def format_resume_command(thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
+    """Return the command that resumes a run of a store with its tools."""
+    named = chain.from_iterable(("--tools", name) for name in tools)
+    return _join_words("resume", thread_id, *_name_store(store), *named)
 
 
-def format_answer_command(question: Question, thread_id: str, store: str) -> str:
+def format_delete_command(thread_id: str, store: str) -> str:
+    """Return the command that deletes a run of a store."""
+    return _join_words("delete", thread_id, *_name_store(store))
+
+
+def _name_store(store: str) -> tuple[str, ...]:
+    return () if store == str(default_path()) else ("--db", store)
+
+
+def _join_words(*words: str) -> str:
+    return " ".join(quote(clean(word)) for word in ("orchestrator", *words))
+
+
+def format_answer_command(question: Question, thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
     """Return the command that answers a question, with the accepted answers."""
     answers = [option for answer, option in _ANSWERS.items() if answer in question["accepts"]]
-    command = format_resume_command(thread_id, store)
+    command = format_resume_command(thread_id, store, tools)
     return f"{command} {' | '.join(answers)}" if answers else command
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from orchestrator.cli.view.text import one_line
 from orchestrator.state.current_step import list_accepted
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.records import HumanAnswer, RecordStatus, StepRecord, SupervisorVerdict
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
@@ -18,6 +18,27 @@ VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "warning": ("kept with a warning", "yellow"),
 }
 """The words and the style for the status of an execution."""
+FAILURES: Final[Mapping[FailureKind, str]] = {
+    "plan_invalid": "there is no usable plan",
+    "planner_error": "error of the planner",
+    "executor_error": "error of the executor",
+    "compressor_error": "error of the compressor",
+    "monitor_error": "error of the monitor",
+    "supervisor_error": "error of the supervisor",
+    "supervision_invalid": "the supervision is not set up correctly",
+    "contract_error": "error of a contract",
+    "evaluation_error": "error of the evaluation",
+    "attempts_exhausted": "no attempts left",
+    "needs_review": "a person has to judge it",
+    "halted": "stopped by the supervisor",
+    "denied": "denied",
+    "budget_exceeded": "the budget is used up",
+    "timeout": "out of time",
+    "recursion_limit": "too many steps of the graph",
+    "cancelled": "cancelled",
+    "unverified": "it rests on less than required",
+}
+"""The words for the kind of a failure."""
 
 
 def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from orchestrator.cli.view.records import VERDICTS, describe_success, final_records, last_word
+from orchestrator.cli.view.records import FAILURES, VERDICTS, describe_success, final_records, last_word
 from orchestrator.cli.view.text import clean, count_noun, one_line
 from orchestrator.state.current_step import ACCEPTED, list_accepted
 from orchestrator.state.graph_state import OrchestratorState
@@ -35,7 +35,9 @@ def _format_success(state: OrchestratorState) -> Iterator[Text]:
 def _format_failure(state: OrchestratorState) -> Iterator[Text]:
     failure = state["failure"]
     kind, message = (
-        (failure["kind"], failure["message"]) if failure else (state["status"], "no cause was recorded")
+        (FAILURES[failure["kind"]], failure["message"])
+        if failure
+        else (state["status"], "no cause was recorded")
     )
     yield Text.assemble((f"Failed ({kind}): ", "bold red"), one_line(message))
     records = final_records(state["results"])

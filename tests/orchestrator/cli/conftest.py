@@ -25,10 +25,12 @@ def chat() -> Iterator[Callable[..., ChatServer]]:
 
 @pytest.fixture
 def cli(environment: dict[str, str]) -> Callable[..., Result]:
-    """Run a command in this process: `cli("run", "task", env={...})`."""
+    """Run a command in this process: `cli("run", "task", env={...}, typed="standard input")`."""
 
-    def invoke(*arguments: str, env: dict[str, str] | None = None) -> Result:
-        return CliRunner().invoke(app, arguments, env=env, catch_exceptions=False)
+    def invoke(
+        *arguments: str, env: dict[str, str] | None = None, typed: str | bytes | None = None
+    ) -> Result:
+        return CliRunner().invoke(app, arguments, env=env, input=typed, catch_exceptions=False)
 
     return invoke
 

@@ -97,7 +97,7 @@ def test_a_run_that_never_meets_the_checks_fails_saying_why(ask):
     failed = ask("--max-retries", "1", steps=["a red apple"])
 
     assert failed.exit_code == 1
-    assert failed.stdout.startswith("Failed (attempts_exhausted): step 1: refused 2 times")
+    assert failed.stdout.startswith("Failed (no attempts left): step 1: refused 2 times")
     assert "at most 2 words" in failed.stdout.splitlines()[0]
 
 
@@ -110,7 +110,7 @@ def test_less_than_required_fails_the_run(ask):
 
     assert failed.exit_code == 1
     assert failed.stdout.startswith(
-        "Failed (unverified): the output is not accepted, because require is 'checke"
+        "Failed (it rests on less than required): the output is not accepted, because require is 'checke"
     )
 
 

@@ -84,9 +84,9 @@ def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, opt
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--step", "0"], "Invalid value for '--step'"),
-        (["--step", "two"], "Invalid value for '--step'"),
-        ([], "Missing option '--step'"),
+        (["--step", "0"], "--step: '0' is not accepted; give a whole number of at least 1"),
+        (["--step", "two"], "--step: 'two' is not accepted; give a whole number of at least 1"),
+        ([], "missing option '--step'"),
         (["--step", "1", "--thread", " "], "thread_id is ' '; give a text"),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came(on):
 
 
 def test_a_run_is_shown_as_json(on, db):
-    document = json.loads(on("show", "--json", "finished").stdout)
+    document = json.loads(on("show", "--json", "--full", "finished").stdout)
     with open_store(db) as store:
         assert document["state"] == store.history.show("finished").state
 
@@ -165,6 +165,47 @@ def test_a_run_is_deleted(on):
     assert "waiting" not in threads(on("runs", "--json"))
 
 
+def test_the_start_of_a_name_is_enough_if_only_one_name_starts_so(on):
+    assert on("show", "fin").stdout.startswith("Task: bake bread")
+
+
+def test_a_name_is_that_run_although_others_start_so(on):
+    assert "waiting" in threads(on("runs", "--json"))
+    assert json.loads(on("show", "waiting", "--json").stdout)["thread_id"] == "waiting"
+
+
+def test_the_start_of_several_names_lists_them(on):
+    refused = on("show", "wait")
+
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(
+        "orchestrator: 'wait' is the start of 2 names, so give more of it: waiting side by side (waiting, “"
+    )
+
+
+def test_the_start_of_a_name_does_not_delete_a_run_without_a_confirmation(on):
+    refused, deleted = on("delete", "fin"), on("delete", "fin", "--yes")
+
+    assert (refused.exit_code, "give the whole name, or --yes" in refused.stderr) == (2, True)
+    assert (deleted.exit_code, deleted.stderr) == (0, "deleted finished\n")
+
+
+def test_the_last_run_is_shown(on):
+    assert json.loads(on("show", "--last", "--json").stdout)["thread_id"] == threads(on("runs", "--json"))[0]
+
+
+def test_a_dry_run_lists_what_would_be_deleted_and_deletes_nothing(on):
+    assert on("prune", "--keep-last", "0", "--dry-run").stderr == "would delete finished\n"
+    assert "finished" in threads(on("runs", "--json"))
+
+
+def test_json_of_a_run_has_its_output_first_and_no_reports(on):
+    document = json.loads(on("show", "finished", "--json").stdout)
+
+    assert list(document)[:2] == ["output", "thread_id"]
+    assert "report" not in document["state"]["results"][0]
+
+
 def test_ended_runs_are_pruned_and_no_other(on):
     said = on("prune", "--keep-last", "0")
 
@@ -173,7 +214,7 @@ def test_ended_runs_are_pruned_and_no_other(on):
 
 
 @pytest.mark.parametrize(
-    "options", [["--keep-last", "1"], ["--older-than", "36500"], ["--older-than", "999999999"]]
+    "options", [["--keep-last", "1"], ["--older-than", "36500d"], ["--older-than", "999999999d"]]
 )
 def test_what_is_to_be_kept_is_not_pruned(on, options):
     assert on("prune", *options).stderr == "nothing to delete\n"
@@ -191,20 +232,33 @@ def test_what_is_to_be_kept_is_not_pruned(on, options):
             ["delete", "nothing"],
             "thread 'nothing' is not in {db}; `orchestrator runs` or history.runs() lists the threads",
         ),
-        (["prune"], "neither keep_last nor older_than is given; give at least one of them"),
-        (["prune", "--keep-last", "-1"], "Invalid value for '--keep-last'"),
-        (["prune", "--older-than", "-1"], "Invalid value for '--older-than'"),
-        (["prune", "--older-than", "1000000000"], "Invalid value for '--older-than'"),
-        (["runs", "--limit", "-1"], "Invalid value for '--limit'"),
-        (["runs", "--limit", "0"], "Invalid value for '--limit'"),
+        (["prune"], "prune needs --keep-last N or --older-than AGE; give at least one of them"),
+        (
+            ["prune", "--keep-last", "-1"],
+            "--keep-last: '-1' is not accepted; give a whole number of at least 0",
+        ),
+        (
+            ["prune", "--older-than", "-1d"],
+            "--older-than: '-1d' is not accepted; give a duration with its unit",
+        ),
+        (
+            ["prune", "--older-than", "30"],
+            "--older-than: '30' is not accepted; give a duration with its unit",
+        ),
+        (["prune", "--older-than", "1000000000d"], "'1000000000d' is not accepted; give a duration"),
+        (["runs", "--limit", "-1"], "--limit: '-1' is not accepted; give a whole number of at least 1"),
+        (["runs", "--limit", "0"], "--limit: '0' is not accepted; give a whole number of at least 1"),
         (
             ["runs", "--status", "done"],
-            "'done' is not one of 'planning', 'executing', 'interrupted', 'waiting', 'success', 'failed'",
+            "--status: 'done' is not accepted; give planning, executing, interrupted, waiting, success",
         ),
-        (["runs", "--since", "yesterday"], "'yesterday' is not a time; give a date such as 2026-01-31"),
-        (["runs", "--since", ""], "'' is not a time"),
-        (["runs", "--since", "nand"], "'nand' is not a time"),
-        (["runs", "--since", "1e300d"], "'1e300d' is not a time"),
+        (
+            ["runs", "--since", "yesterday"],
+            "--since: 'yesterday' is not accepted; give a date such as 2026-01-31",
+        ),
+        (["runs", "--since", ""], "--since: '' is not accepted"),
+        (["runs", "--since", "nand"], "--since: 'nand' is not accepted"),
+        (["runs", "--since", "1e300d"], "--since: '1e300d' is not accepted"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, words, sentence):

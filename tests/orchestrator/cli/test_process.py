@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
-from orchestrator.cli.interruption import exit_on_ctrl_c
 from orchestrator.cli.main import _LossyFile
+from orchestrator.cli.process.interruption import exit_on_ctrl_c, explain_ctrl_c
 from tests.fakes.chat_server import plan
 
 FINISH_S = 60
@@ -76,17 +76,47 @@ def interrupt_at_import(module, environment, *command):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
 @pytest.mark.parametrize(
-    ("command", "module"),
+    ("command", "module", "sentence"),
     [
-        (("-m", "orchestrator"), "typer.main"),
-        # What the installed command executes.
-        (("-c", "from orchestrator.cli.main import main; main()"), "langgraph.graph"),
+        (("-m", "orchestrator"), "typer.main", "interrupted"),
+        # What the installed command executes. The module is imported while the model is loaded.
+        (
+            ("-c", "from orchestrator.cli.main import main; main()"),
+            "langchain_openai",
+            "interrupted before the run began, so that nothing was stored; give the same command again",
+        ),
     ],
 )
-def test_ctrl_c_before_the_start_is_one_line_and_exit_status_130(environment, command, module):
-    ended = interrupt_at_import(module, environment, *command, "run", "the task")
+def test_ctrl_c_before_the_start_is_one_line_and_exit_status_130(environment, command, module, sentence):
+    variables = {**environment, "OPENAI_API_KEY": "none"}
+    ended = interrupt_at_import(module, variables, *command, "run", "the task", "--model", "openai:m")
 
-    assert ended == (130, "", ["orchestrator: interrupted"])
+    assert ended == (130, "", [f"orchestrator: {sentence}"])
+
+
+def test_the_sentence_at_ctrl_c_says_how_to_go_on_while_a_stored_run_is_opened():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    exit_on_ctrl_c()
+    with explain_ctrl_c("continue with\norchestrator resume t"):
+        inside = signal.getsignal(signal.SIGINT)
+    after = signal.signal(signal.SIGINT, before)
+
+    assert (inside.sentence, after.sentence) == ("continue with\norchestrator resume t", "interrupted")
+
+
+def test_a_program_that_handles_ctrl_c_itself_keeps_its_handler():
+    with explain_ctrl_c("anything"):
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_first_words_need_no_slow_import():
+    script = (
+        "import sys, orchestrator.cli.app, orchestrator.cli.process.opening;"
+        "print({'langgraph', 'langchain_core', 'pydantic', 'rich', 'evaluation'} & set(sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert ended.stdout == "set()\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
@@ -94,7 +124,7 @@ def test_ctrl_c_before_the_start_is_one_line_and_exit_status_130(environment, co
 def test_a_second_signal_ends_the_process_at_once():
     script = (
         "import signal, time\n"
-        "from orchestrator.cli.interruption import stop_on_signal\n"
+        "from orchestrator.cli.process.interruption import stop_on_signal\n"
         "with stop_on_signal(lambda: print('first', flush=True)):\n"
         "    print('ready', flush=True)\n"
         "    time.sleep(60)\n"

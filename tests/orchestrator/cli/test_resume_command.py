@@ -129,7 +129,7 @@ def test_who_answered_is_in_the_record(begin, resume, monkeypatch):
     begin()
     monkeypatch.setenv("LOGNAME", "ada")
 
-    state = json.loads(resume("--approve", "--json").stdout)
+    state = json.loads(resume("--approve", "--json", "--full").stdout)
 
     assert state["results"][0]["supervision"]["answer"]["answered_by"] == "ada"
 

@@ -7,8 +7,8 @@ import typer
 from typer.testing import CliRunner
 
 from orchestrator import Budget
+from orchestrator.cli.arguments.options import TypedOptions, accept_run_options
 from orchestrator.cli.commands.history import runs
-from orchestrator.cli.options import TypedOptions, accept_run_options
 from orchestrator.cli.run import build_settings
 from orchestrator.cli.store import changed_options, parse_options
 from orchestrator.runs.summary import STATUSES
@@ -48,7 +48,6 @@ def test_every_option_reaches_the_settings(collect):
 
 def test_a_new_run_has_defaults_and_a_stored_run_only_what_is_typed(collect):
     assert collect([]) == {
-        "model": "local",
         "supervise": "none",
         "max_retries": 2,
         "synthesis": True,

@@ -63,7 +63,10 @@ def test_a_verdict_is_asked_for_with_all_that_is_known_of_the_step():
     assert between(prompt, "output") == "An old silent pond"
     assert "how: count syllables" in between(prompt, "what the agent said it would do")
     assert between(prompt, "what the agent says of its output") == "as planned: no\ntools used: search"
-    assert between(prompt, "what is not as planned") == "commitment_not_met\nconcern:metre"
+    assert between(prompt, "what is not as planned") == (
+        "the executor did not say that its output is what it had committed to\n"
+        "the executor has a concern: metre"
+    )
     assert between(prompt, "what checks found") == "f\ng"
     assert all(
         f'"{word}"' in prompt for word in VerdictReply.response_schema()["properties"]["verdict"]["enum"]
@@ -72,7 +75,7 @@ def test_a_verdict_is_asked_for_with_all_that_is_known_of_the_step():
 
 def test_a_finding_that_is_only_among_the_triggers_is_shown_there():
     prompt = supervise_request(a_request(triggers=["evaluation:f"], findings=[]))
-    assert between(prompt, "what is not as planned") == "evaluation:f"
+    assert between(prompt, "what is not as planned") == "f"
     assert between(prompt, "what checks found") == "nothing"
 
 

@@ -78,7 +78,7 @@ BEFORE = (run_started(), planned())
         (finished(), "success (0 of 2 steps, 40 tokens, 2.0 s)"),
         (
             finished("failed", failure=failure("timeout", "too\nlong")),
-            "failed (0 of 2 steps, 40 tokens, 2.0 s): timeout: too long",
+            "failed (0 of 2 steps, 40 tokens, 2.0 s): out of time: too long",
         ),
     ],
 )

@@ -38,7 +38,7 @@ def lines(*events, **options):
 def test_before_there_is_a_plan_the_task_and_the_time_are_shown():
     assert lines(run_started("Write a haiku"), now=103.0) == [
         "Task: Write a haiku",
-        "planning: no model call, 3.0 s",
+        "planning: 3.0 s",
     ]
 
 

@@ -50,7 +50,7 @@ def test_a_failure_shows_what_was_done_and_how_each_step_ended():
     said = words(status="failed", results=results, failure=failure("attempts_exhausted", "refused"))
 
     assert said == (
-        "Failed (attempts_exhausted): refused\n\nDone so far: 1 of 2 steps\n\n"
+        "Failed (no attempts left): refused\n\nDone so far: 1 of 2 steps\n\n"
         "Step 1: step 1 (accepted)\nfirst\n\n"
         "Step 2: step 2 (attempt 2 refused: too short)\nsecond"
     )

@@ -1,21 +1,16 @@
-"""Ends a command: exit statuses, and errors as one sentence."""
+"""Ends a command at an error that the user can fix, with one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 import typer
 
 from agents.errors import ModelSetupError, ModelSpecError
+from orchestrator.cli.process.statuses import BAD_INPUT, FAILED
 from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
-
-FAILED: Final = 1
-BAD_INPUT: Final = 2
-WAITING: Final = 3
-"""A run waits for a person's answer."""
 
 
 @contextmanager

@@ -7,31 +7,56 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import FrameType
 from typing import Final, NoReturn
 
-INTERRUPTED: Final = 130
-"""The exit status that a shell reports for a command ended by Ctrl-C."""
+from orchestrator.cli.process.opening import ERASE_LINE
+from orchestrator.cli.process.statuses import INTERRUPTED
+
 _SHOW_CURSOR: Final = b"\x1b[?25h"
 _END_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _EarlyExit:
+    """Ends the process at Ctrl-C with a sentence and status 130."""
+
+    sentence: str
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> NoReturn:
+        exit_now(self.sentence, INTERRUPTED)
+
+
 def exit_on_ctrl_c() -> None:
     """Let Ctrl-C end the process with one line and status 130."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _handle_early_signal)
+        signal.signal(signal.SIGINT, _EarlyExit("interrupted"))
 
 
-def _handle_early_signal(_signal: int, _frame: FrameType | None) -> NoReturn:
-    exit_now("interrupted", INTERRUPTED)
+@contextmanager
+def explain_ctrl_c(sentence: str) -> Iterator[None]:
+    """Let Ctrl-C end the process with another sentence inside the block, if ``exit_on_ctrl_c`` was called."""
+    previous = signal.getsignal(signal.SIGINT)
+    # Another handler, or an ignored signal, is the choice of whoever started this process.
+    if not isinstance(previous, _EarlyExit):
+        yield
+        return
+    signal.signal(signal.SIGINT, _EarlyExit(sentence))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def exit_now(sentence: str, status: int) -> NoReturn:
-    """End the process with one line on standard error."""
+    """End the process with a sentence on standard error."""
+    # A terminal has the ^C of the key, and perhaps the line of `announce`.
+    start = ERASE_LINE if sys.stderr.isatty() else ""
     with suppress(OSError):
-        os.write(2, f"\rorchestrator: {sentence}\n".encode())  # \r overwrites the ^C of the terminal
+        os.write(2, f"{start}orchestrator: {sentence}\n".encode())
     # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
     os._exit(status)
 

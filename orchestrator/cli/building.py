@@ -1,0 +1,103 @@
+"""Builds the orchestrator of a command from its options."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool
+
+from agents import load_model
+from evaluation import TaskCase
+from orchestrator.cli.arguments.options import RunOptions
+from orchestrator.cli.store import read_baseline
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.errors import ConfigurationError
+from orchestrator.persistence import Store
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runtime.budget import Budget
+from orchestrator.settings import Settings
+from orchestrator.task_contracts.model_writer import ModelWriter
+from orchestrator.task_contracts.writers import ContractWriter
+
+_CONTEXT_OPTIONS: Final = {"local": "n_ctx", "gguf": "n_ctx", "ollama": "num_ctx"}
+"""The name of the context size, by the kind of the model."""
+
+
+def build_settings(options: RunOptions) -> Settings:
+    """Convert options to settings.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+    budget = Budget(
+        max_seconds=options.max_seconds,
+        max_total_tokens=options.max_tokens,
+        max_model_calls=options.max_calls,
+    )
+    return Settings(
+        retry_policy=RetryPolicy(max_retries=options.max_retries),
+        call_timeout=options.call_timeout,
+        step_timeout=options.step_timeout,
+        budget=budget,
+        supervision=options.supervise,
+        synthesis=options.synthesis,
+        require=options.require,
+    )
+
+
+def build_orchestrator(
+    options: RunOptions, store: Store | None, *, tools: list[BaseTool], case: TaskCase | None = None
+) -> LangGraphOrchestrator:
+    """Load the models and build the orchestrator of a run.
+
+    Args:
+        options: The options of the run.
+        store: Keeps the run; None to keep it nowhere.
+        tools: Tools of the executor.
+        case: The contract of the task; None to derive it.
+
+    Raises:
+        ConfigurationError: An option is not accepted.
+        ModelSpecError: A specification names no model.
+        ModelSetupError: A model cannot be loaded; the message says what to do.
+    """
+    load = cache(partial(_load_sized, tokens=options.context_size))
+    own = (options.planner_model, options.executor_model, options.monitor_model)
+    return LangGraphOrchestrator.from_model(
+        # A model that no role uses is not loaded.
+        options.model if all(own) else load(options.model) or options.model,
+        planner_model=load(options.planner_model),
+        executor_model=load(options.executor_model),
+        monitor_model=load(options.monitor_model),
+        supervisor_model=load(options.supervisor_model),
+        tools=tools,
+        contract=(case or "from_task") if options.checks else None,
+        contract_writer=_load_writer(options),
+        evaluation=read_baseline(options.baseline, store),
+        checkpointer=store,
+        # Each other setting has the name of an argument.
+        **{name: value for name, value in build_settings(options) if name != "human"},
+    )
+
+
+def _load_sized(spec: str | None, tokens: int | None) -> str | BaseChatModel | None:
+    """Load a model with a context of this many tokens; return the specification if none is given."""
+    if spec is None or tokens is None:
+        return spec
+    kind = spec.partition(":")[0].strip()
+    if kind not in _CONTEXT_OPTIONS:
+        raise ConfigurationError(
+            f"--context-size cannot be set for {spec!r}, whose server decides it; leave it out, "
+            "or use local, gguf:PATH or ollama:NAME"
+        )
+    model = load_model(spec, **{_CONTEXT_OPTIONS[kind]: tokens})
+    # The server of the embedded model has the size from now on; the planner adapts to the name "local".
+    return spec if kind == "local" else model
+
+
+def _load_writer(options: RunOptions) -> ContractWriter | None:
+    if options.checks_model is None or not options.checks:
+        return None
+    return ModelWriter(load_model(options.checks_model))

@@ -1,0 +1,110 @@
+"""`--tools`: imports what the user names, and nothing that a store names."""
+
+import importlib.util
+import sys
+
+import pytest
+
+from orchestrator.cli.arguments.tools import import_tools
+from orchestrator.errors import ConfigurationError
+
+MODULE = '''
+import pathlib
+
+def price(item: str) -> str:
+    """Return the price of an item."""
+    return "5"
+
+def silent(item):
+    return item
+
+TOOLS = [price]
+NUMBER = 5
+pathlib.Path("imported").touch()
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with the module `shop_tools` and one that raises."""
+    (tmp_path / "shop_tools.py").write_text(MODULE)
+    (tmp_path / "broken_tools.py").write_text("1 / 0")
+    (tmp_path / "needy_tools.py").write_text("import not_installed_anywhere")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    for name in ("shop_tools", "broken_tools", "needy_tools"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", ["shop_tools:price", "shop_tools:TOOLS"])
+def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
+    assert [tool.name for tool in import_tools([name])] == ["price"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("shop_tools", "give MODULE:NAME, such as my_tools:TOOLS"),
+        ("shop_tools:a.b", "give MODULE:NAME"),
+        ("../shop_tools:price", "give MODULE:NAME"),
+        ("absent_tools:price", "needs the module 'absent_tools', which is neither in "),
+        ("needy_tools:price", "needs the module 'not_installed_anywhere', which is neither in "),
+        ("broken_tools:price", "importing broken_tools raised ZeroDivisionError: division by zero"),
+        ("shop_tools:prices", "shop_tools.py has no 'prices'; give a name that it defines"),
+        ("shop_tools:NUMBER", "has a int; give a LangChain tool, a function, or a list of these"),
+        ("shop_tools:silent", "has a function that cannot be a tool"),
+    ],
+)
+def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
+    with pytest.raises(ConfigurationError) as refused:
+        import_tools([name])
+
+    assert sentence in str(refused.value)
+
+
+def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
+    (folder / "colorsys.py").write_text("1 / 0")
+
+    import_tools(["shop_tools:price"])
+
+    assert importlib.util.find_spec("colorsys").origin != str(folder / "colorsys.py")
+
+
+def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
+    env = chat(verdicts=["no verdict"]).environment
+    where = ("--db", str(tmp_path / "runs"), "--thread", "t")
+    cli(
+        "run",
+        "x",
+        "--model",
+        "openai:m",
+        "--supervise",
+        "human",
+        "--tools",
+        "shop_tools:price",
+        *where,
+        env=env,
+    )
+    sys.modules.pop("shop_tools")
+    (tmp_path / "imported").unlink()
+
+    refused = cli("resume", "t", "--approve", *where[:2], env=env)
+
+    assert refused.exit_code == 2
+    assert (
+        "was started with --tools 'shop_tools:price'; give --tools again, because it runs code"
+        in refused.stderr
+    )
+    assert not (tmp_path / "imported").exists()
+
+
+def test_the_command_that_answers_repeats_the_tools(cli, chat, tmp_path):
+    env = chat().environment
+    where = ("--db", str(tmp_path / "runs"), "--thread", "t")
+    run = ("run", "x", "--model", "openai:m", "--supervise", "human", "--tools", "shop_tools:price")
+    asked = cli(*run, *where, env=env)
+    answered = cli("resume", "t", "--approve", "--tools", "shop_tools:price", *where[:2], env=env)
+
+    assert "--tools shop_tools:price --approve | " in asked.stdout
+    assert answered.exit_code == 0
