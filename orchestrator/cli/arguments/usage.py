@@ -59,7 +59,9 @@ class SentenceGroup(TyperGroup):
 
 
 def _suggest_option(error: typer.TyperException) -> str | None:
-    """Return the sentence about an option that does not exist; None for another error."""
+    """Return the sentence about an option without a value, or that does not exist; None for another error."""
+    if hasattr(error, "option_name") and "requires an argument" in error.message:
+        return f"{error.option_name} has no value; give one after it"
     if not hasattr(error, "possibilities"):
         return None
     close = error.possibilities or ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import typer
 from rich.console import Console
@@ -22,7 +21,6 @@ from orchestrator.tuning.pictures import COLUMNS, list_rows, render_html, write_
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune
 from orchestrator.tuning.tune_result import TuneResult
-
 
 
 def run_study(spec: Path, folder: Path, *, json: bool) -> None:
