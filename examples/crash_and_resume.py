@@ -77,7 +77,7 @@ class Monitor:
 def run_or_resume(folder: Path) -> None:
     """Start the run, or resume it after the crash."""
     with open_store(folder / "runs.sqlite") as store:
-        orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=store.saver)
+        orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=store)
         has_crashed = (folder / "crashed").exists()
         state = orchestrator.resume("bill") if has_crashed else orchestrator.run("Pay the bill", "bill")
     print(f"{state['status']}: {state['results'][-1]['result']}; paid {len(read_payments(folder))} time(s)")

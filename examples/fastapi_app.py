@@ -125,7 +125,7 @@ if __name__ == "__main__":
         path = sys.argv[1] if sys.argv[1:] else Path(folder, "runs.sqlite")
         with open_store(path) as store:
             app = build_app(
-                LangGraphOrchestrator.from_model("local", checkpointer=store.saver), store.history
+                LangGraphOrchestrator.from_model("local", checkpointer=store), store.history
             )
             if sys.argv[1:]:
                 uvicorn.run(app, host="127.0.0.1", port=8000)

@@ -21,7 +21,7 @@ def ask(path: str) -> OrchestratorState:
     """Run until there is a question for a person."""
     with open_store(path) as store:
         orchestrator = LangGraphOrchestrator.from_model(
-            "local", contract=None, supervision="human", checkpointer=store.saver
+            "local", contract=None, supervision="human", checkpointer=store
         )
         state = orchestrator.run("Write one friendly sentence of greeting", THREAD)
     if question := state["question"]:
@@ -35,7 +35,7 @@ def answer(path: str) -> OrchestratorState:
     """Resume the run with the answer of the person."""
     with open_store(path) as store:
         orchestrator = LangGraphOrchestrator.from_model(
-            "local", contract=None, supervision="human", checkpointer=store.saver
+            "local", contract=None, supervision="human", checkpointer=store
         )
         state = orchestrator.resume(THREAD, {"answer": "approve", "answered_by": "Ada"})
     supervision = state["results"][-1]["supervision"]
