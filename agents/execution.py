@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import BaseTool, tool
 
 from agents import prompts
@@ -15,12 +15,14 @@ from agents.calls.conversation import (
     Model,
     ModelCall,
     arun_conversation,
+    ask_model,
     reply_text,
     run_conversation,
 )
 from agents.calls.tools import ToolCalls, ToolRunner, add_call_ids, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
 from agents.errors import ModelSetupError, ToolLoopError
+from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
 from agents.sync import run_sync
@@ -62,7 +64,13 @@ class ExecutionAgent(BaseAgent):
         self._runner = build_tool_runner(self.tools) if self.tools else None
 
     def execute_step(
-        self, step_description: str, context: str = "", *, task: str = "", schema: JsonSchema | None = None
+        self,
+        step_description: str,
+        context: str = "",
+        *,
+        task: str = "",
+        schema: JsonSchema | None = None,
+        sampling: Sampling | None = None,
     ) -> str:
         """Carries out a step.
 
@@ -71,6 +79,7 @@ class ExecutionAgent(BaseAgent):
             context: Results of earlier steps.
             task: The task that the step is a part of, with the outline of the plan.
             schema: The JSON Schema of the result. Without tools, the model is constrained by it if it can be.
+            sampling: Model, temperature and seed of this call. Default: the agent's own.
 
         Returns:
             The result as text.
@@ -80,15 +89,21 @@ class ExecutionAgent(BaseAgent):
             ModelRefusedError: The server refused the request.
             ToolLoopError: The model called tools in more than ``max_tool_rounds`` rounds.
         """
-        return self._run(self._converse(prompts.step_request(step_description, context, task), schema))
+        messages = self._messages(prompts.step_request(step_description, context, task))
+        return self._run(self._converse(messages, schema, sampling))
 
     async def aexecute_step(
-        self, step_description: str, context: str = "", *, task: str = "", schema: JsonSchema | None = None
+        self,
+        step_description: str,
+        context: str = "",
+        *,
+        task: str = "",
+        schema: JsonSchema | None = None,
+        sampling: Sampling | None = None,
     ) -> str:
         """Like ``execute_step``, without blocking the event loop."""
-        return await arun_conversation(
-            self._converse(prompts.step_request(step_description, context, task), schema)
-        )
+        messages = self._messages(prompts.step_request(step_description, context, task))
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
     def correct_step(
         self,
@@ -99,16 +114,17 @@ class ExecutionAgent(BaseAgent):
         *,
         task: str = "",
         schema: JsonSchema | None = None,
+        sampling: Sampling | None = None,
     ) -> str:
-        """Carries out a step again, with its last output and the reason why it was refused.
+        """Carries out a step again, after its last output and the reason why it was refused.
+
+        The output is the model's own message in the chat, and the reason is the answer to it.
 
         Returns and raises as ``execute_step`` does.
         """
-        return self._run(
-            self._converse(
-                prompts.correction_request(step_description, previous_output, feedback, context, task), schema
-            )
-        )
+        prompt = prompts.step_request(step_description, context, task)
+        messages = self._correction_messages(prompt, previous_output, feedback)
+        return self._run(self._converse(messages, schema, sampling))
 
     async def acorrect_step(
         self,
@@ -119,38 +135,49 @@ class ExecutionAgent(BaseAgent):
         *,
         task: str = "",
         schema: JsonSchema | None = None,
+        sampling: Sampling | None = None,
     ) -> str:
         """Like ``correct_step``, without blocking the event loop."""
-        return await arun_conversation(
-            self._converse(
-                prompts.correction_request(step_description, previous_output, feedback, context, task), schema
-            )
-        )
+        prompt = prompts.step_request(step_description, context, task)
+        messages = self._correction_messages(prompt, previous_output, feedback)
+        return await arun_conversation(self._converse(messages, schema, sampling))
 
-    def synthesize(self, task: str, results: str, *, schema: JsonSchema | None = None) -> str:
+    def synthesize(
+        self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
+    ) -> str:
         """Writes the final answer to a task from the results of its steps, without tools.
 
         Args:
             task: The task.
             results: The results of the steps; on a retry, also the last answer and why it was refused.
             schema: The JSON Schema of the answer. The model is constrained by it if it can be.
+            sampling: Model, temperature and seed of this call. Default: the agent's own.
 
         Raises:
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._answer(task, results, schema))
+        messages = self._messages(prompts.answer_request(task, results))
+        return run_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    async def asynthesize(self, task: str, results: str, *, schema: JsonSchema | None = None) -> str:
+    async def asynthesize(
+        self, task: str, results: str, *, schema: JsonSchema | None = None, sampling: Sampling | None = None
+    ) -> str:
         """Like ``synthesize``, without blocking the event loop."""
-        return await arun_conversation(self._answer(task, results, schema))
+        messages = self._messages(prompts.answer_request(task, results))
+        return await arun_conversation(self._converse_without_tools(messages, schema, sampling))
 
-    def _answer(self, task: str, results: str, schema: JsonSchema | None) -> Conversation[str]:
-        return self._ask_without_tools(prompts.answer_request(task, results), schema)
+    def _correction_messages(self, prompt: str, previous_output: str, feedback: str) -> list[BaseMessage]:
+        # Servers refuse a message without text.
+        output = AIMessage(previous_output if previous_output.strip() else "(empty)")
+        return [*self._messages(prompt), output, HumanMessage(prompts.correction_turn(feedback))]
 
-    def _ask_without_tools(self, prompt: str, schema: JsonSchema | None) -> Conversation[str]:
-        text = yield from self._ask(prompts.add_schema(prompt, schema), schema)
-        return remove_thoughts(text) if schema else text
+    def _converse_without_tools(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+    ) -> Conversation[str]:
+        model = _choose_model(self.llm, sampling)
+        call = ModelCall(model, _add_schema(messages, schema), self.transport_retry, schema, sampling)
+        return remove_thoughts(reply_text((yield from ask_model(call))))
 
     def _run(self, conversation: Conversation[str]) -> str:
         # Async-only tools need a loop, which a plain call does not have.
@@ -158,16 +185,21 @@ class ExecutionAgent(BaseAgent):
             return run_sync(lambda: arun_conversation(conversation))
         return run_conversation(conversation)
 
-    def _converse(self, prompt: str, schema: JsonSchema | None) -> Conversation[str]:
+    def _converse(
+        self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
+    ) -> Conversation[str]:
         if self._runner is None:
-            return self._ask_without_tools(prompt, schema)
-        return self._converse_with_tools(prompts.add_schema(prompt, schema), self._runner)
+            return self._converse_without_tools(messages, schema, sampling)
+        return self._converse_with_tools(_add_schema(messages, schema), self._runner, sampling)
 
-    def _converse_with_tools(self, prompt: str, runner: ToolRunner) -> Conversation[str]:
-        messages: list[BaseMessage] = self._messages(prompt)
+    def _converse_with_tools(
+        self, messages: Sequence[BaseMessage], runner: ToolRunner, sampling: Sampling | None
+    ) -> Conversation[str]:
+        has_own_model = sampling is None or sampling.model is None
+        model = self._model if has_own_model else _bind_tools(_choose_model(self.llm, sampling), self.tools)
         rounds = 0
         while True:
-            [reply] = yield ModelCall(self._model, messages, self.transport_retry)
+            [reply] = yield ModelCall(model, messages, self.transport_retry, sampling=sampling)
             if not (isinstance(reply, AIMessage) and _calls_tools(reply)):
                 return remove_thoughts(reply_text(reply))
             # Only here, so that the model may still answer after the last allowed round.
@@ -177,6 +209,16 @@ class ExecutionAgent(BaseAgent):
             answers = yield ToolCalls(runner, reply)
             messages = [*messages, reply, *answers]
             rounds += 1
+
+
+def _choose_model(own: Model, sampling: Sampling | None) -> Model:
+    return own if sampling is None or sampling.model is None else sampling.model
+
+
+def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:
+    """Adds the schema of the result to the last message."""
+    *earlier, last = messages
+    return [*earlier, HumanMessage(prompts.add_schema(last.text, schema))]
 
 
 def _calls_tools(reply: AIMessage) -> bool:

@@ -100,13 +100,12 @@ def step_request(step: str, context: str, task: str = "") -> str:
     return _format_step(step, context, task, find_boundary(context, step, task))
 
 
-def correction_request(step: str, previous_output: str, feedback: str, context: str, task: str = "") -> str:
-    """Asks for a step again after its output was refused."""
-    mark = find_boundary(previous_output, feedback, step, context, task)
+def correction_turn(feedback: str) -> str:
+    """Answers a refused output in a chat, and asks for the step again."""
+    # Not fenced: small models copy the fences into their next output.
     return (
-        f"{_format_step(step, context, task, mark)}\n\n"
-        f"{fence_text('your last output', previous_output, mark)}\n\n"
-        f"{fence_text('why it was refused', feedback, mark)}\n\nDo the step again and fix that."
+        f"Your output was refused for this reason:\n{feedback}\n\n"
+        "Do the step again and fix that. Reply with the complete result only."
     )
 
 

@@ -29,8 +29,14 @@ class ScriptedChatModel(BaseChatModel):
     Attributes:
         prompts: The prompts that the model received, in order.
         tools: The names of the tools that were bound last.
+        temperature: The temperature that the next call is made with.
+        seed: The seed that the next call is made with.
+        samplings: Temperature and seed of each call, in order.
     """
 
+    temperature: float | None = None
+    seed: int | None = None
+    samplings: list[tuple[float | None, int | None]] = Field(default_factory=list)
     usage: tuple[int, int] | None = None
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
     tools: list[str] = Field(default_factory=list)
@@ -55,6 +61,7 @@ class ScriptedChatModel(BaseChatModel):
     ) -> ChatResult:
         with self._lock:
             self.prompts.append(list(messages))
+            self.samplings.append((self.temperature, self.seed))
             reply = self._answer(messages)
         if isinstance(reply, Exception):
             raise reply

@@ -6,6 +6,7 @@ from .errors import ContractFunctionError as ContractFunctionError
 from .errors import DrawingError as DrawingError
 from .errors import OrchestratorError as OrchestratorError
 from .errors import ResumeError as ResumeError
+from .errors import RetryStrategyError as RetryStrategyError
 from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
@@ -13,9 +14,12 @@ from .judging.options import EvaluationOptions as EvaluationOptions
 from .retry.attempts import Attempt as Attempt
 from .retry.attempts import best_attempt as best_attempt
 from .retry.attempts import read_attempts as read_attempts
+from .retry.custom import RefusedStep as RefusedStep
+from .retry.custom import RetryStrategy as RetryStrategy
 from .retry.decision import RetryDecision as RetryDecision
 from .retry.decision import decide as decide
 from .retry.policy import RetryPolicy as RetryPolicy
+from .retry.request import StepRequest as StepRequest
 from .retry.rules import AskHumanRule as AskHumanRule
 from .retry.rules import CustomRule as CustomRule
 from .retry.rules import DecomposeRule as DecomposeRule

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Self, TypedDict, Unpack
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
@@ -76,6 +77,7 @@ class LangGraphOrchestrator(RunMethods):
         max_retries: Executions of a step after its first, before the run fails. Default:
             ``retry_policy.max_retries``, which is 2.
         retry_policy: What happens after a step was not accepted.
+        models: Chat models by name, for rules of ``retry_policy`` that escalate to another model.
         budget: Upper bounds of time, tokens, model calls and cost of a run.
         call_timeout: Maximum seconds of one call of an agent; None is no bound.
         step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
@@ -124,6 +126,7 @@ class LangGraphOrchestrator(RunMethods):
         max_retries: int | None = None,
         *,
         retry_policy: RetryPolicy | None = None,
+        models: Mapping[str, BaseChatModel] | None = None,
         budget: Budget | None = None,
         call_timeout: float | None = None,
         step_timeout: float | None = None,
@@ -167,7 +170,17 @@ class LangGraphOrchestrator(RunMethods):
         )
         options = (EvaluationOptions() if evaluation is None else evaluation).with_checks(checks)
         judging = read_judge(judge)
-        agents = Agents(planner, executor, monitor, compressor, judging, supervisor, options, contract_writer)
+        agents = Agents(
+            planner,
+            executor,
+            monitor,
+            compressor,
+            judging,
+            supervisor,
+            options,
+            contract_writer,
+            models or {},
+        )
         output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         self.graph = compile_graph(agents, contract, self.settings, saver, output)
         launcher = Launcher(self.graph, self.settings)

@@ -15,7 +15,9 @@ from langchain_core.runnables import Runnable
 from agents.calls.server_errors import convert_errors
 from agents.calls.structured_output import accepts_schema, is_schema_refusal, remember_schema_refusal
 from agents.contracts import JsonSchema
+from agents.errors import ModelRefusedError
 from agents.models.ollama import require_complete
+from agents.models.sampling import Sampling, apply_sampling, is_sampling_refusal
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.surrogates import make_sendable, replace_surrogates
 
@@ -77,12 +79,14 @@ class ModelCall:
         messages: The prompt.
         retry: The retries after transient errors.
         schema: The JSON schema of the reply, which is used if the model supports it.
+        sampling: Temperature and seed of the reply; None for the model's own.
     """
 
     model: Model
     messages: Sequence[BaseMessage]
     retry: TransportRetry
     schema: JsonSchema | None = None
+    sampling: Sampling | None = None
 
     def run(self) -> list[BaseMessage]:
         """Calls the model.
@@ -94,31 +98,55 @@ class ModelCall:
             ModelUnavailableError: The error was still there after the last retry.
             ModelRefusedError: The server refused the request.
         """
-        structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with convert_errors(self.model):
-            return self.retry.sync()(self._invoke, structured, messages)
+        try:
+            with convert_errors(self.model):
+                return self.retry.sync()(self._invoke, *self._prepare())
+        except ModelRefusedError as error:
+            if not self._is_about_sampling(error):
+                raise
+        return replace(self, sampling=None).run()
 
     async def arun(self) -> list[BaseMessage]:
         """Calls the model; returns and raises as ``run`` does."""
-        structured, messages = bind_schema(self.model, self.schema), make_sendable(self.messages)
-        with convert_errors(self.model):
-            return await self.retry.asynchronous()(self._ainvoke, structured, messages)
-
-    def _invoke(self, structured: Model | None, messages: list[BaseMessage]) -> list[BaseMessage]:
         try:
-            return [require_complete(self.model, (structured or self.model).invoke(messages))]
+            with convert_errors(self.model):
+                return await self.retry.asynchronous()(self._ainvoke, *self._prepare())
+        except ModelRefusedError as error:
+            if not self._is_about_sampling(error):
+                raise
+        return await replace(self, sampling=None).arun()
+
+    def _prepare(self) -> tuple[Model, bool, list[BaseMessage]]:
+        """Returns the model to call, whether it is constrained by the schema, and the prompt."""
+        model = apply_sampling(self.model, self.sampling)
+        # A refusal of schemas is remembered for the model itself, not for its copy.
+        is_accepted = isinstance(self.model, BaseChatModel) and accepts_schema(self.model)
+        structured = bind_schema(model, self.schema) if is_accepted else None
+        return structured or model, structured is not None, make_sendable(self.messages)
+
+    def _invoke(self, model: Model, is_structured: bool, messages: list[BaseMessage]) -> list[BaseMessage]:
+        try:
+            return [require_complete(self.model, model.invoke(messages))]
         except Exception as error:
-            if structured is None:
+            if not is_structured or self._is_about_sampling(error):
                 raise
             return _replace_error(error)
 
-    async def _ainvoke(self, structured: Model | None, messages: list[BaseMessage]) -> list[BaseMessage]:
+    async def _ainvoke(
+        self,
+        model: Model,
+        is_structured: bool,
+        messages: list[BaseMessage],
+    ) -> list[BaseMessage]:
         try:
-            return [require_complete(self.model, await (structured or self.model).ainvoke(messages))]
+            return [require_complete(self.model, await model.ainvoke(messages))]
         except Exception as error:
-            if structured is None:
+            if not is_structured or self._is_about_sampling(error):
                 raise
             return _replace_error(error)
+
+    def _is_about_sampling(self, error: Exception) -> bool:
+        return self.sampling is not None and is_sampling_refusal(error)
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:

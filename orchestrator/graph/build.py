@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -12,6 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
+from orchestrator.graph.escalation import load_models
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,
@@ -40,6 +43,7 @@ from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
 from orchestrator.nodes.synthesis import synthesis_node, with_conclusion
+from orchestrator.retry.custom import check_strategies
 from orchestrator.runtime.agent_methods import bind_compressor, bind_method, can_synthesize
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
@@ -60,7 +64,8 @@ class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
 
     ``evaluation`` holds what the monitor's evaluation uses besides contracts and the judge. ``writer``
-    derives contracts from the task; None for the rules.
+    derives contracts from the task; None for the rules. ``models`` has the models by name that a retry
+    policy escalates to.
     """
 
     planner: Planner
@@ -71,6 +76,7 @@ class Agents:
     supervisor: object
     evaluation: EvaluationOptions
     writer: ContractWriter | None = None
+    models: Mapping[str, BaseChatModel] = field(default_factory=dict)
 
 
 def compile_graph(
@@ -176,14 +182,17 @@ def _build_steps(
         read_tool_effects(agents.executor),
         agents.monitor if agents.judge is None else agents.judge,
     )
-    methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor))
+    rules = settings.retry_policy.strategies
+    check_strategies(rules)
+    models = load_models(rules, agents.models, agents.executor)
+    methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models)
     step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
     if contracts.synthesis == "never":
         return _Steps(step, None, contracts)
-    writer = ExecutorMethods(bind_synthesis(agents.executor), None)
-    rules = Contracts(None, contracts.output, is_answer=True)
+    writer = ExecutorMethods(bind_synthesis(agents.executor), None, models)
+    rules_of_answer = Contracts(None, contracts.output, is_answer=True)
     plain = Modes("none", human=settings.can_ask_human, model=False)
-    answer = _build_step(agents, writer, evaluator, rules, phases, plain, settings.for_answer)
+    answer = _build_step(agents, writer, evaluator, rules_of_answer, phases, plain, settings.for_answer)
     return _Steps(replace(step, answered=True), answer, contracts)
 
 

@@ -7,8 +7,8 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, cast
 
-from evaluation.results.alerts import Alert
-from evaluation.results.findings import EvaluationStatus
+from evaluation.results.alerts import Alert, end_sentence
+from evaluation.results.findings import CheckRecord, EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations
@@ -16,11 +16,13 @@ from orchestrator.judging.report import (
     FAILURES,
     Report,
     alerts_of,
+    checks_of,
     judge_result,
+    kind_of,
     mapping,
     outcomes_of,
 )
-from orchestrator.state.records import Json
+from orchestrator.state.records import Json, ProblemRecord
 
 MAX_FEEDBACK: Final = 1500
 """Most characters of a feedback: small local models lose the task in a longer one."""
@@ -74,10 +76,31 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
     printed = _read_evidence(report)
     if expected is not None:
         printed = {metric: expected.mask(text) for metric, text in printed.items()}
-    own = [alert for alert in alerts if alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED]
+    own = [alert for alert in alerts if _is_own(alert)]
     if own:
         return _format_feedback(_ACCEPTED if report.get("status") == "warning" else _REFUSED, own, printed)
     return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
+
+
+def problems_of(report: Report, expected: Expectations | None = None) -> list[ProblemRecord]:
+    """List what the executor did not meet, the most severe first; masked as in ``feedback_of``."""
+    selected = [alert for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
+    checks = {end_sentence(check["sentence"]): check for check in checks_of(report)}
+    return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]
+
+
+def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectations | None) -> ProblemRecord:
+    wanted = alert["reason"] if check is None else end_sentence(check["wanted"])
+    shown = [
+        _hide_answer({**alert, "reason": text}, expected)["reason"] if expected is not None else text
+        for text in (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
+    ]
+    wanted, text = (_cut_line(item, _MAX_ITEM) for item in shown)
+    return ProblemRecord(kind=kind_of(alert) if check is None else check["kind"], wanted=wanted, text=text)
+
+
+def _is_own(alert: Alert) -> bool:
+    return alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED
 
 
 def report_score(report: Report) -> float | None:

@@ -77,4 +77,9 @@ def _list_kinds(report: Report) -> Iterator[RefusalKind]:
         # The alert of a check says less than the check itself.
         is_told = alert["kind"] == "response" and bool(critical)
         if not is_told and STATUS[alert["kind"]][alert["severity"]] in FAILURES:
-            yield _KINDS.get(alert["kind"], "other")
+            yield kind_of(alert)
+
+
+def kind_of(alert: Alert) -> RefusalKind:
+    """Return the kind of failure that an alert stands for."""
+    return _KINDS.get(alert["kind"], "other")

@@ -17,11 +17,13 @@ from orchestrator.nodes.base import (
     with_totals,
 )
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.correction import add_refusal, build_instruction, find_commit_kind, shows_feedback
+from orchestrator.retry.correction import build_instruction, find_commit_kind
+from orchestrator.retry.custom import build_custom_request
+from orchestrator.retry.request import build_request, join_refusal
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_index, last_refused_record
+from orchestrator.state.current_step import current_index
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
 from orchestrator.state.records import Commitment
 from orchestrator.supervision.phases import Commit
@@ -39,7 +41,9 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         run, index = get_context(runtime, settings), current_index(state)
         run.start_step(index)
         called = await call_agent(
-            partial(commit, *_build_request(state), describe_task(state), index, find_commit_kind(state)),
+            partial(
+                commit, *_build_request(state, settings), describe_task(state), index, find_commit_kind(state)
+            ),
             run=run,
             spent_before=state["usage"],
             step_index=index,
@@ -55,13 +59,10 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
     return node
 
 
-def _build_request(state: OrchestratorState) -> tuple[str, str]:
+def _build_request(state: OrchestratorState, settings: Settings) -> tuple[str, str]:
     """Returns the instruction, and the context with the reason if the step was refused."""
-    instruction, context = build_instruction(state), state["context"]
-    refused = last_refused_record(state)
-    if refused is not None and shows_feedback(refused):
-        context = add_refusal(context, refused)
-    return instruction, context
+    request = join_refusal(build_request(state, settings.retry_policy.seed, build_custom_request))
+    return request.instruction, request.context
 
 
 def _read_commitment(

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
+from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from agents.models.sampling import Sampling
+from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.correction import add_refusal, build_instruction, read_reason, shows_feedback
+from orchestrator.retry.custom import build_custom_request
+from orchestrator.retry.outcome import add_decision
+from orchestrator.retry.repair import replace_parts
+from orchestrator.retry.request import StepRequest, build_request, join_refusal
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -27,7 +33,6 @@ from orchestrator.state.current_step import (
     current_index,
     current_records,
     current_step,
-    last_refused_record,
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
@@ -38,10 +43,17 @@ from orchestrator.supervision.human import blank_supervision
 
 @dataclass(frozen=True, slots=True)
 class ExecutorMethods:
-    """The executor's two methods; ``correct`` is None if it has only one."""
+    """The executor's two methods.
+
+    Attributes:
+        execute: Executes a step.
+        correct: Executes a step again with the refused output; None if the executor has only one method.
+        models: The models of escalations, by the name in the policy.
+    """
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
+    models: Mapping[str, BaseChatModel] = field(default_factory=dict)
 
 
 def executor_node(
@@ -65,7 +77,8 @@ def executor_node(
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
         schema = contracts.find_schema(state)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, schema)
-        runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=update["results"][0]))
+        for record in update["results"]:
+            runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
         return {**_overwrite_context(compressed), **update}
 
     return node
@@ -107,52 +120,68 @@ async def _execute_step(  # noqa: PLR0917
     schema: Mapping[str, object] | None,
 ) -> StateUpdate:
     started_at = run.now().isoformat()
-    called = await _call_executor(executor, state, run, observer, schema)
-    record = _build_record(state, called, started_at, supervision_mode(state, settings.default_mode))
+    try:
+        request = build_request(state, settings.retry_policy.seed, build_custom_request)
+    except RetryStrategyError as error:
+        index = current_index(state)
+        return {"results": [], **build_failure("executor_error", str(error), index, error)}
+    called = await _call_executor(executor, state, run, request, observer, schema)
+    mode = supervision_mode(state, settings.default_mode)
+    record = _build_record(state, called, request, started_at, mode)
     update: StateUpdate = {
         **with_totals(state, called.spent),
         "results": [record],
         "underway": {**state["underway"], "commitment": None, "committing": None},
     }
     if isinstance(called, Raised):
-        failure = build_failure(
-            called.kind or "executor_error", called.message, record["step_index"], called.error
-        )
+        kind = called.kind or "executor_error"
+        failure = build_failure(kind, called.message, record["step_index"], called.error)
     elif record["error"] is not None:
         failure = build_failure("executor_error", record["error"], record["step_index"])
     else:
         return stop_if_over_budget(update, run, record["step_index"])
-    return {**update, "attempts": state["attempts"] + 1, **failure}
+    stopped = add_decision(record, "stop", record["error"] or "")
+    return {**update, "results": [stopped], "attempts": state["attempts"] + 1, **failure}
 
 
-async def _call_executor(
+async def _call_executor(  # noqa: PLR0917
     executor: ExecutorMethods,
     state: OrchestratorState,
     run: RunContext,
+    request: StepRequest,
     observer: CallObserver,
     schema: Mapping[str, object] | None,
 ) -> Returned[object] | Raised:
-    context, instruction = state["context"], build_instruction(state)
-    refused = last_refused_record(state)
     args: tuple[str, ...]
-    method, args = executor.execute, (instruction,)
-    if refused is None or not shows_feedback(refused):
-        pass
-    elif executor.correct is not None:
-        method, args = executor.correct, (*args, refused["result"], read_reason(refused))
-    else:
-        context = add_refusal(context, refused)
-    key = _build_key(state, run, instruction)
+    method, args = executor.execute, (request.instruction,)
+    if request.refused is not None and executor.correct is not None:
+        method, args = executor.correct, (*args, request.refused.output, request.refused.reason)
+    elif request.refused is not None:
+        request = join_refusal(request)
+    key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
     with extend_config({IDEMPOTENCY_KEY: key}, place):
         return await call_agent(
-            partial(method, context=context, task=describe_task(state), schema=schema),
+            partial(
+                method,
+                context=request.context,
+                task=describe_task(state),
+                schema=None if request.draft is not None else schema,
+                sampling=_build_sampling(request, executor.models),
+            ),
             *args,
             run=run,
             spent_before=state["usage"],
             step_index=current_index(state),
             observer=observer,
         )
+
+
+def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) -> Sampling | None:
+    # A name that no rule has comes from a store; then the executor keeps its own model.
+    model = None if request.model is None else models.get(request.model)
+    sampling = Sampling(request.temperature, request.seed, model)
+    return None if sampling == Sampling() else sampling
 
 
 def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> str:
@@ -162,10 +191,16 @@ def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> s
 
 
 def _build_record(
-    state: OrchestratorState, called: Returned[object] | Raised, started_at: str, mode: SupervisionMode
+    state: OrchestratorState,
+    called: Returned[object] | Raised,
+    request: StepRequest,
+    started_at: str,
+    mode: SupervisionMode,
 ) -> StepRecord:
     index, step = current_step(state)
     result, error = _read_result(called)
+    if request.draft is not None and error is None:
+        result = replace_parts(request.draft, result)
     return StepRecord(
         step_index=index,
         step=step,

@@ -14,7 +14,7 @@ from orchestrator.judging.basis import Evidence, describe_basis, find_basis, rea
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
-from orchestrator.judging.feedback import feedback_of, warnings_of
+from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import (
     Node,
@@ -25,7 +25,7 @@ from orchestrator.nodes.base import (
     stop_if_over_budget,
     with_judge_usage,
 )
-from orchestrator.retry.outcome import add_transport_retries, fail
+from orchestrator.retry.outcome import add_transport_retries, fail, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
@@ -53,6 +53,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         record = await _add_basis(_add_report(record, evaluated), evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:
             record = _limit_feedback(record, evaluated, hidden)
+        record = _add_problems(record, evaluated, hidden)
         update = _build_update(state, record, evaluated, settings, run)
         if state["status"] != "failed":
             emit_verdicts(runtime.stream_writer, run.thread_id, update)
@@ -125,6 +126,12 @@ def _limit_feedback(record: StepRecord, evaluated: Evaluated, expected: Expectat
         else feedback_of(evaluated.report, expected)
     )
     return record if feedback == verdict["feedback"] else {**record, "feedback": feedback}
+
+
+def _add_problems(record: StepRecord, evaluated: Evaluated, expected: Expectations | None) -> StepRecord:
+    """Returns the record with the requirements that were not met, if there are any."""
+    problems = [] if read_outcome(record) == "validated" else problems_of(evaluated.report, expected)
+    return {**record, "problems": problems} if problems else record
 
 
 def _build_verdict(evaluated: Evaluated) -> VerdictRecord:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
+from orchestrator.state.current_step import current_index, current_records
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, Declared, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json, SupervisionMode
 
@@ -56,7 +57,10 @@ def build_replan_update(
 
 
 def build_replan_request(state: OrchestratorState) -> str:
-    """Returns the planner's input for a re-plan: the task, the accepted results and the failure."""
+    """Returns the planner's input for a re-plan: the task, the accepted results and the failure.
+
+    A step that the retry policy splits is planned as several, before the steps that come after it.
+    """
     task, failure = state["task"], state["underway"]["replan"] or ""
     # Results and failure may quote foreign text, so they are fenced as data.
     mark = find_boundary(task, state["context"], failure)
@@ -64,9 +68,22 @@ def build_replan_request(state: OrchestratorState) -> str:
         task,
         fence_text("done already", state["context"], mark) if state["context"] else "",
         fence_text("tried, and failed", failure, mark),
-        "Plan only what is left to do, in another way than the one that failed.",
+        _describe_rest(state),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _describe_rest(state: OrchestratorState) -> str:
+    records, index = current_records(state), current_index(state)
+    decision = records[-1].get("decision") if records else None
+    if decision is None or decision["use"] != "decompose":
+        return "Plan only what is left to do, in another way than the one that failed."
+    after = [state["plan"][step] for step in range(index + 1, len(state["plan"]))]
+    text = (
+        f"Split this step into smaller ones, each of which is simple and can be checked on its own: "
+        f"{state['plan'][index]}"
+    )
+    return "\n".join([text, *(["Then plan these as they are:", *after] if after else [])])
 
 
 def _list_contracts(steps: PlannedSteps) -> list[dict[str, Json] | None] | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agents.prompts import fence_text, find_boundary
+from orchestrator.retry.attempts import best_attempt, read_attempts
 from orchestrator.state.current_step import (
     current_records,
     current_step,
@@ -21,17 +24,22 @@ def build_instruction(state: OrchestratorState) -> str:
     return "\n".join([step, "", "Keep to these corrections:", *items]) if items else step
 
 
-def add_refusal(context: str, refused: StepRecord) -> str:
-    """Returns the context with the refused output and the reason."""
-    reason = read_reason(refused)
+def add_refusal(context: str, output: str, reason: str) -> str:
+    """Returns the context with a refused output and the reason."""
     # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
-    mark = find_boundary(context, refused["result"], reason)
+    mark = find_boundary(context, output, reason)
     parts = [
         context,
-        fence_text("your last output", refused["result"], mark),
+        fence_text("your last output", output, mark),
         fence_text("why it was refused; correct that", reason, mark),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:
+    """Returns the record of the best execution of a step so far; None if none has a score."""
+    best = best_attempt(read_attempts(executions))
+    return None if best is None else next(r for r in executions if r["attempt"] == best.number)
 
 
 def read_reason(refused: StepRecord) -> str:
@@ -46,9 +54,3 @@ def find_commit_kind(state: OrchestratorState) -> CommitKind:
     if refused is None:
         return "first"
     return "reorient" if read_correction(refused) else "retry"
-
-
-def shows_feedback(refused: StepRecord) -> bool:
-    """Returns whether the next execution is told of this one. A correction always is."""
-    decision = refused.get("decision")
-    return read_correction(refused) is not None or decision is None or decision["use"] == "feedback"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
 from orchestrator.judging.feedback import findings_of
 from orchestrator.judging.verdict import build_failure
-from orchestrator.retry.attempts import Outcome, best_attempt, read_attempts
-from orchestrator.retry.correction import read_reason
+from orchestrator.retry.attempts import Outcome, read_attempts
+from orchestrator.retry.correction import find_best_record, read_reason
 from orchestrator.retry.decision import RetryDecision, decide
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.current_step import current_records, format_entry
@@ -197,12 +197,6 @@ def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> S
     update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
     others = [] if best["attempt"] == record["attempt"] else [record]
     return {**update, "results": [*others, *update["results"]]}
-
-
-def find_best_record(executions: Sequence[StepRecord]) -> StepRecord | None:
-    """Returns the record of the best execution of a step so far; None if none has a score."""
-    best = best_attempt(read_attempts(executions))
-    return None if best is None else next(r for r in executions if r["attempt"] == best.number)
 
 
 def _count_corrections(state: OrchestratorState) -> int:

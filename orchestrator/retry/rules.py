@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from typing import Annotated, Final, Literal, TypeAlias, cast, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -219,10 +219,10 @@ def read_rules(value: object) -> object:
     """
     if not isinstance(value, list | tuple):
         return value
-    return tuple(_read_rule(item, place) for place, item in enumerate(value))
+    return tuple(_read_place(item, place) for place, item in enumerate(value))
 
 
-def _read_rule(value: object, place: int) -> object:
+def _read_place(value: object, place: int) -> BaseRule:
     if isinstance(value, BaseRule):
         return value
     if not isinstance(value, Mapping) or value.get("use") not in _RULES:
@@ -231,6 +231,19 @@ def _read_rule(value: object, place: int) -> object:
             f"strategies[{place}] is {value!r:.80}; give a rule, or an object whose 'use' is one of {names}"
         )
     try:
-        return _RULES[str(value["use"])](**{str(name): field for name, field in value.items()})
+        return read_rule(value)
     except ConfigurationError as error:
         raise ConfigurationError(f"strategies[{place}]: {error}") from None
+
+
+def read_rule(values: Mapping[str, object]) -> BaseRule:
+    """Reads one rule from plain data.
+
+    Raises:
+        ConfigurationError: A value is not accepted, or ``use`` names no strategy.
+    """
+    use = values.get("use")
+    if use not in _RULES:
+        raise ConfigurationError(f"use is {use!r:.80}; give one of {', '.join(_RULES)}")
+    build = cast("Callable[..., BaseRule]", _RULES[str(use)])
+    return build(**{str(name): value for name, value in values.items()})

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Final
 
+from agents.models.sampling import Sampling
 from agents.prompts import add_schema, fence_text, find_boundary
 from orchestrator.runtime.agent_methods import (
     AgentMethod,
@@ -21,25 +22,41 @@ _ANSWER: Final = "Write the final answer to this task, from the results so far:"
 
 
 def bind_execution(executor: object, name: str = "execute_step") -> AgentMethod[object]:
-    """Returns an awaitable method of an executor that also takes ``task`` and ``schema``.
+    """Returns an awaitable method of an executor that also takes ``task``, ``schema`` and ``sampling``.
 
     An executor whose method has no argument ``task`` gets it as a header of its context. One without
-    ``schema`` gets the JSON Schema of its output at the end of the step.
+    ``schema`` gets the JSON Schema of its output at the end of the step. One without ``sampling`` keeps the
+    model, the temperature and the seed of its own.
     """
     method = bind_method(executor, name)
     texts = ("step", "output", "feedback")[: 1 if name == "execute_step" else 3]
     takes_task = accepts_argument(executor, name, "task", *texts, context="")
     takes_schema = accepts_argument(executor, name, "schema", *texts, context="")
+    takes_sampling = accepts_argument(executor, name, "sampling", *texts, context="")
 
-    async def execute(step: str, *args: str, context: str, task: str = "", schema: Schema = None) -> object:
+    async def execute(
+        step: str,
+        *args: str,
+        context: str,
+        task: str = "",
+        schema: Schema = None,
+        sampling: Sampling | None = None,
+    ) -> object:
         passed: dict[str, object] = {"context": context if takes_task else add_header(context, task)}
         if takes_task and task:
             passed["task"] = task
         if takes_schema and schema:
             passed["schema"] = schema
+        if takes_sampling and sampling:
+            passed["sampling"] = sampling
         return await method(step if takes_schema else add_schema(step, schema), *args, **passed)
 
     return execute
+
+
+def can_change_model(executor: object) -> bool:
+    """Checks whether an executor takes the model of a call."""
+    return accepts_argument(executor, "execute_step", "sampling", "step", context="")
 
 
 def bind_correction(executor: object) -> AgentMethod[object] | None:
@@ -56,18 +73,23 @@ def bind_synthesis(executor: object) -> AgentMethod[object]:
     method = bind_method(executor, "synthesize") if has_method else bind_execution(executor)
 
     takes_schema = has_method and accepts_argument(executor, "synthesize", "schema", "task", "results")
+    takes_sampling = has_method and accepts_argument(executor, "synthesize", "sampling", "task", "results")
 
     async def write_answer(
         request: str,
         context: str,
         task: str = "",  # noqa: ARG001 - as execute
         schema: Schema = None,
+        sampling: Sampling | None = None,
     ) -> object:
         if not has_method:
-            return await method(f"{_ANSWER}\n{request}", context=context, schema=schema)
+            return await method(f"{_ANSWER}\n{request}", context=context, schema=schema, sampling=sampling)
+        passed: dict[str, object] = {}
         if takes_schema and schema:
-            return await method(request, context, schema=schema)
-        return await method(add_schema(request, schema), context)
+            passed["schema"] = schema
+        if takes_sampling and sampling:
+            passed["sampling"] = sampling
+        return await method(request if takes_schema else add_schema(request, schema), context, **passed)
 
     return write_answer
 

@@ -159,6 +159,18 @@ class DecisionRecord(TypedDict):
     sample: NotRequired[int]
 
 
+class ProblemRecord(TypedDict):
+    """One requirement that an execution did not meet, in words that the executor may read.
+
+    ``kind`` is the kind of the failure, ``wanted`` the requirement, and ``text`` also says what the output
+    has instead.
+    """
+
+    kind: str
+    wanted: str
+    text: str
+
+
 class StepRecord(TypedDict):
     """One execution of one step. The monitor and the supervision complete it.
 
@@ -166,8 +178,8 @@ class StepRecord(TypedDict):
     ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
-    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``decision`` is what
-    followed.
+    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``problems`` has the
+    requirements that were not met, the most severe first, and ``decision`` is what followed.
     """
 
     step_index: int
@@ -179,6 +191,7 @@ class StepRecord(TypedDict):
     feedback: NotRequired[str]
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
+    problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
     report: Report | None
     warnings: list[str]

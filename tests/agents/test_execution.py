@@ -17,8 +17,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, interrupt
 
-from agents import ExecutionAgent, ModelSetupError, ToolLoopError, prompts
-from agents.prompts import correction_request, step_request
+from agents import ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
+from agents.prompts import correction_turn, step_request
 from agents.testing import ScriptedChatModel
 
 
@@ -136,16 +136,29 @@ def test_thoughts_are_no_part_of_the_result():
 # --------------------------------------------------------------------------------------------- correcting
 
 
-def test_a_correction_shows_the_context_the_last_output_and_the_feedback_and_the_step():
+def test_a_correction_is_a_turn_of_the_chat():
     model = ScriptedChatModel(["better"])
     result = ExecutionAgent(model).correct_step(
         "Write {x}", "a {draft}", "too {short}", context="Step 1: {y}"
     )
     assert result == "better"
-    prompt = model.prompts[0][1].text
-    assert prompt == correction_request("Write {x}", "a {draft}", "too {short}", "Step 1: {y}")
-    for part in ("Write {x}", "\na {draft}\n", "\ntoo {short}\n", "\nStep 1: {y}\n"):
-        assert prompt.count(part) == 1
+    _, request, output, answer = model.prompts[0]
+    assert request.text == step_request("Write {x}", "Step 1: {y}")
+    assert (output.type, output.text) == ("ai", "a {draft}")
+    assert (answer.type, answer.text) == ("human", correction_turn("too {short}"))
+
+
+def test_an_empty_output_is_shown_as_such():
+    model = ScriptedChatModel(["better"])
+    ExecutionAgent(model).correct_step("s", " ", "f")
+    assert model.prompts[0][2].text == "(empty)"
+
+
+def test_the_schema_stands_in_the_last_message_of_a_correction():
+    model = ScriptedChatModel(["{}"])
+    ExecutionAgent(model).correct_step("s", "o", "f", schema={"title": "t", "type": "object"})
+    texts = [message.text for message in model.prompts[0]]
+    assert ['"title": "t"' in text for text in texts] == [False, False, False, True]
 
 
 async def test_the_awaited_correction_sends_the_same_prompt():
@@ -155,15 +168,44 @@ async def test_the_awaited_correction_sends_the_same_prompt():
     assert blocking.prompts == awaited.prompts
 
 
-@pytest.mark.parametrize("place", ["previous_output", "feedback", "context"])
-def test_no_part_of_a_correction_can_end_a_fence(place):
-    parts = {"previous_output": "o", "feedback": "f", "context": "c"}
-    hostile = correction_request("s", **parts)
-    for echoed in (hostile, step_request("s", "c")):
-        prompt = correction_request("s", **{**parts, place: echoed})
-        mark = prompt.split(" ", 1)[0]
-        assert mark not in echoed
-        assert prompt.count(mark) == 6
+# ----------------------------------------------------------------------------------------------- sampling
+
+WARM = Sampling(temperature=0.7, seed=5)
+
+
+def test_a_call_may_have_its_own_temperature_and_seed():
+    model = ScriptedChatModel(["a", "b", "c"])
+    agent = ExecutionAgent(model)
+    agent.execute_step("s", sampling=WARM)
+    agent.correct_step("s", "o", "f", sampling=Sampling(seed=6))
+    agent.execute_step("s")
+    assert model.samplings == [(0.7, 5), (None, 6), (None, None)]
+
+
+async def test_an_awaited_call_may_have_them_too():
+    model = ScriptedChatModel(["a", "b", "c"])
+    await ExecutionAgent(model).aexecute_step("s", sampling=WARM)
+    await ExecutionAgent(model).acorrect_step("s", "o", "f", sampling=WARM)
+    await ExecutionAgent(model).asynthesize("t", "r", sampling=WARM)
+    assert model.samplings == [(0.7, 5)] * 3
+
+
+def test_calls_with_tools_have_them_too():
+    model = ScriptedChatModel([calls(("add", {"a": 1, "b": 2})), "3"])
+    ExecutionAgent(model, tools=[add]).execute_step("s", sampling=WARM)
+    assert model.samplings == [(0.7, 5)] * 2
+
+
+def test_a_call_may_have_another_model_with_the_same_tools():
+    own, other = ScriptedChatModel([]), ScriptedChatModel(["x", "y"])
+    assert ExecutionAgent(own, tools=[add]).execute_step("s", sampling=Sampling(model=other)) == "x"
+    assert ExecutionAgent(own).synthesize("t", "r", sampling=Sampling(model=other)) == "y"
+    assert other.tools == ["add"]
+
+
+def test_a_model_without_such_settings_keeps_its_own():
+    model = FakeListChatModel(responses=["x"])
+    assert ExecutionAgent(model).execute_step("s", sampling=WARM) == "x"
 
 
 # --------------------------------------------------------------------------------------------------- tools

@@ -1,0 +1,63 @@
+"""The model, the temperature and the seed of one call."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableBinding
+
+from agents.models.transport_retry import http_status, iter_causes
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import LanguageModelInput
+    from langchain_core.messages import BaseMessage
+
+R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
+
+_REFUSING: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+_ABOUT_SAMPLING: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model writes one reply. A model without such a setting, or that refuses it, keeps its own.
+
+    Attributes:
+        temperature: The temperature; None keeps the model's own.
+        seed: The seed of the random numbers; None keeps the model's own.
+        model: The model that replies; None for the agent's.
+    """
+
+    temperature: float | None = None
+    seed: int | None = None
+    model: BaseChatModel | None = None
+
+
+def apply_sampling(model: R, sampling: Sampling | None) -> R:
+    """Returns a copy of the model with the temperature and the seed; the model itself if there are none.
+
+    The settings are fields of LangChain's classes: a keyword of a call is read by some of them only.
+    """
+    if sampling is None or (sampling.temperature is None and sampling.seed is None):
+        return model
+    if isinstance(model, RunnableBinding):
+        return cast("R", model.model_copy(update={"bound": apply_sampling(model.bound, sampling)}))
+    if not isinstance(model, BaseChatModel):
+        return model
+    values = {"temperature": sampling.temperature, "seed": sampling.seed}
+    known = {name: value for name, value in values.items() if value is not None and _has(model, name)}
+    return cast("R", model.model_copy(update=known)) if known else model
+
+
+def is_sampling_refusal(error: BaseException) -> bool:
+    """Checks whether a server refused a request because of its temperature or its seed."""
+    statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
+    return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
+
+
+def _has(model: BaseChatModel, name: str) -> bool:
+    return name in type(model).model_fields

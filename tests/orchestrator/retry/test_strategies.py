@@ -1,0 +1,290 @@
+"""What each strategy of a retry policy does to the next execution of a step."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+CONTRACT = {
+    "checks": [
+        {"check": "word_count", "min": 3},
+        {"check": "excludes", "texts": ["red"]},
+    ]
+}
+WORDS, RED = "Use at least 3 words.", 'Do not use "red".'
+
+
+def build(outputs, *rules, contract=CONTRACT, plan=("write",), **options):
+    """An orchestrator whose executor is a scripted chat model."""
+    policy = options.pop("policy", {})
+    model = ScriptedChatModel(outputs)
+    retries = max(2, sum(getattr(rule, "n", 1) for rule in rules))
+    retry_policy = RetryPolicy(**{"max_retries": retries, "strategies": list(rules), **policy})
+    monitor = FakeMonitor(*options.pop("verdicts", ()))
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(list(plan), list(plan)),
+        ExecutionAgent(model),
+        monitor,
+        contract=contract and EvaluationContract(**contract),
+        retry_policy=retry_policy,
+        **options,
+    )
+    return orchestrator, model
+
+
+def run(outputs, *rules, **options):
+    orchestrator, model = build(outputs, *rules, **options)
+    return orchestrator.run("write"), model
+
+
+def asked(model, call=1):
+    """The texts of a call after the system prompt."""
+    return [message.text for message in model.prompts[call][1:]]
+
+
+def test_resample_sends_the_same_prompt_with_another_seed_and_temperature():
+    state, model = run(["red", "blue", "a blue boat"], {"use": "resample", "temperature": 0.9})
+
+    assert state["status"] == "success"
+    assert model.prompts[0] == model.prompts[1] == model.prompts[2]
+    (first, second, third) = model.samplings
+    assert first == (None, None)
+    assert second[0] == third[0] == 0.9
+    assert len({second[1], third[1], None}) == 3
+
+
+def test_a_temperature_of_none_keeps_that_of_the_model():
+    _, model = run(["red", "a blue boat"], {"use": "resample", "temperature": None})
+
+    assert model.samplings[1][0] is None
+
+
+def test_two_runs_of_one_policy_draw_with_the_same_seeds():
+    (_, first), (_, second) = (run(["red", "a blue boat"], {"use": "resample"}) for _ in range(2))
+    _, other = run(["red", "a blue boat"], {"use": "resample"}, policy={"seed": 7})
+
+    assert first.samplings == second.samplings != other.samplings
+
+
+def test_by_default_the_refused_output_is_a_turn_of_the_chat():
+    _, model = run(["red", "a blue boat"], {"use": "feedback"})
+    request, output, answer = asked(model)
+
+    assert (request, output) == ("write", "red")
+    assert "- Use at least 3 words; the text has 1 word." in answer
+    assert "=====" not in answer
+    assert model.samplings[1][0] == 0.7
+
+
+def test_feedback_may_quote_the_output_within_the_context():
+    _, model = run(["red", "a blue boat"], {"use": "feedback", "last_output": "quoted"})
+    [prompt] = asked(model)
+
+    assert "your last output\nred\n" in prompt
+
+
+def test_feedback_without_the_output_adds_the_requirements_to_the_instruction():
+    _, model = run(["red", "a blue boat"], {"use": "feedback", "last_output": "none"})
+
+    assert asked(model) == [f"write\n\nKeep to these requirements:\n- {WORDS}\n- {RED}"]
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [("worst", [[WORDS], [WORDS]]), ("next", [[WORDS], [RED]]), ("all", [[WORDS, RED]] * 2)],
+)
+def test_feedback_may_tell_one_check_at_a_time(checks, told):
+    rule = {"use": "feedback", "last_output": "none", "checks": checks}
+    _, model = run(["red", "red", "a blue boat"], rule)
+
+    prompts = [asked(model, call)[0] for call in (1, 2)]
+    assert [[text for text in (WORDS, RED) if text in prompt] for prompt in prompts] == told
+
+
+def test_feedback_of_one_check_shows_what_the_output_has():
+    _, model = run(["red", "a blue boat"], {"use": "feedback", "checks": "worst"})
+
+    assert "- Use at least 3 words; the text has 1 word." in asked(model)[2]
+    assert "red" not in asked(model)[2]
+
+
+def test_feedback_may_start_from_the_best_output():
+    rule = {"use": "feedback", "start_from": "best"}
+    _, model = run(["blue", "red", "a blue boat"], rule)
+
+    assert asked(model, 2)[1] == "blue"
+
+
+def test_a_monitor_alone_is_told_as_a_requirement():
+    rule = {"use": "feedback", "last_output": "none"}
+    _, model = run(["a", "b"], rule, contract=None, verdicts=(refuse("no rhyme"), accept()))
+
+    assert "no rhyme" in asked(model)[0]
+
+
+def test_the_expected_answer_is_masked_in_requirements_too():
+    contract = {"checks": [{"check": "contains", "texts": ["Paris"]}]}
+    _, model = run(["x", "Paris"], {"use": "feedback", "last_output": "none"}, contract=contract)
+
+    assert "[not shown]" in asked(model)[0]
+    assert "Paris" not in asked(model)[0]
+
+
+def test_rules_follow_the_kind_of_failure():
+    rules = ({"use": "resample", "after": "length", "times": 1}, {"use": "feedback"})
+    state, model = run(["blue", "a red boat", "a blue boat"], *rules)
+
+    assert [record["decision"]["use"] for record in state["results"]] == ["resample", "feedback", "accept"]
+    assert len(model.prompts[1]) == 2
+    assert len(model.prompts[2]) == 4
+
+
+def test_every_record_says_what_followed_and_why():
+    state, _ = run(["blue", "a blue boat"], {"use": "feedback"})
+    first, last = (record["decision"] for record in state["results"])
+
+    assert (first["use"], first["reason"], first["rule"]) == ("feedback", "length failed at attempt 1", 0)
+    assert first["options"]["last_output"] == "turn"
+    assert (last["use"], last["rule"]) == ("accept", None)
+
+
+def test_stop_ends_the_retries():
+    state, model = run(["a red boat"], {"use": "stop", "after": "content"}, {"use": "feedback"})
+
+    assert state["failure"]["kind"] == "attempts_exhausted"
+    assert state["results"][-1]["decision"]["use"] == "stop"
+    assert len(model.prompts) == 1
+
+
+def test_escalate_calls_another_model_without_the_refused_output():
+    strong = ScriptedChatModel(["a blue boat"])
+    state, model = run(["red"], {"use": "escalate", "model": "strong"}, models={"strong": strong})
+
+    assert state["output"] == "a blue boat"
+    assert len(model.prompts) == 1
+    assert strong.prompts[0][1].text.startswith("write\n\nKeep to these requirements:")
+    assert strong.samplings[0][0] is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "sentence"),
+    [
+        (
+            {"use": "escalate", "model": "nonsense"},
+            {},
+            "a rule of strategies escalates to 'nonsense': the model",
+        ),
+        ({"use": "escalate", "model": "m"}, {"models": {"m": 5}}, "models has 5; give LangChain chat models"),
+        ({"use": "custom", "name": "nothing"}, {}, "no installed package has a retry strategy 'nothing'"),
+        ({"use": "ask_human"}, {}, "a rule of strategies is ask_human, but there is no checkpointer"),
+    ],
+)
+def test_a_strategy_that_cannot_work_is_refused_before_anything_runs(rule, options, sentence):
+    with pytest.raises(ConfigurationError) as caught:
+        build(["x"], rule, **options)
+
+    assert str(caught.value).startswith(sentence)
+
+
+def test_an_executor_that_keeps_its_own_model_cannot_escalate():
+    policy = RetryPolicy(strategies=[{"use": "escalate", "model": "m"}])
+    with pytest.raises(ConfigurationError, match="FakeExecutor keeps its own model; give an executor"):
+        LangGraphOrchestrator(
+            FakePlanner(["a"]),
+            FakeExecutor(),
+            FakeMonitor(),
+            retry_policy=policy,
+            models={"m": ScriptedChatModel([])},
+        )
+
+
+SAMPLES = {"use": "parallel", "n": 3, "times": 1}
+
+
+def test_the_first_sample_that_passes_is_accepted():
+    state, model = run(["red", "blue", "a blue boat"], SAMPLES, policy={"max_retries": 3})
+
+    assert [record["decision"]["use"] for record in state["results"]] == ["parallel", "parallel", "accept"]
+    assert [record["decision"].get("sample") for record in state["results"]] == [1, 2, None]
+    assert len({seed for _, seed in model.samplings}) == 3
+
+
+def test_the_best_sample_is_kept_if_none_passes():
+    policy = {"max_retries": 3, "exhausted": "accept_best"}
+    state, _ = run(["red", "blue", "red red", "red ."], SAMPLES, policy=policy)
+
+    assert state["output"] == "blue"
+    assert [record["status"] for record in state["results"]] == ["failed", "warning", "failed", "failed"]
+    assert state["results"][-1]["decision"]["use"] == "accept_best"
+
+
+def test_the_samples_count_as_retries():
+    state, model = run(["red"] * 4, SAMPLES, policy={"max_retries": 3})
+
+    assert state["status"] == "failed"
+    assert len(model.prompts) == 4
+
+
+@pytest.mark.parametrize(("answer", "status"), [("approve", "success"), ("deny", "failed")])
+def test_a_person_is_asked_after_the_last_retry(answer, status):
+    rules = ({"use": "feedback"}, {"use": "ask_human"})
+    orchestrator, _ = build(["red"] * 3, *rules, checkpointer=InMemorySaver())
+    state = orchestrator.run("write", "t")
+    assert state["question"]["kind"] == "review"
+    assert state["results"][-1]["decision"]["use"] == "ask_human"
+
+    state = orchestrator.resume("t", {"answer": answer, "text": "so"})
+    assert state["status"] == status
+
+
+def test_a_persons_correction_is_told_to_the_executor():
+    orchestrator, model = build(["red", "a blue boat"], {"use": "ask_human"}, checkpointer=InMemorySaver())
+    orchestrator.run("write", "t")
+    state = orchestrator.resume("t", {"answer": "correct", "text": "name a boat"})
+
+    assert state["status"] == "success"
+    assert state["results"][0]["decision"]["use"] == "correct"
+    assert "name a boat" in asked(model)[0]
+
+
+def test_repair_keeps_the_parts_that_are_not_rewritten():
+    contract = {"checks": [{"check": "excludes", "texts": ["red"]}]}
+    draft = "A blue boat.\n\nA red boat.\n\nA boat."
+    state, model = run([draft, "[2] A green boat."], {"use": "repair"}, contract=contract)
+
+    assert state["output"] == "A blue boat.\n\nA green boat.\n\nA boat."
+    assert "[2] A red boat." in asked(model)[0]
+    assert RED in asked(model)[0]
+
+
+def test_a_repaired_output_is_checked_again():
+    contract = {"checks": [{"check": "excludes", "texts": ["red"]}]}
+    state, _ = run(["a\n\nred", "[2] red", "[2] red"], {"use": "repair"}, contract=contract)
+
+    assert state["status"] == "failed"
+
+
+def test_decompose_has_the_planner_split_the_step():
+    planner = FakePlanner(["write"], ["collect", "write all"])
+    model = ScriptedChatModel(["red", "three blue words", "a blue boat", "a blue boat"])
+    policy = RetryPolicy(strategies=[{"use": "decompose"}], max_replans=1)
+    state = LangGraphOrchestrator(
+        planner,
+        ExecutionAgent(model),
+        FakeMonitor(),
+        contract=EvaluationContract(**CONTRACT),
+        retry_policy=policy,
+    ).run("write")
+
+    assert state["status"] == "success"
+    assert state["plan"] == ["write", "collect", "write all"]
+    assert state["results"][0]["decision"]["use"] == "decompose"
+    assert "Split" in planner.tasks[1]
