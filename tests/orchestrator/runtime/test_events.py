@@ -113,7 +113,13 @@ def test_events_carry_what_happened():
     assert first == StepStarted(thread_id="thread", step_index=0, step="step 1", attempt=1)
     assert (executed.record["result"], executed.record["status"]) == ("a", "pending_validation")
     assert (judged.record["status"], judged.verdict) == ("failed", {"success": False, "feedback": "short"})
-    assert retried == StepRetried(thread_id="thread", step_index=0, attempt=2, feedback="short")
+    assert retried == StepRetried(
+        thread_id="thread",
+        step_index=0,
+        attempt=2,
+        feedback="short",
+        decision=judged.record["decision"],
+    )
     assert second == StepStarted(thread_id="thread", step_index=0, step="step 1", attempt=2)
     assert (finished.status, finished.state["status"]) == ("success", "success")
 
