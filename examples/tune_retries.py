@@ -1,8 +1,8 @@
-"""Which retry policy pays? Compares three policies with the default on bundled tasks, with the embedded model.
+"""Which retry policy pays? Compares three policies with the default on bundled tasks, on the embedded model.
 
-It takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside this file:
-started again, it goes on where it was, and with all runs there it answers in seconds. Then it replays these runs
-under more policies, without a model call.
+It takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside this
+file: started again, it goes on where it was, and with all runs there it answers in seconds. Then it replays
+these runs under more policies, without a model call.
 """
 
 from pathlib import Path
@@ -37,7 +37,7 @@ SPEC = TuneSpec(
 def main() -> None:
     result = tune(SPEC, folder=HERE)
     for trial in result.trials:
-        low, high = trial.interval("success")
+        low, high = trial.interval("success") or (0.0, 1.0)
         print(f"{trial.candidate.name}: success {trial.mean('success'):.2f} ({low:.2f} to {high:.2f})")
     print(result.recommendation.sentence)
     print(result.recommendation.refutation)
@@ -45,12 +45,13 @@ def main() -> None:
         best, default = result.recommendation.held_out
         print(f"held out: {best.mean('success'):.2f}, with the default {default.mean('success'):.2f}")
     policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
-    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
+    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=(ResampleRule(),))))
     for replayed in replay(load_recorded_runs(SPEC, HERE), policies):
         interval = replayed.success.interval
+        bounds = f" ({interval.low:.2f} to {interval.high:.2f})" if interval else ""
         print(
-            f"replayed {replayed.policy}: success {replayed.success.value:.2f} "
-            f"({interval.low:.2f} to {interval.high:.2f}), {replayed.exact_runs} of {replayed.runs} exact"
+            f"replayed {replayed.policy}: success {replayed.success.value:.2f}{bounds}, "
+            f"{replayed.exact_runs} of {replayed.runs} exact"
         )
 
 
