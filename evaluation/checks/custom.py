@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import ClassVar, Final, Literal, TypeAlias
 
+from agents.parsing.surrogates import replace_surrogates
 from agents.sync import run_sync
 from evaluation.checks.base import CheckKind, CheckOutcome, find_missing
 from evaluation.checks.context import CheckContext
@@ -76,12 +77,17 @@ class CustomCheck(ABC):
         wanted = outcome.wanted or self.description or f"pass the check {quote_text(self.name)}"
         seen = outcome.seen or f"the check {quote_text(self.name)} {_VERBS[outcome.passed]}"
         sentence = outcome.sentence or f"{wanted[0].upper()}{wanted[1:]}; {seen}."
-        wanted, seen, sentence = (shorten(redact(text), _LONGEST_TEXT) for text in (wanted, seen, sentence))
+        wanted, seen, sentence = map(_limit_text, (wanted, seen, sentence))
         return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind)
 
     def fail_with_error(self, problem: str) -> CheckOutcome:
         """Return the outcome of a check that has no answer."""
         return self.complete(describe_problem(self.name, problem))
+
+
+def _limit_text(text: str) -> str:
+    # Half of a pair of surrogates cannot be stored.
+    return shorten(redact(replace_surrogates(text)), _LONGEST_TEXT)
 
 
 def describe_problem(name: str, problem: str) -> CheckOutcome:

@@ -12,17 +12,20 @@ from functools import partial, reduce
 from importlib import import_module
 from typing import ClassVar, Final, SupportsIndex, TypeAlias, overload
 
+from agents.parsing.surrogates import replace_surrogates
 from agents.sync import DaemonExecutor
 from evaluation.checks.base import CheckKind, CheckOutcome
 from evaluation.checks.context import CheckContext
 from evaluation.checks.custom import CustomCheck, CustomSource, run_bounded
 from evaluation.errors import ContractError
+from evaluation.sensitive.quoting import keep_end
 from evaluation.values import Severity
 
 CheckResult: TypeAlias = bool | CheckOutcome
 CheckFunction: TypeAlias = Callable[[CheckContext], CheckResult | Awaitable[CheckResult]]
 _TIMEOUT: Final = 10.0
 _RESULTS: Final = "return True, False or a CheckOutcome"
+_LONGEST_EVIDENCE: Final = 4000
 _THREADS: Final = DaemonExecutor()
 
 
@@ -67,7 +70,7 @@ class FunctionCheck(CustomCheck):
 
     async def _decide(self, context: CheckContext) -> CheckOutcome:
         # A function that changes its arguments must not change the record.
-        own = replace(context, tool_calls=deepcopy(context.tool_calls)) if context.tool_calls else context
+        own = replace(context, tool_calls=deepcopy(context.tool_calls))
         ended = await run_bounded(lambda: self._run(own), self.timeout)
         result = ended if isinstance(ended, str) else _read_result(ended.value)
         return self.fail_with_error(result) if isinstance(result, str) else self.complete(result)
@@ -163,7 +166,8 @@ def _read_result(value: object) -> CheckOutcome | str:
     passed: object = value.passed
     if not (passed is None or isinstance(passed, bool)) or not all(isinstance(text, str) for text in texts):
         return "it returned a CheckOutcome with a field of a wrong type; give a bool or None, and texts"
-    return replace(value, passed=None) if value.is_error else value
+    evidence = keep_end(replace_surrogates(value.evidence), _LONGEST_EVIDENCE)
+    return replace(value, passed=None if value.is_error else value.passed, evidence=evidence)
 
 
 def _load_global(module: str, qualname: str) -> object:

@@ -204,3 +204,19 @@ def test_an_unusable_check_is_refused(build, problem):
 
 def test_a_decorated_function_can_be_sent_to_another_process():
     assert pickle.loads(pickle.dumps(has_greeting)) is has_greeting
+
+
+def test_a_function_that_changes_its_context_changes_it_for_no_other_check():
+    context = CheckContext("a text")
+    check(lambda own: object.__setattr__(own, "output", "another") is None).evaluate(context)
+
+    assert context.output == "a text"
+
+
+def test_texts_of_an_outcome_are_bounded_and_can_be_stored():
+    outcome = check(
+        lambda _: CheckOutcome(False, seen="\ud800" + "x" * 10**5, evidence="\ud800" + "x" * 10**5)
+    ).evaluate(CheckContext("a text"))
+
+    assert max(len(outcome.seen), len(outcome.sentence), len(outcome.evidence)) <= 4100
+    assert (outcome.seen + outcome.sentence + outcome.evidence).encode()
