@@ -1,7 +1,7 @@
 """Searches phrases, patterns and numbers in a text: as it is read, and behind disguises.
 
 What is required has to stand there for every reader. What is forbidden is also found behind look-alikes,
-invisible characters and text from right to left.
+invisible characters, text from right to left, and markup inside of words.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from evaluation.texts.disguises import STROKE, read_disguised, spell_strokes
 from evaluation.texts.normal import normalize_for_search, normalize_lines, unify_signs
 from evaluation.texts.number_words import read_worded_numbers
 from evaluation.texts.numbers import is_near, read_values
+from evaluation.texts.rendering import read_rendered
 
 _CACHED_TEXTS: Final = 16
 
@@ -114,8 +115,9 @@ def _find_phrase(
 
 
 def _list_readings(text: str) -> Iterator[str]:
-    yield text
-    yield from read_disguised(text)
+    for reading in dict.fromkeys((text, read_rendered(text))):
+        yield reading
+        yield from read_disguised(reading)
 
 
 def _list_forms(text: str) -> list[str]:

@@ -23,6 +23,7 @@ CASES = [
     ({"check": "contains", "texts": ["red", "green", "blue"], "at_least": 2}, ["Red and blue 😀", "GREEN, red: für 你 نعم"], ["red, redder", "none"]),
     ({"check": "contains", "texts": ["key"], "sentence": 2}, ["One. The key 😀.", "Ä. Key! 你 نعم"], ["The key. Two.", "key"]),
     ({"check": "excludes", "texts": ["bad", "世界", "سيء", "💩"]}, ["badly good", G, A, E, "你好"], ["Bad!", Z, "هذا سيء", "💩"]),
+    ({"check": "excludes", "texts": ["forbidden"]}, ["**for** *bidden* guests", "for * bidden", "for_bid_den", "for<br>bidden", "2*3 ä 你 نعم 😀"], ["for**bid**den", "for<!-- x -->bidden", "for<b>bid</b>den", "forb&#105;dden", "f~~o~~rbidden", "for\u200bbidden"]),
     ({"check": "one_of", "options": ["Ja", "Nein", "نعم", "是", "😀"]}, ["ja.", "**Nein**", "نعم", "是", "😀"], ["vielleicht", "ja und nein"]),
     ({"check": "one_of", "options": ["yes", "no"], "alone": True}, ["Yes.", '"no"'], ["yes, because 😀", "maybe", "Ünde 你 نعم"]),
     ({"check": "word_at", "word": "Ende", "position": -1}, ["Das ist das Ende.", "ende 😀"], ["Ende gut", Z, A]),
