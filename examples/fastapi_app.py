@@ -124,9 +124,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         path = sys.argv[1] if sys.argv[1:] else Path(folder, "runs.sqlite")
         with open_store(path) as store:
-            app = build_app(
-                LangGraphOrchestrator.from_model("local", checkpointer=store), store.history
-            )
+            app = build_app(LangGraphOrchestrator.from_model("local", checkpointer=store), store.history)
             if sys.argv[1:]:
                 uvicorn.run(app, host="127.0.0.1", port=8000)
             else:

@@ -14,6 +14,7 @@ from orchestrator.retry.reachability import find_problem
 from orchestrator.retry.rules import FeedbackRule, RetryRule, read_rules
 from orchestrator.retry.stalls import StallRules
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
+from orchestrator.state.plain_values import format_repr
 
 
 def _read_transport(value: object) -> object:
@@ -23,7 +24,7 @@ def _read_transport(value: object) -> object:
     try:
         return TransportRetry(**value)
     except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"transport is {dict(value)!r:.80}: {error}") from None
+        raise ConfigurationError(f"transport is {format_repr(dict(value), 80)}: {error}") from None
 
 
 def _read_stall(value: object) -> object:
@@ -105,7 +106,7 @@ class RetryPolicy(SettingsModel):
             raise ConfigurationError(f"the retry policy: {error}") from None
         if not isinstance(values, Mapping):
             raise ConfigurationError(
-                f"the retry policy is {values!r:.80}; give an object such as {{max_retries: 3}}"
+                f"the retry policy is {format_repr(values, 80)}; give an object such as {{max_retries: 3}}"
             )
         return cls(**{str(name): value for name, value in values.items()})
 

@@ -16,6 +16,7 @@ from pydantic import (
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.report import RefusalKind
 from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.state.plain_values import format_repr
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 Scalar: TypeAlias = str | int | float | bool | None
@@ -228,7 +229,8 @@ def _read_place(value: object, place: int) -> BaseRule:
     if not isinstance(value, Mapping) or value.get("use") not in _RULES:
         names = ", ".join(_RULES)
         raise ConfigurationError(
-            f"strategies[{place}] is {value!r:.80}; give a rule, or an object whose 'use' is one of {names}"
+            f"strategies[{place}] is {format_repr(value, 80)}; "
+            f"give a rule, or an object whose 'use' is one of {names}"
         )
     try:
         return read_rule(value)
@@ -244,6 +246,6 @@ def read_rule(values: Mapping[str, object]) -> BaseRule:
     """
     use = values.get("use")
     if use not in _RULES:
-        raise ConfigurationError(f"use is {use!r:.80}; give one of {', '.join(_RULES)}")
+        raise ConfigurationError(f"use is {format_repr(use, 80)}; give one of {', '.join(_RULES)}")
     build = cast("Callable[..., BaseRule]", _RULES[str(use)])
     return build(**{str(name): value for name, value in values.items()})

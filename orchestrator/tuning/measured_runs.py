@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from evaluation.evalset.task_case import TaskCase
 from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.spec import Quantity, SearchBudget
@@ -184,11 +185,11 @@ def check_cases(cases: Sequence[TaskCase], check: Callable[[TaskCase], bool] | N
     if unchecked:
         raise ConfigurationError(
             f"{len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune by, "
-            f"such as {unchecked[0][:80]!r}; give them a contract, or leave them out"
+            f"such as {format_repr(unchecked[0], 80)}; give them a contract, or leave them out"
         )
     names = Counter(name_task(case) for case in cases)
     if repeated := [name for name, count in names.items() if count > 1]:
-        raise ConfigurationError(f"two tasks have the name {repeated[0][:80]!r}; give each its own")
+        raise ConfigurationError(f"two tasks have the name {format_repr(repeated[0], 80)}; give each its own")
 
 
 def has_checks(case: TaskCase) -> bool:

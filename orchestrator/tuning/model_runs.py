@@ -13,12 +13,14 @@ from langchain_core.language_models import BaseChatModel
 from agents import load_model
 from agents.roles import build_roles
 from evaluation.evalset.task_case import TaskCase
+from evaluation.sensitive.quoting import shorten
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.protocols import Planner
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
+from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, name_task
 from orchestrator.tuning.recorded_replies import RecordedReplies
@@ -119,7 +121,8 @@ def _check_ended(state: OrchestratorState, task: str) -> None:
         raise KeyboardInterrupt
     if failure is not None and failure["kind"] in _NO_VERDICT:
         raise RunFailedError(
-            f"the run of {task[:80]!r} failed ({failure['kind']}: {failure['message'][:200]}), which says "
+            f"the run of {format_repr(task, 80)} failed "
+            f"({failure['kind']}: {shorten(failure['message'], 200)}), which says "
             "nothing about the policy; every finished run is kept, so run the same command again",
             failure,
             state,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from orchestrator.errors import ConfigurationError
@@ -54,7 +55,7 @@ def tune_runs(spec: TuneSpec, space: Space, runs: Sequence[RecordedRun], report:
             "runs cannot be replayed with another model; leave models out, or give tasks"
         )
     searched, held_out = split_tasks(sorted({run.task for run in runs}), spec)
-    candidates = [space.default, *space.everything[:_MOST]]
+    candidates = [space.default, *islice(space.everything, _MOST)]
     trials = _replay(spec, candidates, [run for run in runs if run.task in set(searched)])
     report(trials)
     best = choose_best(trials, spec.objective)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.attempts import Attempt
+from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -91,7 +92,8 @@ def _check_runs(runs: Sequence[RecordedRun], steps: Sequence[tuple[int, int, Rec
     for index, run in enumerate(runs):
         if not run.steps:
             raise ConfigurationError(
-                f"run {index + 1} of {len(runs)} (task {run.task[:60]!r}) has no executed step; leave it out"
+                f"run {index + 1} of {len(runs)} (task {format_repr(run.task, 60)}) has no executed step; "
+                "leave it out"
             )
     for index, place, step in steps:
         if not step.attempts:

@@ -103,7 +103,8 @@ def test_the_standard_library_raises_no_alarm():
 
 
 def test_the_metadata_of_packages_raises_no_alarm():
-    paths = sorted(PACKAGES.glob("*.dist-info/METADATA"))
+    # The page of nodeenv shows the address of a proxy with a password in it.
+    paths = sorted(set(PACKAGES.glob("*.dist-info/METADATA")) - set(PACKAGES.glob("nodeenv-*/METADATA")))
 
     assert {path.parent.name: found for path in paths if (found := find_credentials(read(path)))} == {}
 
