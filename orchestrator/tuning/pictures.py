@@ -167,12 +167,16 @@ def write_png(result: TuneResult, path: str | Path) -> None:
         front.annotate(
             str(point["name"]).replace("$", r"\$"), (x, y), (5, 5), textcoords="offset points", fontsize=7
         )
+    joined = [point for point in _list_points(result) if point["front"]]
+    line = sorted((float(str(point["x"])), float(str(point["y"]))) for point in joined)
+    front.plot([x for x, _ in line], [y for _, y in line], "--", color="C2", linewidth=1)
     front.set(xlabel=f"{result.spec.objective.against} per run", ylabel="success rate", ylim=(0, 1))
     survival = compute_survival(result.attempts)
     for group in dict.fromkeys(point.group for point in survival):
         points = [point for point in survival if point.group == group]
         xs, ys = [point.attempts for point in points], [point.share for point in points]
         steps.step(xs, ys, where="post", marker="o", label=group.replace("$", r"\$"))
+    steps.set_xticks(sorted({point.attempts for point in survival}))
     steps.set(xlabel="attempts", ylabel="not yet accepted", ylim=(0, 1.05))
     if survival:
         steps.legend()

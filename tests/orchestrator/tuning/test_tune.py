@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agents.errors import ModelSetupError
 from agents.testing import ScriptedChatModel
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
@@ -261,3 +262,16 @@ def test_the_attempts_of_a_study_can_be_replayed(make_spec, run_tune, tmp_path):
     runs = load_recorded_runs(spec, tmp_path)
     assert len(runs) == 40
     assert load_recorded_runs(make_spec(20, name="other"), tmp_path) == []
+
+
+def test_a_model_that_does_not_load_is_reported_before_anything_is_spent(make_spec, tmp_path):
+    loaded = ScriptedChatModel([])
+
+    def load(name):
+        if name == "missing":
+            raise ModelSetupError("the model cannot be loaded")
+        return loaded
+
+    with pytest.raises(ModelSetupError):
+        tune(make_spec(4, models=["present", "missing"]), folder=tmp_path, load=load)
+    assert loaded.prompts == []
