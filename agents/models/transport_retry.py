@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal
 
 import httpx
 from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
-from tenacity.wait import wait_random_exponential
+from tenacity.wait import (
+    wait_base,
+    wait_exponential,
+    wait_exponential_jitter,
+    wait_fixed,
+    wait_incrementing,
+    wait_random_exponential,
+)
 
 from agents.parsing.loose_json import find_containers
 
@@ -119,6 +126,16 @@ def _seconds_until(value: str) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
+WaitName = Literal["random_exponential", "exponential", "exponential_jitter", "incrementing", "fixed"]
+_WAITS: Final[Mapping[str, Callable[[float, float], wait_base]]] = {
+    "random_exponential": lambda first, most: wait_random_exponential(multiplier=first, max=most),
+    "exponential": lambda first, most: wait_exponential(multiplier=first, max=most),
+    "exponential_jitter": lambda first, most: wait_exponential_jitter(initial=first, max=most, jitter=first),
+    "incrementing": lambda first, most: wait_incrementing(start=first, increment=first, max=most),
+    "fixed": lambda first, _: wait_fixed(first),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class TransportRetry:
     """Retries of a call after transient errors.
@@ -127,11 +144,14 @@ class TransportRetry:
         max_attempts: Maximum number of calls, including the first; 1 never retries.
         initial_seconds: Upper bound of the first wait; it doubles with each retry.
         max_seconds: Upper bound of any wait, also if the server asks for a longer one.
+        wait: Name of tenacity's strategy: "random_exponential" (with full jitter), "exponential" (without),
+            "exponential_jitter", "incrementing" or "fixed" (always ``initial_seconds``).
     """
 
     max_attempts: int = 4
     initial_seconds: float = 0.5
     max_seconds: float = 30.0
+    wait: WaitName = "random_exponential"
 
     def __post_init__(self) -> None:
         """Checks the bounds.
@@ -146,6 +166,8 @@ class TransportRetry:
                 f"initial_seconds is {self.initial_seconds!r} and max_seconds is {self.max_seconds!r}; "
                 "give seconds of at least 0"
             )
+        if self.wait not in _WAITS:
+            raise ValueError(f"wait is {self.wait!r}; give one of {', '.join(_WAITS)}")
 
     def sync(self) -> Retrying:
         """Builds a tenacity controller for blocking calls. It raises the last error unchanged."""
@@ -169,10 +191,10 @@ class TransportRetry:
         )
 
     def _wait_seconds(self, state: RetryCallState) -> float:
-        """The server's ``Retry-After``, or else exponential backoff with full jitter."""
+        """The server's ``Retry-After``, or else the wait of the strategy."""
         error = state.outcome.exception() if state.outcome else None
         requested = retry_after_seconds(error) if error else None
-        backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
+        backoff = _WAITS[self.wait](self.initial_seconds, self.max_seconds)
         return min(self.max_seconds, backoff(state) if requested is None else requested)
 
 

@@ -46,5 +46,7 @@ def _split(draft: str) -> tuple[list[str], list[str]]:
 
 def _read_parts(reply: str) -> dict[int, str]:
     matches = [*_NUMBERED.finditer(reply)]
-    ends = [*(match.start() for match in matches[1:]), len(reply)]
-    return {int(match[1]): reply[match.end() : end].strip() for match, end in zip(matches, ends, strict=True)}
+    ends = [*(match.start() for match in matches), len(reply)][1:]
+    return {
+        int(match[1]): reply[match.end() : end].strip() for match, end in zip(matches, ends, strict=False)
+    }

@@ -25,6 +25,9 @@ class Executor(Protocol):
     not, the feedback is added to the context. If a method also takes an optional ``task``, it is given the
     task and the outline of the plan; if not, they stand before the context.
 
+    If a method takes an optional ``sampling`` (``agents.Sampling``), a retry gives it the temperature, the
+    seed and the model of the call; if not, the executor keeps its own.
+
     A method ``synthesize(task, results)`` writes the final answer from the results of several steps.
     """
 

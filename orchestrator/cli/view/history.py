@@ -90,7 +90,16 @@ def _draw_execution(record: StepRecord, steps: int) -> Text:
         (verdict, style),
         f" ({format_usage(usage)})",
         f": {one_line(reason, _TEXT_CHARACTERS)}" if reason else "",
+        _format_decision(record),
     )
+
+
+def _format_decision(record: StepRecord) -> str:
+    """Format what followed an execution that was not accepted, and why; empty in an older run."""
+    decision = record.get("decision")
+    if decision is None or decision["use"] == "accept":
+        return ""
+    return f"\n    then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}"
 
 
 def _format_time(time: datetime) -> str:

@@ -140,7 +140,8 @@ def _format_later_event(event: Event, view: View) -> str:
         case StepJudged():
             return _format_verdict(event.record, view)
         case StepRetried():
-            return f"step {event.step_index + 1} is retried, attempt {event.attempt}"
+            how = "" if event.decision is None else f" ({event.decision['use']})"
+            return f"step {event.step_index + 1} is retried, attempt {event.attempt}{how}"
         case _:
             return (
                 _format_tool_call(event)

@@ -93,6 +93,7 @@ def test_the_default_tells_what_failed_and_draws_anew():
             "strategies[0]: options is {'a': [1]}; give an object whose values are",
         ),
         ({"transport": {"max_attempts": 0}}, "transport is {'max_attempts': 0}: max_attempts is 0"),
+        ({"transport": {"wait": "soon"}}, "transport is {'wait': 'soon'}: wait is 'soon'; give one of"),
         ({"stall": {"same_output": 1}}, "same_output is 1; give a whole number of at least 2"),
     ],
 )

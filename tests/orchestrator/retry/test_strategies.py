@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, StepRetried
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -288,3 +288,57 @@ def test_decompose_has_the_planner_split_the_step():
     assert state["plan"] == ["write", "collect", "write all"]
     assert state["results"][0]["decision"]["use"] == "decompose"
     assert "Split" in planner.tasks[1]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [{"use": "resample"}],
+        [{"use": "feedback", "last_output": "none"}],
+        [{"use": "parallel", "n": 2}],
+        [{"use": "repair"}],
+        [{"use": "resample", "times": 1}, {"use": "feedback"}],
+    ],
+)
+def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(rules):
+    _, whole = run(["red", "a blue boat"], *rules)
+    store = InMemorySaver()
+    orchestrator, _ = build(["red"], *rules, checkpointer=store)
+    events = orchestrator.stream("write", "t")
+    assert any(isinstance(event, StepRetried) for event in events)
+    events.close()
+
+    again, model = build(["a blue boat"], *rules, checkpointer=store)
+    assert again.resume("t")["status"] == "success"
+    assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
+
+
+def test_a_resumed_run_keeps_its_bound():
+    store = InMemorySaver()
+    orchestrator, _ = build(["red"], {"use": "resample"}, checkpointer=store, policy={"max_retries": 1})
+    events = orchestrator.stream("write", "t")
+    assert any(isinstance(event, StepRetried) for event in events)
+    events.close()
+
+    again, model = build(["red"] * 5, {"use": "resample"}, checkpointer=store, policy={"max_retries": 4})
+    assert again.resume("t")["status"] == "failed"
+    assert len(model.prompts) == 1
+
+
+async def test_an_awaited_run_draws_as_a_blocking_one():
+    _, blocking = run(["red", "a blue boat"], {"use": "resample"})
+    orchestrator, model = build(["red", "a blue boat"], {"use": "resample"})
+
+    assert (await orchestrator.arun("write"))["status"] == "success"
+    assert model.samplings == blocking.samplings
+
+
+def test_parallel_steps_retry_with_different_seeds():
+    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+    orchestrator, model = build(
+        ["red", "red", "a blue boat", "a blue boat", "a blue boat"], {"use": "resample"}, plan=plan
+    )
+
+    assert orchestrator.run("write")["status"] == "success"
+    seeds = [seed for _, seed in model.samplings if seed is not None]
+    assert len(seeds) == len(set(seeds)) == 2
