@@ -9,8 +9,13 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 
+from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.app import app
+from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
 
 FINISH_S = 60
 RUN = ("run", "the task", "--model", "openai:scripted")
@@ -28,7 +33,7 @@ def on_terminal(environment, chat, monkeypatch):
     """
     ours, theirs = pytest.importorskip("pty").openpty()
 
-    def run(*options, env=None, type_answers=lambda _: None, **script):
+    def run(*options, command=RUN, env=None, type_answers=lambda _: None, **script):
         for name, value in {**chat(**script).environment, **TERMINAL, **(env or {})}.items():
             monkeypatch.setenv(name, value)
         with ThreadPoolExecutor(1) as pool:
@@ -41,7 +46,7 @@ def on_terminal(environment, chat, monkeypatch):
             ):
                 monkeypatch.setattr("sys.stdin", stdin)
                 with pytest.raises(SystemExit) as ended:
-                    app([*RUN, *options])
+                    app([*command, *options])
             return ended.value.code, reading.result(FINISH_S)
 
     yield run
@@ -55,6 +60,42 @@ def test_a_live_view_is_drawn_and_the_cursor_is_shown_again(on_terminal):
     assert "✓" in output
     assert output.count("\x1b[?25l") == output.count("\x1b[?25h") == 1
     assert output.index("✓") < output.index("\x1b[?25h") < output.index("Result")
+
+
+def test_the_first_words_say_what_is_loaded_and_are_erased_before_the_view(on_terminal):
+    _, output = on_terminal()
+    words = output.index("loading the model openai:scripted ...")
+
+    assert words < output.index("\x1b[2K", words) < output.index("✓")
+
+
+def test_a_long_task_is_cut_at_the_edge_of_the_terminal(on_terminal, stored_runs):
+    _, output = on_terminal(command=("runs", "--db", str(stored_runs)), env={"NO_COLOR": "1"})
+    *_, line = output.splitlines()
+
+    assert line.endswith("…")
+    assert len(line.rpartition("\x1b[2K")[-1]) <= int(TERMINAL["COLUMNS"])
+
+
+@pytest.mark.parametrize(("answer", "left"), [(b"n\n", 1), (b"y\n", 0)])
+def test_prune_asks_on_a_terminal_before_it_deletes(on_terminal, stored_runs, answer, left):
+    def reply(terminal):
+        assert "Delete 1 run (t)?" in read_until(terminal, "[y/N]: ")
+        os.write(terminal, answer)
+
+    on_terminal(command=("prune", "--keep-last", "0", "--db", str(stored_runs)), type_answers=reply)
+
+    with open_store(stored_runs) as store:
+        assert len(store.history.runs()) == left
+
+
+@pytest.fixture
+def stored_runs(db):
+    """A store with a run of a long task."""
+    with open_store(db) as store:
+        agents = FakePlanner(["one"]), FakeExecutor(), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=store).run("a long task " * 20, "t")
+    return db
 
 
 @pytest.mark.parametrize("options", [{"env": {"TERM": "dumb"}}, {"json": True}])

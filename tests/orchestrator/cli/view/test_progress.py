@@ -7,7 +7,8 @@ from io import StringIO
 from rich.console import Console
 
 from orchestrator.cli.view.consoles import print_logs_on
-from orchestrator.cli.view.progress import show_progress
+from orchestrator.cli.view.live import format_totals
+from orchestrator.cli.view.progress import Watch, show_progress
 from tests.orchestrator.cli.builders import executed, finished, judged, planned, run_started, step_started
 
 _CONTROL = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
@@ -33,6 +34,12 @@ def test_a_live_view_ends_with_the_final_frame():
     assert "✓ 1. step 1" in lines[-3]
     assert lines[-2] == "step 1, attempt 1 accepted: good"
     assert lines[-1].startswith("success: 1 of 1 step, 40 tokens")
+
+
+def test_the_time_of_a_view_starts_with_the_view_and_not_with_the_machine():
+    watch = Watch(clock=lambda: 5000.0)
+
+    assert format_totals(watch.view, watch.clock()) == "0.0 s"
 
 
 def test_lines_are_one_for_each_event():
