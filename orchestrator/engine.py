@@ -45,6 +45,7 @@ class OrchestratorOptions(TypedDict, total=False):
     compressor: Compressor | None
     max_retries: int | None
     retry_policy: RetryPolicy | None
+    models: Mapping[str, BaseChatModel] | None
     budget: Budget | None
     call_timeout: float | None
     step_timeout: float | None

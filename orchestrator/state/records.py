@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from evaluation.results.plain_report import EvaluationReportDict
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
+    # Not at run time: the command line reads its options with this module, and reports are slow to import.
+    from evaluation.results.plain_report import EvaluationReportDict
+
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
     Report = EvaluationReportDict
 else:
