@@ -17,7 +17,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, interrupt
 
-from agents import ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
+from agents import ExecutionAgent, ModelRefusedError, ModelSetupError, Sampling, ToolLoopError, prompts
 from agents.prompts import correction_turn, step_request
 from agents.testing import ScriptedChatModel
 
@@ -201,6 +201,24 @@ def test_a_call_may_have_another_model_with_the_same_tools():
     assert ExecutionAgent(own, tools=[add]).execute_step("s", sampling=Sampling(model=other)) == "x"
     assert ExecutionAgent(own).synthesize("t", "r", sampling=Sampling(model=other)) == "y"
     assert other.tools == ["add"]
+
+
+class RefusedError(Exception):
+    """The answer of a server that takes no temperature."""
+
+    status_code = 400
+
+
+def test_a_model_that_refuses_them_keeps_its_own():
+    model = ScriptedChatModel([RefusedError("'temperature' does not support 0.7 with this model"), "x"])
+    assert ExecutionAgent(model).execute_step("s", sampling=WARM) == "x"
+    assert model.samplings == [(0.7, 5), (None, None)]
+
+
+def test_another_refusal_is_raised():
+    model = ScriptedChatModel([RefusedError("the prompt is too long")])
+    with pytest.raises(ModelRefusedError):
+        ExecutionAgent(model).execute_step("s", sampling=WARM)
 
 
 def test_a_model_without_such_settings_keeps_its_own():
