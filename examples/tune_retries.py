@@ -45,7 +45,7 @@ def main() -> None:
         best, default = result.recommendation.held_out
         print(f"held out: {best.mean('success'):.2f}, with the default {default.mean('success'):.2f}")
     policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
-    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=(ResampleRule(),))))
+    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
     for replayed in replay(load_recorded_runs(SPEC, HERE), policies):
         interval = replayed.success.interval
         bounds = f" ({interval.low:.2f} to {interval.high:.2f})" if interval else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -50,7 +50,7 @@ class RetryStrategy(Protocol):
         ...
 
 
-def check_strategies(rules: tuple[BaseRule, ...]) -> None:
+def check_strategies(rules: Sequence[BaseRule]) -> None:
     """Loads the strategies that the rules name.
 
     Raises:

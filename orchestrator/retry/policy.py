@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -60,7 +60,7 @@ class RetryPolicy(SettingsModel):
 
     max_retries: Count = 2
     strategies: Annotated[
-        tuple[RetryRule, ...],
+        Sequence[RetryRule],
         BeforeValidator(read_rules),
         Field(min_length=1, description="a list of rules, such as [FeedbackRule()]"),
     ] = (FeedbackRule(),)

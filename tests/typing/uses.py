@@ -33,6 +33,8 @@ from orchestrator import (
     LangGraphOrchestrator,
     OrchestratorState,
     Question,
+    ResampleRule,
+    RetryPolicy,
     RunFinished,
     StepJudged,
     StepRecord,
@@ -100,6 +102,7 @@ def read_graph(case: EvaluationCaseDict) -> None:
 
 def read_run(orchestrator: LangGraphOrchestrator) -> None:
     """The state, its records and the events of a run have their types."""
+    RetryPolicy(max_retries=3, strategies=[ResampleRule()])
     state = orchestrator.run("Greet the world")
     assert_type(state, OrchestratorState)
     assert_type(state["results"], list[StepRecord])
