@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.conftest import OLLAMA_MODEL
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ollama_run.py"
 
 
 def run_example(host: str) -> list[str]:
     process = subprocess.run(
-        [sys.executable, str(EXAMPLE)],
+        [sys.executable, str(EXAMPLE), OLLAMA_MODEL],
         capture_output=True,
         text=True,
         timeout=300,
@@ -26,6 +28,6 @@ def run_example(host: str) -> list[str]:
 def test_the_example_uses_a_model_of_the_server(ollama_url):
     lines = run_example(ollama_url)
 
-    assert lines[0].startswith("model: ")
-    assert any(line.startswith(("success, ", "failed, ")) for line in lines)
-    assert any(line.startswith("step 1, attempt 1: ") for line in lines)
+    assert lines[0] == f"model: {OLLAMA_MODEL}"
+    assert any(line.startswith(("success, ", "failed, ")) for line in lines), lines
+    assert any(line.startswith("step 1, attempt 1: ") for line in lines), lines
