@@ -149,8 +149,8 @@ def format_totals(view: View, now: float) -> str:
     """Format the number of accepted steps, the usage and the number of warnings."""
     totals = [f"{view.steps_done} of {count_noun(view.steps_planned, 'step')}"] if view.steps else []
     usage, seconds = view.usage, now - view.started
-    # The first call is counted when it ends.
-    is_first_call = not view.is_over and not usage["model_calls"]
+    # A call is counted when it ends, and an interrupted one never.
+    is_first_call = view.status in ("planning", "executing") and not usage["model_calls"]
     totals.append(f"{seconds:.1f} s" if is_first_call else format_usage(usage, seconds))
     if view.warnings:
         totals.append(count_noun(view.warnings, "warning"))

@@ -110,7 +110,8 @@ def test_the_attempts_of_the_answer_are_shown(cli, tmp_path):
         )
     said = cli("show", "--db", str(db), "t").stdout
 
-    lines = [line.split(" ", 4)[-1] for line in said.split("Executions:\n")[1].splitlines()[:4]]
+    shown = [line for line in said.split("Executions:\n")[1].splitlines() if "    then " not in line]
+    lines = [line.split(" ", 4)[-1] for line in shown[:4]]
     assert [line.split(" (")[0] for line in lines] == [
         "step 1, attempt 1: accepted",
         "step 2, attempt 1: accepted",
