@@ -41,7 +41,9 @@ def _load(spec: str) -> BaseChatModel:
     try:
         return load_model(spec)
     except (ModelSetupError, ModelSpecError) as error:
-        raise ConfigurationError(f"a rule of strategies escalates to {spec!r:.80}: {error}") from error
+        raise ConfigurationError(
+            f"a rule of strategies escalates to {format_repr(spec, 80)}: {error}"
+        ) from error
 
 
 def _check_models(given: Mapping[str, BaseChatModel]) -> None:

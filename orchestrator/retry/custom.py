@@ -15,7 +15,7 @@ from orchestrator.retry.request import StepRequest, list_wanted
 from orchestrator.retry.rules import BaseRule, CustomRule, Scalar
 from orchestrator.state.current_step import current_records
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_text
+from orchestrator.state.plain_values import format_repr, format_text
 
 ENTRY_POINTS: Final = "orchestrator.retry_strategies"
 """The group of entry points whose names are names of strategies."""
@@ -72,7 +72,7 @@ def load_strategy(name: str) -> RetryStrategy:
     if name not in points.names:
         known = ", ".join(sorted(points.names)) or "none"
         raise ConfigurationError(
-            f"no installed package has a retry strategy {name!r:.80}; give one of the group {ENTRY_POINTS} "
+            f"no installed package has a retry strategy {format_repr(name, 80)}; give one of the group {ENTRY_POINTS} "
             f"of entry points ({known})"
         )
     try:
