@@ -72,8 +72,8 @@ def load_strategy(name: str) -> RetryStrategy:
     if name not in points.names:
         known = ", ".join(sorted(points.names)) or "none"
         raise ConfigurationError(
-            f"no installed package has a retry strategy {format_repr(name, 80)}; give one of the group {ENTRY_POINTS} "
-            f"of entry points ({known})"
+            f"no installed package has a retry strategy {format_repr(name, 80)}; "
+            f"give one of the group {ENTRY_POINTS} of entry points ({known})"
         )
     try:
         loaded: object = points[name].load()
