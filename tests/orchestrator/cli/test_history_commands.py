@@ -116,7 +116,6 @@ def test_the_attempts_of_the_answer_are_shown(cli, tmp_path):
         "step 1, attempt 1: accepted",
         "step 2, attempt 1: accepted",
         "final answer, attempt 1: refused",
-        "then feedback: judge failed at attempt 1",
         "final answer, attempt 2: accepted",
     ]
     assert lines[2].endswith(": no")
