@@ -30,7 +30,8 @@ def main(runs: int = 100_000, policies: int = 100) -> None:
     exact = sum(each.exact_runs for each in replayed) / (runs * policies)
     busy = time.process_time() - busy
     print(
-        f"replayed {policies} policies in {seconds:.1f} s ({busy:.1f} s of CPU); {exact:.0%} of the runs exactly"
+        f"replayed {policies} policies in {seconds:.1f} s ({busy:.1f} s of CPU); "
+        f"{exact:.0%} of the runs exactly"
     )
 
 

@@ -57,7 +57,7 @@ def test_a_refused_step_is_done_again_with_the_reason_to_correct():
     )
     state = orchestrator.run("Write a haiku")
 
-    correction = prompt(executor, 1)
+    correction = "\n".join(message.text for message in executor.prompts[1])
     assert all(text in correction for text in ("Write three lines", "Waves", "two lines are missing"))
     assert [record["status"] for record in state["results"]] == ["failed", "validated"]
     assert state["context"] == "Step 1: Write three lines\nResult: Waves break\non the shore\nat dusk"

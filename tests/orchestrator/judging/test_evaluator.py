@@ -508,7 +508,7 @@ def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
 
     assert statuses(state) == ["failed", "validated"]
     assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
-    assert any("done" in finding for finding in supervisor.requests[0]["findings"])
+    assert any("lacks the text" in finding for finding in supervisor.requests[0]["findings"])
 
 
 # What it costs
