@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 import regex
 
-from evaluation.task_checks.words import ARTIFACT, EXPLAINING, PRODUCING, REQUIRING
+from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING, PRODUCING, REQUIRING
 
 Kind = Literal["produce", "explain", "require"]
 _ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "

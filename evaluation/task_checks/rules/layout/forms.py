@@ -14,7 +14,7 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.negation import is_negated
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
-from evaluation.task_checks.words import PRODUCING
+from evaluation.task_checks.language.words import PRODUCING
 
 _POEMS: Final[dict[str, Fields]] = {
     "haiku": {"check": "line_syllables", "syllables": [5, 7, 5]},

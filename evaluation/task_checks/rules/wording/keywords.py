@@ -21,7 +21,7 @@ from evaluation.task_checks.rules.wording.occurrences import (
 from evaluation.task_checks.rules.wording.word_lists import find_word_lists
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
-from evaluation.task_checks.words import PRODUCING, REQUIRING
+from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 
 _NAMELESS: Final = regex.compile(r"\b(?:text|names?|verbs?|nouns?|adjectives?|strings?)\b")
 """Nouns after which only quoted words are meant."""

@@ -1,0 +1,1 @@
+"""Words of tasks: their classes, other wordings of the same demand, and German ones."""
