@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 
 from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
@@ -19,9 +18,10 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
+from agents.calls.tool_binding import bind_tools, build_tools
 from agents.calls.tools import ToolCalls, ToolRunner, add_call_ids, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
-from agents.errors import ModelSetupError, ToolLoopError
+from agents.errors import ToolLoopError
 from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
@@ -58,9 +58,9 @@ class ExecutionAgent(BaseAgent):
         )
         if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
-        self.tools = _build_tools(tools)
+        self.tools = build_tools(tools)
         self.max_tool_rounds = max_tool_rounds
-        self._model = _bind_tools(llm, self.tools)
+        self._model = bind_tools(llm, self.tools)
         self._runner = build_tool_runner(self.tools) if self.tools else None
 
     def execute_step(
@@ -196,7 +196,7 @@ class ExecutionAgent(BaseAgent):
         self, messages: Sequence[BaseMessage], runner: ToolRunner, sampling: Sampling | None
     ) -> Conversation[str]:
         has_own_model = sampling is None or sampling.model is None
-        model = self._model if has_own_model else _bind_tools(_choose_model(self.llm, sampling), self.tools)
+        model = self._model if has_own_model else bind_tools(_choose_model(self.llm, sampling), self.tools)
         rounds = 0
         while True:
             [reply] = yield ModelCall(model, messages, self.transport_retry, sampling=sampling)
@@ -223,38 +223,3 @@ def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> l
 
 def _calls_tools(reply: AIMessage) -> bool:
     return bool(reply.tool_calls or reply.invalid_tool_calls)
-
-
-def _build_tools(tools: object) -> list[BaseTool]:
-    if tools is None:
-        return []
-    # A single LangChain tool is iterable too: it yields its fields.
-    if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
-        raise TypeError(f"tools is {_describe_tool(tools)}; give a list of LangChain tools or functions")
-    return [_build_tool(item) for item in tools]
-
-
-def _build_tool(item: object) -> BaseTool:
-    if isinstance(item, BaseTool):
-        return item
-    if isinstance(item, type) or not callable(item):
-        raise TypeError(f"tools contains {_describe_tool(item)}; give LangChain tools or functions")
-    return tool(item)
-
-
-def _describe_tool(item: object) -> str:
-    name = getattr(item, "__name__", None)
-    return f"the {type(item).__name__} {name}" if isinstance(name, str) else f"a {type(item).__name__}"
-
-
-def _bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
-    if not tools:
-        return llm
-    if not isinstance(llm, BaseChatModel):
-        raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
-    try:
-        return llm.bind_tools(tools)
-    except NotImplementedError:
-        raise ModelSetupError(
-            f"{type(llm).__name__} cannot call tools; give a model that can, or no tools"
-        ) from None

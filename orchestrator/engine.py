@@ -24,8 +24,8 @@ from orchestrator.judging.options import EvaluationOptions, check_evaluation
 from orchestrator.judging.output import read_output_rules
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
-from orchestrator.run_methods import RunMethods
 from orchestrator.runs.launch import Launcher
+from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runs.runner import Runner
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now

@@ -12,8 +12,8 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.governors import OTHERS, TOPIC, Governor, find_governor
-from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING
+from evaluation.task_checks.sentences import Sentence
 
 _REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
 _MENTIONS: Final = regex.compile(rf"\b(?:{EXPLAINING})\b[^,;:]*$|\b(?:about|whether)\b[^,;:]*$")

@@ -14,8 +14,8 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.language.german import is_german, translate_word
-from evaluation.task_checks.marks import Mark, find_marks
 from evaluation.task_checks.language.phrasing import rephrase
+from evaluation.task_checks.marks import Mark, find_marks
 
 LONGEST_END: Final = 20_000
 """Characters that are read at the start and at the end of a task; what is between is taken as data."""

@@ -8,9 +8,9 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
 
 _LONGEST: Final = 700
 """A longer sentence is cut: it bounds the time of every pattern that reads a sentence."""

@@ -31,7 +31,7 @@ from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.own_checks import add_own_checks
-from orchestrator.judging.report import Report, alerts_of
+from orchestrator.judging.report import Report
 from orchestrator.judging.tool_effects import ToolEffects
 from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
 from orchestrator.planning.outline import describe_task
@@ -248,8 +248,3 @@ class _Judging:
         error = None if called.transient else called
         self.result = replace(self.result, unjudged=called.message, error=error)
         return JudgeError(called.message)
-
-
-def is_refused_by_judge_alone(report: Report) -> bool:
-    """Check that no deterministic check failed."""
-    return all(alert["kind"] == "judge" for alert in alerts_of(report) if alert["severity"] == "critical")

@@ -83,3 +83,8 @@ def _list_kinds(report: Report) -> Iterator[RefusalKind]:
 def kind_of(alert: Alert) -> RefusalKind:
     """Return the kind of failure that an alert stands for."""
     return _KINDS.get(alert["kind"], "other")
+
+
+def is_refused_by_judge_alone(report: Report) -> bool:
+    """Checks that no deterministic check failed."""
+    return all(alert["kind"] == "judge" for alert in alerts_of(report) if alert["severity"] == "critical")

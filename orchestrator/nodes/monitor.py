@@ -13,8 +13,9 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis, read_evidence
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations
-from orchestrator.judging.evaluator import Evaluated, Evaluator, is_refused_by_judge_alone
+from orchestrator.judging.evaluator import Evaluated, Evaluator
 from orchestrator.judging.feedback import feedback_of, problems_of, warnings_of
+from orchestrator.judging.report import is_refused_by_judge_alone
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.nodes.base import (
     Node,

@@ -197,18 +197,7 @@ RetryRule: TypeAlias = Annotated[
     ExecutingRule | DecomposeRule | AskHumanRule | StopRule, Field(discriminator="use")
 ]
 _RULES: Final[Mapping[str, type[BaseRule]]] = {
-    rule.model_fields["use"].default: rule
-    for rule in (
-        FeedbackRule,
-        ResampleRule,
-        RepairRule,
-        EscalateRule,
-        ParallelRule,
-        CustomRule,
-        DecomposeRule,
-        AskHumanRule,
-        StopRule,
-    )
+    rule.model_fields["use"].default: rule for rule in get_args(get_args(RetryRule)[0])
 }
 
 

@@ -247,6 +247,6 @@ class History:
 
 def _find_reports(state: OrchestratorState, step: str) -> list[Mapping[str, object]]:
     """Returns the reports of the accepted executions of a step, the latest first."""
-    executions = [*state["results"], *state["synthesis"]]
-    records = [record for record in reversed(executions) if record["status"] == "validated"]
-    return [record["report"] for record in records if record["step"] == step and record["report"] is not None]
+    records = [record for record in [*state["results"], *state["synthesis"]] if record["step"] == step]
+    accepted = [record["report"] for record in reversed(records) if record["status"] == "validated"]
+    return [report for report in accepted if report is not None]

@@ -11,12 +11,12 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 
 _FORM_WORDS: Final = regex.compile(
     r"\b(?:json|csv|tsv|ya?ml|xml|html|latex|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"

@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import PRODUCING
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.reading import Reading
@@ -14,7 +15,6 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.negation import is_negated
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
-from evaluation.task_checks.language.words import PRODUCING
 
 _POEMS: Final[dict[str, Fields]] = {
     "haiku": {"check": "line_syllables", "syllables": [5, 7, 5]},

@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED, Mark
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
@@ -21,7 +22,6 @@ from evaluation.task_checks.rules.wording.occurrences import (
 from evaluation.task_checks.rules.wording.word_lists import find_word_lists
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
-from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 
 _NAMELESS: Final = regex.compile(r"\b(?:text|names?|verbs?|nouns?|adjectives?|strings?)\b")
 """Nouns after which only quoted words are meant."""

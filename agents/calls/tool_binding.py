@@ -1,0 +1,56 @@
+"""Builds the tools of an agent, and binds them to its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import BaseTool, tool
+
+from agents.calls.conversation import Model
+from agents.errors import ModelSetupError
+
+
+def build_tools(tools: object) -> list[BaseTool]:
+    """Builds LangChain tools from tools and functions.
+
+    Raises:
+        TypeError: ``tools`` is no list, or an item is neither a tool nor a function.
+    """
+    if tools is None:
+        return []
+    # A single LangChain tool is iterable too: it yields its fields.
+    if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
+        raise TypeError(f"tools is {_describe_tool(tools)}; give a list of LangChain tools or functions")
+    return [_build_tool(item) for item in tools]
+
+
+def bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
+    """Returns the model that can call the tools.
+
+    Raises:
+        ModelSetupError: The model cannot call tools.
+    """
+    if not tools:
+        return llm
+    if not isinstance(llm, BaseChatModel):
+        raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
+    try:
+        return llm.bind_tools(tools)
+    except NotImplementedError:
+        raise ModelSetupError(
+            f"{type(llm).__name__} cannot call tools; give a model that can, or no tools"
+        ) from None
+
+
+def _build_tool(item: object) -> BaseTool:
+    if isinstance(item, BaseTool):
+        return item
+    if isinstance(item, type) or not callable(item):
+        raise TypeError(f"tools contains {_describe_tool(item)}; give LangChain tools or functions")
+    return tool(item)
+
+
+def _describe_tool(item: object) -> str:
+    name = getattr(item, "__name__", None)
+    return f"the {type(item).__name__} {name}" if isinstance(name, str) else f"a {type(item).__name__}"
