@@ -101,8 +101,12 @@ async def test_a_model_whose_server_refuses_is_not_kept_alive(chat_server):
     await judge(MonitoringAgent(model))
     seen = weakref.ref(model)
     del model
-    gc.collect()
-    assert seen() is None
+    for _ in range(100):  # a thread of the HTTP client may still return from its last call
+        gc.collect()
+        if seen() is None:
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("the model is kept alive")
 
 
 @both_entries
