@@ -37,7 +37,7 @@ def build_settings(options: RunOptions) -> Settings:
         max_model_calls=options.max_calls,
     )
     return Settings(
-        retry_policy=RetryPolicy(max_retries=options.max_retries),
+        retry_policy=_read_policy(options),
         call_timeout=options.call_timeout,
         step_timeout=options.step_timeout,
         budget=budget,
@@ -80,6 +80,21 @@ def build_orchestrator(
         # Each other setting has the name of an argument.
         **{name: value for name, value in build_settings(options) if name != "human"},
     )
+
+
+def _read_policy(options: RunOptions) -> RetryPolicy:
+    if options.retry_policy is None:
+        return RetryPolicy(max_retries=options.max_retries)
+    try:
+        policy = RetryPolicy.from_yaml(options.retry_policy)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"--retry-policy: {error}") from None
+    if options.max_retries not in {RunOptions().max_retries, policy.max_retries}:
+        raise ConfigurationError(
+            f"--max-retries is {options.max_retries} and the retry policy has {policy.max_retries}; "
+            "give only one of them"
+        )
+    return policy
 
 
 def _load_sized(spec: str | None, tokens: int | None) -> str | BaseChatModel | None:

@@ -11,7 +11,7 @@ from typing import Annotated, Final, TypeAlias, get_type_hints
 import typer
 
 from orchestrator.cli.arguments.models import ROLES, parse_model
-from orchestrator.cli.arguments.values import count_parser, parse_seconds, word_parser
+from orchestrator.cli.arguments.values import count_parser, parse_seconds, read_policy, word_parser
 from orchestrator.state.records import Requirement, SupervisionMode
 
 
@@ -19,7 +19,8 @@ from orchestrator.state.records import Requirement, SupervisionMode
 class RunOptions:
     """How a run is executed: the options of ``run``, which ``resume`` and ``fork`` can change.
 
-    Times are in seconds. The model of a role is None if it is ``model``, for the supervisor the monitor's.
+    Times are in seconds, and ``retry_policy`` is the text of the file.
+    The model of a role is None if it is ``model``, for the supervisor the monitor's.
     """
 
     model: str = "local"
@@ -48,6 +49,14 @@ class RunOptions:
         int,
         typer.Option(help="Maximum number of retries of a step.", metavar="N", parser=count_parser(0)),
     ] = 2
+    retry_policy: Annotated[
+        str | None,
+        typer.Option(
+            help="Retry as this YAML file says, such as the policy.yaml that `tune` writes.",
+            metavar="FILE",
+            parser=read_policy,
+        ),
+    ] = None
     call_timeout: Annotated[
         float | None,
         typer.Option(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -44,6 +45,21 @@ def word_parser(*words: str) -> Callable[[str], str]:
         return text
 
     return parse_word
+
+
+def read_policy(path: str) -> str:
+    """Read the text of a file with a retry policy.
+
+    Raises:
+        typer.BadParameter: It cannot be read, or is no text.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is no text"
+        raise typer.BadParameter(
+            f"{path!r} cannot be read ({reason}); give a file such as the policy.yaml that `tune` writes"
+        ) from None
 
 
 def parse_seconds(text: str) -> float:

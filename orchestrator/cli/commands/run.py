@@ -80,7 +80,8 @@ def run(
 
 
 @accept_run_options(
-    only_changes=True, without=("supervise", "max_retries", "synthesis", "checks", "checks_model")
+    only_changes=True,
+    without=("supervise", "max_retries", "retry_policy", "synthesis", "checks", "checks_model"),
 )
 def resume(
     thread: ThreadOrLast = None,

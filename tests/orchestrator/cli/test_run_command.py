@@ -167,6 +167,10 @@ BAD_INPUT = [
     ),
     (["run", "x", "--max-seconds", "-2"], "--max-seconds: '-2' is not accepted; give a duration"),
     (
+        ["run", "x", "--retry-policy", "missing.yaml"],
+        "--retry-policy: 'missing.yaml' cannot be read (No such file or directory); give a file such as",
+    ),
+    (
         ["run", "x", "--max-retries", "two"],
         "--max-retries: 'two' is not accepted; give a whole number of at least 0",
     ),
