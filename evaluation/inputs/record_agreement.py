@@ -97,7 +97,7 @@ def describe_missing(recorded: RecordedCall) -> str:
 
 
 def find_invented(calls: Sequence[ToolCall], matches: Matches) -> Iterator[str]:
-    """Describe the first tool call that the messages lack; those of other agents may be elsewhere."""
+    """Describe the first tool call that the messages lack; calls of other agents may be elsewhere."""
     if len({call.agent for call in calls if call.agent is not None}) > 1:
         return
     places = (place for place, call in enumerate(calls) if place not in matches and call.kind == "tool")

@@ -54,7 +54,7 @@ _RULES: Final[tuple[Rule, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class DerivedChecks:
-    """What a task states verifiably."""
+    """The requirements that a task states verifiably."""
 
     checks: tuple[Check, ...] = ()
     """Each has as ``quote`` the words that it rests on, literally as in the task."""

@@ -135,7 +135,7 @@ def read_number(text: str) -> int | None:
 
 @lru_cache(1024)
 def find_quantities(text: str) -> tuple[Quantity, ...]:
-    """Find the quantities of a sentence in order; several rules ask for those of one sentence."""
+    """Find the quantities of a sentence in order; several rules ask for the same sentence."""
     found = ((match, _read_bounds(match, text)) for match in QUANTITY.finditer(text))
     quantities = (Quantity(match.start(), match.end(), bounds) for match, bounds in found if bounds)
     return tuple(islice(quantities, _MOST_QUANTITIES))

@@ -98,7 +98,7 @@ class Sentence:
 
 
 def split_sentences(reading: Reading) -> list[Sentence]:
-    """Split a task into its sentences; those of a text to work on are marked as data."""
+    """Split a task into its sentences; sentences of a text to work on are marked as data."""
     return list(_mark_data(list(_split(reading)), reading))
 
 
@@ -138,7 +138,7 @@ def _cut(reading: Reading, start: int, end: int, paragraph: int, is_question: bo
 
 
 def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
-    """Mark what follows "Rewrite this text:" in its line, or below it, as data."""
+    """Mark the text after "Rewrite this text:" in its line, or below it, as data."""
     data_line, below, whole = -1, -1, False
     for sentence in sentences:
         line = _find_line_end(reading, sentence.start)

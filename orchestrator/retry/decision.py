@@ -96,7 +96,7 @@ def _decide_without_verdict(policy: RetryPolicy, history: Sequence[Attempt]) -> 
 
 
 def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
-    """Returns why the step is not executed again, whatever the rules say; None if it may be."""
+    """Returns why the step is not executed again under any rule; None if it may be."""
     refusals = len(list_retries(history))
     if refusals > policy.max_retries:
         return f"refused {refusals} times, max_retries is {policy.max_retries}"

@@ -74,7 +74,7 @@ def apply_decision(
 
 
 def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
-    """Returns the execution with what follows it, and the rule that decided."""
+    """Returns the execution with its decision, and the rule that decided."""
     rule = decision.rule
     options: dict[str, Json] = {} if rule is None else rule.model_dump(mode="json")
     made = DecisionRecord(use=decision.use, reason=decision.reason, rule=decision.position, options=options)
@@ -84,7 +84,7 @@ def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
 
 
 def add_decision(record: StepRecord, use: str, reason: str) -> StepRecord:
-    """Returns the execution with what follows it if no rule decided that."""
+    """Returns the execution with a decision that no rule made."""
     decision = DecisionRecord(use=use, reason=plain_text(reason), rule=None, options={})
     return {**record, "decision": decision}
 

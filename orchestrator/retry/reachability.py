@@ -55,7 +55,7 @@ def _find_earlier(before: Sequence[BaseRule], rule: BaseRule) -> str | None:
 
 
 def _count_certain(rule: BaseRule) -> int:
-    """Counts the executions that a rule takes before any later one can decide, whatever fails."""
+    """Counts the executions that a rule takes before any later one can decide, after any failure."""
     if rule.after is not None or rule.times is None or not _executes(rule):
         return 0
     return rule.times * (rule.n if isinstance(rule, ParallelRule) else 1)

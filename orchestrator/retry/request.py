@@ -1,4 +1,4 @@
-"""The next execution of a step: what the executor is told, and how its model draws the reply."""
+"""The next execution of a step: the prompt of the executor, and the sampling of its model."""
 
 from __future__ import annotations
 

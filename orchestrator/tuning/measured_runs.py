@@ -130,7 +130,7 @@ class RunLog:
 
     @property
     def recorded_runs(self) -> list[RecordedRun]:
-        """The attempts of all runs, whatever their candidate."""
+        """The attempts of the runs of all candidates."""
         return [run.run for run in self._runs.values()]
 
     def find_runs(self, candidate: Candidate) -> list[RecordedRun]:

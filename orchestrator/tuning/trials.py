@@ -1,4 +1,4 @@
-"""What a policy gave on tasks: one value of each quantity for each task."""
+"""The results of a policy on tasks: one value of each quantity for each task."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FEWEST_TASKS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TuneResult:
-    """What a search has found.
+    """The result of a search.
 
     Attributes:
         spec: The specification.
@@ -58,7 +58,7 @@ def build_result(
 
 
 def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:
-    """Splits tasks into those of the search and the held-out ones, at random by the seed.
+    """Splits tasks into search tasks and held-out tasks, at random by the seed.
 
     Raises:
         ConfigurationError: There are too few for both.

@@ -52,7 +52,7 @@ def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
 
 
 def describe_success(state: OrchestratorState) -> str:
-    """Return what a success rests on, in words; empty for a failure, and for runs of older versions."""
+    """Return the basis of a success in words; empty for a failure, and for runs of older versions."""
     accepted = list_accepted([*state["results"], *state["synthesis"]])
     if state["status"] != "success" or not accepted:
         return ""

@@ -62,7 +62,7 @@ class AttemptModel:
     evidence: Mapping[int, Mapping[Cell, Evidence]] = field(default_factory=dict)
 
     def chance(self, cell: Cell) -> Chances:
-        """Returns the draws of a cell; those of the prior if its strategy was never recorded."""
+        """Returns the draws of a cell, or of the prior if its strategy was never recorded."""
         return self.chances.get(cell) or self.chances.get((cell[0], "")) or self.unknown
 
     def next_kinds(self, cell: Cell) -> Mapping[str, float]:
@@ -70,7 +70,7 @@ class AttemptModel:
         return self.following.get(cell) or {cell[1]: 1.0}
 
     def cost(self, strategy: str) -> Floats:
-        """Returns the mean resources of an attempt, [4]; those of all attempts for a new strategy."""
+        """Returns the mean resources of an attempt, [4]; for a new strategy, over all attempts."""
         known = self.resources.get(strategy)
         return self.resources[""] if known is None else known
 

@@ -54,7 +54,7 @@ def find_units(table: Table, model: AttemptModel) -> Units:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy makes of R runs.
+    """The results of a policy on R runs.
 
     Attributes:
         values: Expected quantities of each run, [R, 5], in the order of ``QUANTITIES``.

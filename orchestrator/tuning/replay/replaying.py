@@ -31,7 +31,7 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a policy would have given on the recorded runs.
+    """The results that a policy would have had on the recorded runs.
 
     Attributes:
         policy: Its name.

@@ -1,4 +1,4 @@
-"""What stands around the output: quotation marks, a postscript, the repeated request."""
+"""The frame of the output: quotation marks, a postscript, the repeated request."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from evaluation.task_checks.sentences import Sentence
 
 
 def is_negated(sentence: Sentence, start: int) -> bool:
-    """Check whether the words directly before a place refuse what stands there."""
+    """Check whether the words directly before a place refuse the text there."""
     before = sentence.text[max(0, start - 45) : start]
     return bool(
         regex.search(

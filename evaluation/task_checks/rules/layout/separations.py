@@ -1,4 +1,4 @@
-"""Parts with separators between them: their number, and what stands between."""
+"""Parts with separators between them: their number, and the separator."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _LONGEST_LINE: Final = 80
 
 
 def find_separated(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
-    """Find the number of parts and what stands between them."""
+    """Find the number of parts and the separator between them."""
     if not _DIVIDES.search(sentence.text):
         return
     for match in _SEPARATION.finditer(sentence.text):

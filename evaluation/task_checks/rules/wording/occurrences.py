@@ -130,7 +130,7 @@ def _read_frequency(match: regex.Match[str], before: str) -> Bounds:
 
 
 def is_negated(before: str, after: str) -> bool:
-    """Check whether words are forbidden, by what stands before or after them."""
+    """Check whether words are forbidden, by the words before or after them."""
     match = _NEGATED.search(before)
     if match and not _TURNS.search(match.group()):
         return True
