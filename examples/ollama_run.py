@@ -12,6 +12,7 @@ import sys
 
 import ollama
 
+from agents import load_model
 from orchestrator import LangGraphOrchestrator, RunFinished, StepExecuted, StepJudged, StepRetried
 
 TASK = "Explain what a checksum is in two sentences, and mention the word error."
@@ -28,7 +29,9 @@ def list_models() -> list[str]:
 
 def run(name: str) -> None:
     """Run the task and print what happens to each attempt."""
-    for event in LangGraphOrchestrator.from_model(f"ollama:{name}").stream(TASK):
+    # A small model may repeat itself without end, and Ollama does not stop it.
+    model = load_model(f"ollama:{name}", num_predict=400)
+    for event in LangGraphOrchestrator.from_model(model).stream(TASK):
         match event:
             case StepExecuted(record=record):
                 print(f"step {record['step_index'] + 1}, attempt {record['attempt']}: {record['result']}")

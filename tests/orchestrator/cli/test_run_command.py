@@ -252,9 +252,9 @@ def test_the_package_is_run_as_the_command(monkeypatch, capfd):
 
 
 def test_the_real_embedded_model_gives_a_judged_state(cli, endpoint):
-    asked = cli("run", "List three uses of a brick", "--json")
+    asked = cli("run", "List three uses of a brick", "--json", "--full")
 
     state = json.loads(asked.stdout)
     assert asked.exit_code == (0 if state["status"] == "success" else 1)
-    assert set(state) == set(OrchestratorState.__annotations__)
+    assert set(state) == {*OrchestratorState.__annotations__, "thread_id"}
     assert any(record["verdict"] is not None for record in state["results"])
