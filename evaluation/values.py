@@ -40,7 +40,7 @@ def as_list(value: object) -> list[object]:
 def format_numbers(*values: float) -> list[str]:
     """Format numbers with four digits, or with as many as different numbers need to look different."""
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
-        texts = [_format_number(value, digits) for value in values]
+        texts = [_format_number(value or 0, digits) for value in values]  # -0.0 is 0, too
         # As numbers: 2e+06 is another text than 2000000, and the same number.
         if len({*map(float, texts)}) == len(set(values)):
             return texts
