@@ -314,7 +314,7 @@ async def test_what_is_not_kept_is_pruned(opened, subtests):
     await cut_off(opened, "step 2", "cut off")
 
     for retention, pruned in RETENTIONS:
-        with subtests.test(retention=retention):
+        with subtests.test(str(retention)):
             assert opened.history.prune(**retention) == pruned
             kept = [thread for thread in kept if thread not in pruned]
             assert set(threads(opened.history.runs())) == set(kept)
