@@ -70,7 +70,7 @@ def ask(url: str, body: object = None) -> object:
 
 
 def test_langgraphs_server_runs_a_task_and_shows_the_evaluation(server):
-    run = {"assistant_id": "plan_execute_monitor", "input": {"task": "Write a haiku"}}
+    run = {"assistant_id": "plan_execute_monitor", "input": {"task": "Mention the light"}}
     state = ask(f"{server}/runs/wait", run)
     [assistant] = ask(f"{server}/assistants/search", {})
     place = f"{server}/assistants/{assistant['assistant_id']}"
