@@ -1,7 +1,7 @@
 """Measures what a claimed success is worth, on prompts whose fulfilment a program can check.
 
     EVALUATION_DATA=FOLDER uv run --group ifeval python -m benchmarks.effect --prompts 100
-    EVALUATION_DATA=FOLDER uv run --group ifeval --with pydantic-ai-slim --with crewai \
+    EVALUATION_DATA=FOLDER uv run --group ifeval --with pydantic-ai-slim --with crewai --with instructor \
         python -m benchmarks.effect --arms one-shot,from-task,pydantic-ai,crewai,reflection
 
 FOLDER holds ``ifeval/prompts-300.jsonl``. Every arm answers the same prompts with the same embedded model,

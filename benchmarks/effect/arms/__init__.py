@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Final
 
 from benchmarks.effect.arms.base import Arm
+from benchmarks.effect.arms.checked import CHECKED
 from benchmarks.effect.arms.crewai import CrewAI
 from benchmarks.effect.arms.orchestrated import (
     Orchestrated,
@@ -17,8 +19,18 @@ from benchmarks.effect.arms.orchestrated import (
 from benchmarks.effect.arms.pydantic_ai import PydanticAI
 from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
+from orchestrator import FeedbackRule, RepairRule, ResampleRule, RetryPolicy
+from orchestrator.retry.rules import RetryRule
 
 _planned = partial(Orchestrated, is_planned=True)
+
+
+def _retried(name: str, *rules: RetryRule) -> Orchestrated:
+    """Return the arm with contracts from the task under another policy."""
+    return Orchestrated(f"from-task-{name}", derive_by_rules, policy=RetryPolicy(strategies=rules))
+
+
+_RESTATE: Final = FeedbackRule(last_output="none")
 
 ARMS: Mapping[str, Arm] = {
     arm.name: arm
@@ -32,8 +44,16 @@ ARMS: Mapping[str, Arm] = {
         Orchestrated("from-task-model", derive_by_model),
         Orchestrated("official-contract", use_official),
         _planned("official-contract-planned", use_official),
+        _retried("resample", ResampleRule()),
+        _retried("resample-hot", ResampleRule(temperature=1.0)),
+        _retried("restate", _RESTATE),
+        _retried("restate-next", FeedbackRule(last_output="none", checks="next")),
+        _retried("restate-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
+        _retried("feedback-quoted", FeedbackRule(last_output="quoted")),
+        _retried("repair", RepairRule()),
         PydanticAI(),
         CrewAI(),
         Reflection(),
+        *CHECKED,
     )
 }

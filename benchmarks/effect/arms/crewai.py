@@ -20,26 +20,34 @@ class CrewAI:
 
     def answer(self, trial: Trial) -> Answer:
         """Run the crew; the claim is that the guardrail accepted the output."""
-        from crewai import Agent, Crew, Task
+        guardrail, outputs = build_guardrail(adapt_model(trial.model), trial.prompt.text)
+        output = run_crew(trial, guardrail, outputs)
+        return Answer(outputs[-1] if output is None else output, claimed=output is not None)
 
-        llm = adapt_model(trial.model)
-        guardrail, outputs = build_guardrail(llm, trial.prompt.text)
-        writer = Agent(
-            role="Writer", goal="Do exactly what the task asks for", backstory="A careful writer.", llm=llm
-        )
-        task = Task(
-            description=trial.prompt.text,
-            expected_output="The answer to the task, and nothing else",
-            agent=writer,
-            guardrail=guardrail,
-            guardrail_max_retries=trial.retries,
-        )
-        try:
-            return Answer(Crew(agents=[writer], tasks=[task]).kickoff().raw, claimed=True)
-        except Exception:  # CrewAI raises no narrower class if no retry is left
-            if len(outputs) <= trial.retries:
-                raise
-            return Answer(outputs[-1], claimed=False)
+
+def run_crew(trial: Trial, guardrail: Callable[..., Any], outputs: list[str]) -> str | None:
+    """Run a crew with a guardrail, which lists each output that it sees; None if no retry is left."""
+    from crewai import Agent, Crew, Task
+
+    writer = Agent(
+        role="Writer",
+        goal="Do exactly what the task asks for",
+        backstory="A careful writer.",
+        llm=adapt_model(trial.model),
+    )
+    task = Task(
+        description=trial.prompt.text,
+        expected_output="The answer to the task, and nothing else",
+        agent=writer,
+        guardrail=guardrail,
+        guardrail_max_retries=trial.retries,
+    )
+    try:
+        return Crew(agents=[writer], tasks=[task]).kickoff().raw
+    except Exception:  # CrewAI raises no narrower class if no retry is left
+        if len(outputs) <= trial.retries:
+            raise
+        return None
 
 
 def build_guardrail(llm: Any, task: str) -> tuple[Callable[..., Any], list[str]]:

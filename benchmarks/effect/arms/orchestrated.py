@@ -9,10 +9,12 @@ from typing import Any, Final, cast
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator
+from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator.retry.correction import find_best_record
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.task_contracts.model_writer import ModelWriter
 
+_DEFAULT: Final = RetryPolicy()
 _SMALL_PLAN: Final = 3
 """Maximum number of steps that ``from_model`` lets the embedded model plan."""
 
@@ -33,11 +35,13 @@ class Orchestrated:
         name: Name of the arm.
         choose_contract: Returns the arguments of the orchestrator that say the contract.
         is_planned: Whether the model plans the steps; if not, the task is the only step.
+        policy: The retries, besides their number.
     """
 
     name: str
     choose_contract: Callable[[Trial], Mapping[str, Any]]
     is_planned: bool = False
+    policy: RetryPolicy = _DEFAULT
     package: str = ""
     module: str = ""
 
@@ -48,24 +52,32 @@ class Orchestrated:
             PlanningAgent(model, max_steps=_SMALL_PLAN) if self.is_planned else WholeTask(),
             ExecutionAgent(model),
             MonitoringAgent(model),
-            max_retries=trial.retries,
+            retry_policy=self.policy.model_copy(update={"max_retries": trial.retries}),
             **self.choose_contract(trial),
         )
         return read_answer(orchestrator.run(trial.prompt.text))
 
 
 def read_answer(state: OrchestratorState) -> Answer:
-    """Read the answer of a run: its output, or the last text that the executor wrote if the run failed."""
-    written = [record["result"] for record in (*state["results"], *state["synthesis"])]
+    """Read the answer of a run: its output; if it failed, the best attempt at its last text."""
     derived = state["declared"].get("derived")
     contract = derived["output"] if derived else None
     return Answer(
-        output=state["output"] or next((text for text in reversed(written) if text), ""),
+        output=state["output"] or read_best_output(state),
         claimed=state["status"] == "success",
         basis=state["basis"],
         checks=len(cast("list[object]", contract["contract"].get("checks", []))) if contract else None,
         unchecked=len(contract["unchecked"]) if contract else None,
     )
+
+
+def read_best_output(state: OrchestratorState) -> str:
+    """Read the best output, by its report, of the step that ended a failed run."""
+    records = state["synthesis"] or state["results"]
+    attempts = [record for record in records if record["step_index"] == records[-1]["step_index"]]
+    best = find_best_record(attempts)
+    written = [record["result"] for record in attempts if record["result"]]
+    return best["result"] if best else next(reversed(written), "")
 
 
 def leave_open(_: Trial) -> Mapping[str, Any]:

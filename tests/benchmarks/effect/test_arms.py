@@ -87,6 +87,49 @@ def test_a_claim_rests_on_the_checks_of_the_task_and_without_any_on_nothing(
     assert len(llm.prompts) == len(replies)
 
 
+@pytest.mark.parametrize("arm", ["pydantic-ai-checks", "crewai-checks", "instructor-checks"])
+@pytest.mark.parametrize(
+    ("replies", "output", "claimed"),
+    [
+        (["a deep red"], "a deep red", True),
+        (["red", "a deep red"], "a deep red", True),
+        (["red", "blue", "green"], "green", False),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # CrewAI's own fields
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # event loops that they leave
+def test_another_framework_retries_against_the_checks_of_the_task(arm, replies, output, claimed):
+    pytest.importorskip(ARMS[arm].module)
+    texts = [json.dumps({"answer": text}) for text in replies] if arm.startswith("instructor") else replies
+    prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model(*texts)
+
+    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+
+    assert (given.output, given.claimed, given.checks) == (output, claimed, 1)
+    assert "exactly 3 words" in str(llm.prompts[-1])
+
+
+def test_the_answer_of_a_failed_run_is_its_best_attempt():
+    prompt = Prompt(1, "Name a colour in exactly 3 words. Do not use a comma.", ())
+    llm = model("a, red", "a red", "a, blue")
+
+    given = ARMS["from-task"].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+
+    assert (given.output, given.claimed) == ("a red", False)
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"), [("from-task-resample", False), ("from-task-restate", True), ("from-task-repair", True)]
+)
+def test_a_policy_decides_what_a_retry_is_told(arm, told):
+    prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)
+
+    given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
+
+    assert (given.output, given.claimed) == ("a deep red", True)
+    assert ("xactly 3 words" in str(llm.prompts[1]).replace(prompt.text, "")) == told
+
+
 def test_arms_are_chosen_by_name():
     assert [arm.name for arm in read_arguments(["--arms", "one-shot,from-task"]).arms] == [
         "one-shot",
