@@ -18,6 +18,8 @@ from .retry.custom import RefusedStep as RefusedStep
 from .retry.custom import RetryStrategy as RetryStrategy
 from .retry.decision import RetryDecision as RetryDecision
 from .retry.decision import decide as decide
+from .retry.plain_rules import RetryPolicyDict as RetryPolicyDict
+from .retry.plain_rules import RetryRuleDict as RetryRuleDict
 from .retry.policy import RetryPolicy as RetryPolicy
 from .retry.request import StepRequest as StepRequest
 from .retry.rules import AskHumanRule as AskHumanRule

@@ -15,7 +15,7 @@ from orchestrator.cli.store import read_baseline
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.settings import Settings
 from orchestrator.task_contracts.model_writer import ModelWriter
@@ -89,12 +89,14 @@ def _read_policy(options: RunOptions) -> RetryPolicy:
         policy = RetryPolicy.from_yaml(options.retry_policy)
     except ConfigurationError as error:
         raise ConfigurationError(f"--retry-policy: {error}") from None
-    if options.max_retries not in {RunOptions().max_retries, policy.max_retries}:
+    if options.max_retries == RunOptions().max_retries:
+        return policy
+    if "max_retries" in policy.model_fields_set and policy.max_retries != options.max_retries:
         raise ConfigurationError(
             f"--max-retries is {options.max_retries} and the retry policy has {policy.max_retries}; "
             "give only one of them"
         )
-    return policy
+    return merge_max_retries(policy, options.max_retries)
 
 
 def _load_sized(spec: str | None, tokens: int | None) -> str | BaseChatModel | None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self, Unpack
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from orchestrator.errors import ConfigurationError
+from orchestrator.retry.plain_rules import read_rules
 from orchestrator.retry.reachability import find_problem
-from orchestrator.retry.rules import FeedbackRule, RetryRule, read_rules
+from orchestrator.retry.rules import FeedbackRule, RetryRule
 from orchestrator.retry.stalls import StallRules
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
 from orchestrator.state.plain_values import format_repr
+
+if TYPE_CHECKING:
+    from orchestrator.retry.plain_rules import RetryPolicyDict
 
 
 def _read_transport(value: object) -> object:
@@ -55,8 +59,14 @@ class RetryPolicy(SettingsModel):
         seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:
-        ConfigurationError: A value is not accepted, or a rule can never decide.
+        ConfigurationError: A value is not accepted, or a rule can never decide. If ``max_retries`` is left
+            out, rules that need more retries are refused where the policy is used: the orchestrator takes
+            ``max_retries``, too.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[RetryPolicyDict]) -> None: ...
 
     max_retries: Count = 2
     strategies: Annotated[
@@ -83,9 +93,9 @@ class RetryPolicy(SettingsModel):
 
     @model_validator(mode="after")
     def _check_strategies(self) -> Self:
-        problem = find_problem(self.strategies, self.max_retries, self.max_replans)
-        if problem is not None:
-            raise ConfigurationError(problem)
+        # If it is left out, the orchestrator's own argument may still say it: ``check_rules`` comes then.
+        is_known = "max_retries" in self.model_fields_set
+        _refuse(find_problem(self.strategies, self.max_retries if is_known else None, self.max_replans))
         return self
 
     @property
@@ -116,15 +126,33 @@ class RetryPolicy(SettingsModel):
         return format_yaml(values)
 
 
+def check_rules(policy: RetryPolicy) -> RetryPolicy:
+    """Returns a policy to which no ``max_retries`` is added any more, if each of its rules can decide.
+
+    Raises:
+        ConfigurationError: A rule can never decide.
+    """
+    _refuse(find_problem(policy.strategies, policy.max_retries, policy.max_replans))
+    return policy
+
+
+def _refuse(problem: str | None) -> None:
+    if problem is not None:
+        raise ConfigurationError(problem)
+
+
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:
     """Returns the policy with ``max_retries``, which can be given in the policy or beside it.
 
     Raises:
-        ConfigurationError: It is not accepted, or the policy was built with another value.
+        ConfigurationError: It is not accepted, the policy was built with another value, or a rule can never
+            decide within it.
     """
     policy = RetryPolicy() if policy is None else policy
-    if max_retries is None or not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
+    if not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
         return policy
+    if max_retries is None:
+        return check_rules(policy)
     merged = type(policy)(**{**dict(policy), "max_retries": max_retries})
     # Only a value that the caller wrote is in conflict; the policy's default is not.
     if "max_retries" in policy.model_fields_set and policy != merged:

@@ -8,28 +8,37 @@ from typing import get_args
 from orchestrator.retry.rules import BaseRule, ExecutingRule, ParallelRule
 
 
-def find_problem(rules: Sequence[BaseRule], max_retries: int, max_replans: int) -> str | None:
+def find_problem(rules: Sequence[BaseRule], max_retries: int | None, max_replans: int) -> str | None:
     """Returns in one sentence what is wrong with the rules; None if each of them can decide.
 
     Args:
         rules: The rules, in order.
-        max_retries: Executions of a step after its first.
+        max_retries: Executions of a step after its first; None if it is not known yet.
         max_replans: How often the planner may plan again.
     """
     spent = 0
     for place, rule in enumerate(rules):
         name = f"strategies[{place}]"
         problem = _find_bound(rule, max_retries, max_replans) or _find_earlier(rules[:place], rule)
-        if problem is None and place and _executes(rule) and spent >= max(1, max_retries):
-            problem = f"can never decide, because the rules before it use up max_retries ({max_retries})"
-            problem = f"{problem}; raise max_retries, or lower their times"
+        if problem is None and place and _executes(rule):
+            problem = _find_spent(spent, max_retries)
         if problem is not None:
             return f"{name} {problem}"
         spent += _count_certain(rule)
     return None
 
 
-def _find_bound(rule: BaseRule, max_retries: int, max_replans: int) -> str | None:
+def _find_spent(spent: int, max_retries: int | None) -> str | None:
+    """Returns that the rules before a rule leave it no retry."""
+    if max_retries is None or spent < max(1, max_retries):
+        return None
+    return (
+        f"can never decide, because the rules before it use up max_retries ({max_retries}); "
+        "raise max_retries, or lower their times"
+    )
+
+
+def _find_bound(rule: BaseRule, max_retries: int | None, max_replans: int) -> str | None:
     """Returns which bound of the policy the rule needs and does not have."""
     if isinstance(rule, ParallelRule) and max_retries and rule.n > max_retries:
         return f"draws {rule.n} samples, and max_retries is {max_retries}; raise it, or lower n"

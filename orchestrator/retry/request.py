@@ -10,6 +10,7 @@ from typing import Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.correction import add_refusal, build_instruction, find_best_record, read_reason
+from orchestrator.retry.plain_rules import read_rule
 from orchestrator.retry.repair import number_parts
 from orchestrator.retry.rules import (
     BaseRule,
@@ -20,7 +21,6 @@ from orchestrator.retry.rules import (
     RepairRule,
     ResampleRule,
     ToldChecks,
-    read_rule,
 )
 from orchestrator.state.current_step import (
     current_index,

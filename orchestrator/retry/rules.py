@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Final, Literal, TypeAlias, cast, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Unpack, get_args
 
 from pydantic import (
     BeforeValidator,
@@ -13,10 +13,19 @@ from pydantic import (
     model_serializer,
 )
 
-from orchestrator.errors import ConfigurationError
 from orchestrator.judging.report import RefusalKind
 from orchestrator.runtime.settings_model import SettingsModel
-from orchestrator.state.plain_values import format_repr
+
+if TYPE_CHECKING:
+    from orchestrator.retry.plain_rules import (
+        BaseOptions,
+        CustomOptions,
+        EscalateOptions,
+        FeedbackOptions,
+        ParallelOptions,
+        RepairOptions,
+        ResampleOptions,
+    )
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 Scalar: TypeAlias = str | int | float | bool | None
@@ -48,7 +57,8 @@ LastOutput = Literal["turn", "quoted", "none"]
 _LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'turn', 'quoted' or 'none'")]
 ToldChecks = Literal["all", "next", "worst"]
 _ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'next' or 'worst'")]
-_StartFrom: TypeAlias = Annotated[Literal["last", "best"], Field(description="'last' or 'best'")]
+StartFrom = Literal["last", "best"]
+_StartFrom: TypeAlias = Annotated[StartFrom, Field(description="'last' or 'best'")]
 _Options: TypeAlias = Annotated[
     tuple[tuple[str, Scalar], ...],
     BeforeValidator(_read_options),
@@ -95,6 +105,10 @@ class FeedbackRule(BaseRule):
         temperature: Temperature of the executor's model; None keeps its own.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[FeedbackOptions]) -> None: ...
+
     use: Literal["feedback"] = "feedback"
     last_output: _LastOutput = "turn"
     checks: _ToldChecks = "all"
@@ -109,6 +123,10 @@ class ResampleRule(BaseRule):
         temperature: Temperature of the executor's model; None keeps its own.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[ResampleOptions]) -> None: ...
+
     use: Literal["resample"] = "resample"
     temperature: Temperature = _DEFAULT_TEMPERATURE
 
@@ -120,6 +138,10 @@ class RepairRule(BaseRule):
         start_from: The "last" output, or the "best" one so far.
         temperature: Temperature of the executor's model; None keeps its own.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[RepairOptions]) -> None: ...
 
     use: Literal["repair"] = "repair"
     start_from: _StartFrom = "best"
@@ -137,6 +159,10 @@ class EscalateRule(BaseRule):
         temperature: Temperature of that model; None keeps its own.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[EscalateOptions]) -> None: ...
+
     use: Literal["escalate"] = "escalate"
     model: Annotated[str, Field(pattern=r"\S", description="a model specification, or a name of `models`")]
     last_output: _LastOutput = "none"
@@ -153,6 +179,10 @@ class ParallelRule(BaseRule):
         temperature: Temperature of the executor's model; None keeps its own.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[ParallelOptions]) -> None: ...
+
     use: Literal["parallel"] = "parallel"
     n: Annotated[int, Field(ge=2, description="a whole number of at least 2")]
     temperature: Temperature = _DEFAULT_TEMPERATURE
@@ -167,6 +197,10 @@ class CustomRule(BaseRule):
         temperature: Temperature of the executor's model; None keeps its own.
     """
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[CustomOptions]) -> None: ...
+
     use: Literal["custom"] = "custom"
     name: Annotated[str, Field(pattern=r"\S", description="the name of an entry point")]
     options: _Options = ()
@@ -176,17 +210,29 @@ class CustomRule(BaseRule):
 class DecomposeRule(BaseRule):
     """Has the planner split the step; counts as one of ``max_replans``."""
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
+
     use: Literal["decompose"] = "decompose"
 
 
 class AskHumanRule(BaseRule):
     """Asks a person, who approves, corrects or denies. Needs a checkpointer."""
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
+
     use: Literal["ask_human"] = "ask_human"
 
 
 class StopRule(BaseRule):
     """Ends the retries of the step, as if none were left."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
 
     use: Literal["stop"] = "stop"
 
@@ -196,45 +242,3 @@ ExecutingRule: TypeAlias = FeedbackRule | ResampleRule | RepairRule | EscalateRu
 RetryRule: TypeAlias = Annotated[
     ExecutingRule | DecomposeRule | AskHumanRule | StopRule, Field(discriminator="use")
 ]
-_RULES: Final[Mapping[str, type[BaseRule]]] = {
-    rule.model_fields["use"].default: rule for rule in get_args(get_args(RetryRule)[0])
-}
-
-
-def read_rules(value: object) -> object:
-    """Reads rules from plain data; returns anything else as it is, which pydantic then refuses.
-
-    Raises:
-        ConfigurationError: A rule is not accepted; the message begins with its place.
-    """
-    if not isinstance(value, list | tuple):
-        return value
-    return tuple(_read_place(item, place) for place, item in enumerate(value))
-
-
-def _read_place(value: object, place: int) -> BaseRule:
-    if isinstance(value, BaseRule):
-        return value
-    if not isinstance(value, Mapping) or value.get("use") not in _RULES:
-        names = ", ".join(_RULES)
-        raise ConfigurationError(
-            f"strategies[{place}] is {format_repr(value, 80)}; "
-            f"give a rule, or an object whose 'use' is one of {names}"
-        )
-    try:
-        return read_rule(value)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"strategies[{place}]: {error}") from None
-
-
-def read_rule(values: Mapping[str, object]) -> BaseRule:
-    """Reads one rule from plain data.
-
-    Raises:
-        ConfigurationError: A value is not accepted, or ``use`` names no strategy.
-    """
-    use = values.get("use")
-    if use not in _RULES:
-        raise ConfigurationError(f"use is {format_repr(use, 80)}; give one of {', '.join(_RULES)}")
-    build = cast("Callable[..., BaseRule]", _RULES[str(use)])
-    return build(**{str(name): value for name, value in values.items()})

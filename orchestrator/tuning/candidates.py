@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Final
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, check_rules
 from orchestrator.tuning.spec import TuneSpec
 
 DEFAULT: Final = "default"
@@ -126,7 +126,7 @@ def _combine(
 
 
 def _build(fields: Mapping[str, Any]) -> RetryPolicy:
-    return RetryPolicy(**fields)
+    return check_rules(RetryPolicy(**fields))
 
 
 def _build_policy(where: str, fields: Mapping[str, object]) -> RetryPolicy:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, Unpack
 
 from pydantic import BeforeValidator, Field, model_validator
+from typing_extensions import TypedDict
 
 from evaluation.evalset.yaml_text import parse_yaml
 from orchestrator.errors import ConfigurationError
+from orchestrator.retry.plain_rules import RetryPolicyDict
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
 
@@ -25,6 +27,14 @@ _MAX_BYTES: Final = 2_000_000
 
 def _weigh_success_alone() -> Mapping[Quantity, float | int]:
     return {"success": 1.0}
+
+
+class ObjectiveDict(TypedDict, total=False):
+    """An ``Objective`` as a plain dict."""
+
+    weights: Mapping[Quantity, float]
+    limits: Mapping[Resource, float]
+    against: Resource
 
 
 class Objective(SettingsModel):
@@ -55,6 +65,15 @@ class Objective(SettingsModel):
     def quantities(self) -> list[Quantity]:
         """The quantities that every run has to report."""
         return sorted({"success", self.against, *self.weights, *self.limits})
+
+
+class SearchBudgetDict(TypedDict, total=False):
+    """A ``SearchBudget`` as a plain dict."""
+
+    trials: int
+    model_calls: int | None
+    seconds: float | None
+    cost_usd: float | None
 
 
 class SearchBudget(SettingsModel):
@@ -92,6 +111,31 @@ def _read_prices(value: object) -> object:
     return {name: ModelPrice(**each) if isinstance(each, dict) else each for name, each in value.items()}
 
 
+class ModelPriceDict(TypedDict):
+    """A ``ModelPrice`` as a plain dict."""
+
+    input_usd: float
+    output_usd: float
+
+
+class TuneSpecDict(TypedDict, total=False):
+    """A ``TuneSpec`` as a plain dict."""
+
+    name: str
+    tasks: str | None
+    runs: str | None
+    models: Sequence[str]
+    space: Mapping[str, Sequence[object]]
+    policies: Mapping[str, RetryPolicyDict]
+    objective: Objective | ObjectiveDict
+    budget: SearchBudget | SearchBudgetDict
+    planning: bool
+    repeats: int
+    hold_out: float
+    seed: int
+    prices: Mapping[str, ModelPrice | ModelPriceDict]
+
+
 class TuneSpec(SettingsModel):
     """A search for a retry policy.
 
@@ -113,6 +157,10 @@ class TuneSpec(SettingsModel):
     Raises:
         ConfigurationError: A value is not accepted; the message says what is.
     """
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Unpack[TuneSpecDict]) -> None: ...
 
     name: Annotated[
         str, Field(pattern=r"^[\w.-]*\w$", description="a name of letters, digits, '.', '-' and '_'")

@@ -6,7 +6,7 @@
 
 from evaluation import AgentRun, EvaluationCaseDict, EvaluationContract, EvaluationReport, Rubric, evaluate
 from evaluation.inputs.rules import ContentRule
-from orchestrator import LangGraphOrchestrator, OrchestratorState
+from orchestrator import FeedbackRule, LangGraphOrchestrator, OrchestratorState, RetryPolicy
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]
 EvaluationContract(required_content=[{"txt": "world"}])  # type: ignore[list-item]
@@ -41,6 +41,14 @@ evaluate({"agent_run": {"final_output": "Hi"}, "thresholds": {"rouge_1": "high"}
 evaluate("runs.json")  # type: ignore[arg-type]
 evaluate({"agent_run": {"final_output": "Hi"}}, judge="gpt-4")  # type: ignore[arg-type]
 case: EvaluationCaseDict = {"agent_run": {"final_output": "Hi"}, "keyword": []}  # type: ignore[typeddict-unknown-key]
+
+RetryPolicy(strategies=[{"use": "resampling"}])  # type: ignore[list-item]
+RetryPolicy(strategies=[{"use": "parallel"}])  # type: ignore[list-item]
+RetryPolicy(strategies=[{"use": "resample", "last_output": "turn"}])  # type: ignore[list-item]
+RetryPolicy(strategies=[{"use": "feedback", "after": ["formats"]}])  # type: ignore[list-item]
+RetryPolicy(stall={"same_outputs": 2})  # type: ignore[arg-type]
+RetryPolicy(max_retry=3)  # type: ignore[call-arg]
+FeedbackRule(after="formats")  # type: ignore[arg-type]
 
 
 def read(report: EvaluationReport, state: OrchestratorState, orchestrator: LangGraphOrchestrator) -> None:

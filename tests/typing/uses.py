@@ -29,15 +29,20 @@ from evaluation.inputs.rules import ContentRule, LengthBounds, Threshold
 from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
 from evaluation.results.plain_report import JudgeFailed, JudgeScored
 from orchestrator import (
+    CustomRule,
     Event,
+    FeedbackRule,
     LangGraphOrchestrator,
     OrchestratorState,
     Question,
     ResampleRule,
     RetryPolicy,
+    RetryPolicyDict,
     RunFinished,
+    SearchBudget,
     StepJudged,
     StepRecord,
+    TuneSpec,
 )
 
 
@@ -98,6 +103,17 @@ def read_graph(case: EvaluationCaseDict) -> None:
     """The graph takes the same cases."""
     print(build_evaluation_graph().invoke(case)["evaluation_report"])
     print(build_evaluation_graph().invoke({"agent_run": {"final_output": "Hi"}, "keywords": ["Hi"]}))
+
+
+def write_policies(policy: RetryPolicyDict) -> None:
+    """Rules, policies and searches may be dicts or models."""
+    RetryPolicy(**policy)
+    RetryPolicy(strategies=[{"use": "resample"}, {"use": "parallel", "n": 3}], stall={"same_output": 2})
+    RetryPolicy(strategies=[{"use": "feedback", "after": "format", "times": 1}, ResampleRule()])
+    RetryPolicy(strategies=(FeedbackRule(after=["format", "length"]), CustomRule(name="a", options={"a": 1})))
+    budget = SearchBudget(trials=3)
+    TuneSpec(tasks="tasks.yaml", policies={"patient": {"max_retries": 5}}, budget=budget)
+    TuneSpec(runs="a.sqlite", space={"max_retries": [1, 2]}, objective={"limits": {"tokens": 2000}})
 
 
 def read_run(orchestrator: LangGraphOrchestrator) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide
-from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.policy import RetryPolicy, check_rules
 from orchestrator.retry.rules import BaseRule
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
@@ -25,10 +25,18 @@ _PLANNED_ANEW: Final = frozenset({"replan", "decompose", "ask_human"})
 
 @dataclass(frozen=True, slots=True)
 class NamedPolicy:
-    """A retry policy with its name, as replay asks it."""
+    """A retry policy with its name, as replay asks it.
+
+    Raises:
+        ConfigurationError: A rule of the policy can never decide.
+    """
 
     name: str
     policy: RetryPolicy
+
+    def __post_init__(self) -> None:
+        """Checks the rules."""
+        check_rules(self.policy)
 
     def next_strategy(self, attempts: Sequence[Attempt]) -> str | None:
         """Returns how the step is executed again after these failures; None if it is given up.

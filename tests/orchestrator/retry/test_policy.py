@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from agents import TransportRetry
+from agents.testing import ScriptedChatModel
 from orchestrator import (
     ConfigurationError,
     EscalateRule,
     FeedbackRule,
+    LangGraphOrchestrator,
+    NamedPolicy,
     ParallelRule,
     ResampleRule,
     RetryPolicy,
@@ -138,12 +141,16 @@ def test_a_text_that_is_no_policy_is_refused(text, sentence):
         ),
         (
             [{**FEEDBACK, "times": 2}, {"use": "resample"}],
-            {},
+            {"max_retries": 2},
             "strategies[1] can never decide, because the rules before it use up max_retries (2)",
         ),
         ([{"use": "stop"}, FEEDBACK], {}, "strategies[1] can never decide"),
         ([{"use": "decompose"}], {}, "strategies[0] splits the step, and max_replans is 0"),
-        ([{"use": "parallel", "n": 3}], {}, "strategies[0] draws 3 samples, and max_retries is 2"),
+        (
+            [{"use": "parallel", "n": 3}],
+            {"max_retries": 2},
+            "strategies[0] draws 3 samples, and max_retries is 2",
+        ),
     ],
 )
 def test_a_rule_that_can_never_decide_is_refused(strategies, bounds, sentence):
@@ -167,3 +174,39 @@ def test_a_rule_that_can_never_decide_is_refused(strategies, bounds, sentence):
 )
 def test_a_rule_that_may_decide_is_accepted(strategies, bounds):
     assert len(RetryPolicy(strategies=strategies, **bounds).strategies) == len(strategies)
+
+
+THREE_SAMPLES = [{"use": "parallel", "n": 3}]
+TWO_RULES = [{**FEEDBACK, "times": 3}, {"use": "resample"}]
+
+
+@pytest.mark.parametrize("strategies", [THREE_SAMPLES, TWO_RULES])
+def test_rules_are_checked_with_the_max_retries_of_the_orchestrator(strategies):
+    policy = RetryPolicy(strategies=strategies)
+
+    assert build(retry_policy=policy, max_retries=5).settings.retry_policy.max_retries == 5
+
+
+@pytest.mark.parametrize("max_retries", [None, 2])
+@pytest.mark.parametrize(
+    ("strategies", "sentence"),
+    [
+        (THREE_SAMPLES, r"strategies\[0\] draws 3 samples, and max_retries is 2; raise it, or lower n"),
+        (
+            TWO_RULES,
+            r"strategies\[1\] can never decide, because the rules before it use up max_retries \(2\)",
+        ),
+    ],
+)
+def test_rules_that_need_more_retries_are_refused_by_the_orchestrator(max_retries, strategies, sentence):
+    with pytest.raises(ConfigurationError, match=sentence):
+        build(retry_policy=RetryPolicy(strategies=strategies), max_retries=max_retries)
+
+
+def test_rules_that_need_more_retries_are_refused_by_replay():
+    with pytest.raises(ConfigurationError, match="draws 3 samples, and max_retries is 2"):
+        NamedPolicy("samples", RetryPolicy(strategies=THREE_SAMPLES))
+
+
+def build(**settings):
+    return LangGraphOrchestrator.from_model(ScriptedChatModel([]), contract=None, **settings)
