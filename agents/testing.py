@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
@@ -16,6 +17,8 @@ from pydantic import Field, PrivateAttr
 
 Reply = str | AIMessage | Exception
 Script = Iterable[Reply] | Callable[[list[BaseMessage]], Reply]
+_NAMED_ROLES: Final = 10
+"""Most roles that the error of a script names, the last ones."""
 
 
 class ScriptedChatModel(BaseChatModel):
@@ -23,7 +26,8 @@ class ScriptedChatModel(BaseChatModel):
 
     Args:
         script: The replies in order (a text, a message, or an exception to raise), or a function from the
-            prompt to a reply. After the last reply, a call raises AssertionError.
+            prompt to a reply. After the last reply, a call raises AssertionError, which names the role that
+            took each reply: the node of the graph, or the beginning of the system prompt.
         usage: Input and output tokens that each reply reports. Default: none.
 
     Attributes:
@@ -41,6 +45,7 @@ class ScriptedChatModel(BaseChatModel):
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
     tools: list[str] = Field(default_factory=list)
     _answer: Callable[[list[BaseMessage]], Reply] = PrivateAttr()
+    _roles: list[str] = PrivateAttr(default_factory=list)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
     def __init__(self, script: Script, usage: tuple[int, int] | None = None) -> None:
@@ -56,17 +61,29 @@ class ScriptedChatModel(BaseChatModel):
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,  # noqa: ARG002 - the base class calls with it
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: object,  # noqa: ARG002
     ) -> ChatResult:
         with self._lock:
             self.prompts.append(list(messages))
             self.samplings.append((self.temperature, self.seed))
-            reply = self._answer(messages)
+            self._roles.append(_name_role(messages, run_manager))
+            reply = self._ask(messages)
         if isinstance(reply, Exception):
             raise reply
         message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
         return ChatResult(generations=[ChatGeneration(message=self._with_usage(message))])
+
+    def _ask(self, messages: list[BaseMessage]) -> Reply:
+        try:
+            return self._answer(messages)
+        except _ScriptEndedError:
+            number = len(self._roles) - 1
+            roles = [f"{place}. {role}" for place, role in enumerate(self._roles, 1)]
+            raise AssertionError(
+                f"the script has run out after {number} {'reply' if number == 1 else 'replies'}: "
+                f"{'; '.join(roles[-_NAMED_ROLES:])} asks for another; asked: {messages[-1].text[:200]!r}"
+            ) from None
 
     def _with_usage(self, message: AIMessage) -> AIMessage:
         if self.usage is None or message.usage_metadata is not None:
@@ -87,12 +104,25 @@ class ScriptedChatModel(BaseChatModel):
         return self.bind(tool_choice=tool_choice, **kwargs)
 
 
+class _ScriptEndedError(Exception):
+    """The script has no reply left."""
+
+
 def _in_order(replies: Iterable[Reply]) -> Callable[[list[BaseMessage]], Reply]:
     remaining = iter(list(replies))
 
-    def answer(messages: list[BaseMessage]) -> Reply:
+    def answer(_messages: list[BaseMessage]) -> Reply:
         for reply in remaining:
             return reply
-        raise AssertionError(f"the script has run out; asked: {messages[-1].text[:200]!r}")
+        raise _ScriptEndedError
 
     return answer
+
+
+def _name_role(messages: Sequence[BaseMessage], run: CallbackManagerForLLMRun | None) -> str:
+    """Returns the nodes of the graph that make the call, else the first sentence of the system prompt."""
+    place = str((run.metadata or {}).get("langgraph_checkpoint_ns", "")) if run is not None else ""
+    if place:
+        return " > ".join(part.partition(":")[0] for part in place.split("|"))
+    system = next((message.text for message in messages if isinstance(message, SystemMessage)), "")
+    return f"“{system.partition('.')[0][:80]}”" if system else "a call without a system prompt"

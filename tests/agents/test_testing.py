@@ -7,7 +7,9 @@ import asyncio
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
+from langgraph.graph import START, StateGraph
 
+from agents import BaseAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 
 
@@ -33,6 +35,38 @@ def test_a_script_that_has_run_out_says_what_was_asked():
     model.invoke("first")
     with pytest.raises(AssertionError, match=r"run out.*second"):
         model.invoke("second")
+
+
+def test_a_script_that_has_run_out_says_which_roles_took_the_replies():
+    model = ScriptedChatModel(["yes"])
+    BaseAgent(model, "You carry out one step. Reply briefly.").invoke("first")
+
+    with pytest.raises(AssertionError) as raised:
+        MonitoringAgent(model).evaluate("x", "y")
+
+    assert str(raised.value).startswith(
+        "the script has run out after 1 reply: 1. “You carry out one step”; "
+        "2. “You check the work of another agent” asks for another"
+    )
+
+
+def test_in_a_graph_the_roles_are_its_nodes():
+    model = ScriptedChatModel(["plan", "do"])
+
+    async def ask(state: dict[str, str]) -> dict[str, str]:
+        return {"x": (await model.ainvoke(state["x"])).text}
+
+    builder = StateGraph(dict)
+    builder.add_node("planner_node", ask)
+    builder.add_node("commit_node", ask)
+    builder.add_node("supervise_node", ask)
+    graph = builder.add_edge(START, "planner_node").add_edge("planner_node", "commit_node")
+    graph = graph.add_edge("commit_node", "supervise_node")
+
+    with pytest.raises(
+        AssertionError, match=r"2 replies: 1\. planner_node; 2\. commit_node; 3\. supervise_node"
+    ):
+        asyncio.run(graph.compile().ainvoke({"x": "hi"}))
 
 
 def test_a_function_answers_from_the_prompt():

@@ -253,3 +253,14 @@ def test_the_executors_model_commits_and_assesses():
 
     assert supervisor.requests[0]["commitment"]["interpretation"] == "I will"
     assert supervisor.requests[0]["assessment"]["concerns"] == ["c"]
+
+
+def test_a_script_without_replies_for_the_supervision_says_which_role_took_which():
+    model = ScriptedChatModel(['{"plan": ["Name it"]}', "Apple"])
+    state = LangGraphOrchestrator.from_model(model, supervision="llm").run("Name a fruit")
+
+    assert state["failure"] is not None
+    assert (
+        "after 2 replies: 1. planner_node; 2. commit_node; 3. executor_node asks"
+        in (state["failure"]["message"])
+    )
