@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 UNREADABLE_PREFIX: Final = "Failed to parse monitoring response: "
 """The feedback begins with it if the judge's reply was unreadable."""
@@ -28,6 +28,9 @@ class Unreadable:
     raw: str
     reason: str
 
+
+GateDecision = Literal["forbidden"]
+"""Why a tool call of a step did not run its tool."""
 
 JsonSchema = dict[str, object]
 

@@ -18,6 +18,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 ToolRunner = Runnable[MessagesState, MessagesState]
+from agents.calls.tool_gate import TOOL_GATE, find_gate
+from agents.contracts import GateDecision
+
 ToolOutcome = ToolMessage | Command[str]
 
 _NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
@@ -93,8 +96,8 @@ class ToolCalls:
 
 
 def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], ToolOutcome]) -> ToolOutcome:
-    if request.tool is None:
-        return _refuse_unknown(request)
+    if (answer := _answer_without_tool(request)) is not None:
+        return answer
     try:
         return _address(request, execute(request))
     except GraphInterrupt as question:
@@ -106,8 +109,8 @@ def _run_tool(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Too
 async def _arun_tool(
     request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[ToolOutcome]]
 ) -> ToolOutcome:
-    if request.tool is None:
-        return _refuse_unknown(request)
+    if (answer := _answer_without_tool(request)) is not None:
+        return answer
     try:
         return _address(request, await execute(request))
     except GraphInterrupt as question:
@@ -137,6 +140,17 @@ def _error_answer(call: ToolCall, reason: str) -> ToolMessage:
 
 def _describe_failure(error: Exception) -> str:
     # ToolNode catches the class in the annotation; SystemExit is no Exception, so it needs its own function.
+def _answer_without_tool(request: ToolCallRequest) -> ToolMessage | None:
+    """Answers a call of an unknown or forbidden tool; returns None if the tool may run."""
+    call = request.tool_call
+    if request.tool is None:
+        return _refuse_unknown(request)
+    if find_gate(request.runtime.config).forbids(call["name"]):
+        reason = f"Tool {call['name']!r} is forbidden in this step."
+        return _refuse_call(call["name"], call["args"], call["id"], reason, "forbidden")
+    return None
+
+
     return _format_failure(error)
 
 
@@ -168,6 +182,13 @@ def _refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     return _refuse_call(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)
 
 
-def _refuse_call(name: str, args: dict[str, object], call_id: str | None, reason: str) -> ToolMessage:
+def _refuse_call(
+    name: str,
+    args: dict[str, object],
+    call_id: str | None,
+    reason: str,
+    decision: GateDecision | None = None,
+) -> ToolMessage:
     call = ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
-    return cast("ToolMessage", _RefusingTool(name=name, reason=reason).invoke(call))
+    metadata = None if decision is None else {TOOL_GATE: decision}
+    return cast("ToolMessage", _RefusingTool(name=name, reason=reason, metadata=metadata).invoke(call))

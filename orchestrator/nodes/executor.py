@@ -11,15 +11,17 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.outline import describe_task
+from orchestrator.judging.tool_effects import build_gate
 from orchestrator.retry.custom import build_custom_request
 from orchestrator.retry.outcome import add_decision
-from orchestrator.retry.repair import replace_parts
+from orchestrator.nodes.step_record import build_record
 from orchestrator.retry.request import StepRequest, build_request, join_refusal
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -37,8 +39,6 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import StepRecord, SupervisionMode, SupervisionRecord
-from orchestrator.supervision.human import blank_supervision
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,19 @@ def executor_node(
     executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
 ) -> Node:
     """Returns the node that compresses the context, if there is a compressor, and executes the step."""
+@dataclass(frozen=True, slots=True)
+class StepRules:
+    """What the contract of a step asks of its execution.
+
+    Attributes:
+        schema: The JSON Schema of the output; None if it may be any text.
+        gate: Decides before each tool call whether the tool may run.
+    """
+
+    schema: Mapping[str, object] | None
+    gate: ToolGate
+
+
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
@@ -75,8 +88,8 @@ def executor_node(
         if compressed.get("status") == "failed":
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
-        schema = contracts.find_schema(state)
-        update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, schema)
+        rules = StepRules(contracts.find_schema(state), build_gate(contracts.of(state)))
+        update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
         return {**_overwrite_context(compressed), **update}
@@ -117,7 +130,7 @@ async def _execute_step(  # noqa: PLR0917
     run: RunContext,
     settings: Settings,
     observer: CallObserver,
-    schema: Mapping[str, object] | None,
+    rules: StepRules,
 ) -> StateUpdate:
     started_at = run.now().isoformat()
     try:
@@ -125,9 +138,9 @@ async def _execute_step(  # noqa: PLR0917
     except RetryStrategyError as error:
         index = current_index(state)
         return {"results": [], **build_failure("executor_error", str(error), index, error)}
-    called = await _call_executor(executor, state, run, request, observer, schema)
+    called = await _call_executor(executor, state, run, request, observer, rules)
     mode = supervision_mode(state, settings.default_mode)
-    record = _build_record(state, called, request, started_at, mode)
+    record = build_record(state, called, request, started_at, mode)
     update: StateUpdate = {
         **with_totals(state, called.spent),
         "results": [record],
@@ -150,7 +163,7 @@ async def _call_executor(  # noqa: PLR0917
     run: RunContext,
     request: StepRequest,
     observer: CallObserver,
-    schema: Mapping[str, object] | None,
+    rules: StepRules,
 ) -> Returned[object] | Raised:
     args: tuple[str, ...]
     method, args = executor.execute, (request.instruction,)
@@ -160,13 +173,13 @@ async def _call_executor(  # noqa: PLR0917
         request = join_refusal(request)
     key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
-    with extend_config({IDEMPOTENCY_KEY: key}, place):
+    with extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: rules.gate}, place):
         return await call_agent(
             partial(
                 method,
                 context=request.context,
                 task=describe_task(state),
-                schema=None if request.draft is not None else schema,
+                schema=None if request.draft is not None else rules.schema,
                 sampling=_build_sampling(request, executor.models),
             ),
             *args,
@@ -188,53 +201,3 @@ def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> s
     attempt = len(current_records(state)) + 1
     run_id = state["declared"]["run_id"]
     return idempotency_key(run.thread_id, run_id, current_index(state), attempt, instruction)
-
-
-def _build_record(
-    state: OrchestratorState,
-    called: Returned[object] | Raised,
-    request: StepRequest,
-    started_at: str,
-    mode: SupervisionMode,
-) -> StepRecord:
-    index, step = current_step(state)
-    result, error = _read_result(called)
-    if request.draft is not None and error is None:
-        result = replace_parts(request.draft, result)
-    return StepRecord(
-        step_index=index,
-        step=step,
-        attempt=len(current_records(state)) + 1,
-        result=result,
-        status="pending_validation" if error is None else "failed",
-        verdict=None,
-        report=None,
-        warnings=[],
-        supervision=_build_supervision(state, mode),
-        tool_calls=called.spent.tool_calls,
-        usage=called.spent.usage,
-        judge_usage=state["underway"]["committing"],
-        model=called.spent.model,
-        transport_retries=called.spent.transport_retries,
-        replan=state["retries"]["replans"],
-        started_at=started_at,
-        error=error,
-        basis="unverified",
-    )
-
-
-def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
-    """Returns a record with the commitment of this execution."""
-    if mode == "none":
-        return None
-    return {**blank_supervision(mode), "commitment": state["underway"]["commitment"]}
-
-
-def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
-    """Returns the output and no error, or no output and the error."""
-    if isinstance(called, Raised):
-        return "", called.message
-    text = read_text(called.value)
-    if text is None:
-        return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
-    return text, None

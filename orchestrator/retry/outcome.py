@@ -99,10 +99,20 @@ def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = 
         "context": format_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
-        "warnings": [f"step {index + 1}: {warning}" for warning in record["warnings"]],
+        "warnings": [
+            f"step {index + 1}: {warning}"
+            for warning in (*record["warnings"], *_describe_forbidden_calls(_list_executions(state, record)))
+        ],
         "question": None,
         "status": "success" if is_last else "executing",
     }
+
+
+def _describe_forbidden_calls(records: list[StepRecord]) -> list[str]:
+    """Returns a warning if an execution of the step called a tool that its contract forbids."""
+    calls = [call for record in records for call in record["tool_calls"]]
+    names = dict.fromkeys(call["name"] for call in calls if call.get("gate") == "forbidden")
+    return [f"the executor called forbidden tools, which did not run: {', '.join(names)}"] if names else []
 
 
 def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from agents.contracts import GateDecision
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
@@ -130,13 +131,17 @@ class SupervisionRecord(TypedDict):
 
 
 class ToolCallRecord(TypedDict):
-    """One tool call of an execution. Calls are in the order of their starts."""
+    """One tool call of an execution. Calls are in the order of their starts.
+
+    ``gate`` is "forbidden" if the tool did not run because the step's contract forbids it.
+    """
 
     name: str
     args: Json
     result: str | None
     error: str | None
     latency_ms: float | None
+    gate: NotRequired[GateDecision]
 
 
 class VerdictRecord(TypedDict):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, cast, get_args
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -17,6 +17,8 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.types import Command
 
+from agents.calls.tool_gate import TOOL_GATE
+from agents.contracts import GateDecision
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
@@ -31,6 +33,7 @@ Gate = Callable[[Usage, int], None]
 
 class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
+_DECISIONS: Final = get_args(GateDecision)
 
     Args:
         gate: Called before each model call; raises BudgetExceededError to refuse it.
@@ -157,7 +160,7 @@ class UsageRecorder(BaseCallbackHandler):
         inputs: dict[str, object] | None = None,
         **_: object,
     ) -> None:
-        """Records the start and the arguments."""
+        """Records the start, the arguments and the decision of the gate."""
         name = format_text((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
         record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
@@ -175,12 +178,16 @@ class UsageRecorder(BaseCallbackHandler):
         self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
 
     def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
+        metadata: dict[str, object] | None = None,
         with self._lock:
             if (call := self._models.get(run_id)) is not None:
                 call.is_running, call.tokens, call.failed = False, tokens, failed
 
     def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
         with self._lock:
+        decision = (metadata or {}).get(TOOL_GATE)
+        if decision in _DECISIONS:
+            record["gate"] = cast("GateDecision", decision)
             if run_id not in self._tools:
                 return
             started, record = self._tools[run_id]

@@ -1,0 +1,71 @@
+"""Builds the record of an execution, which the monitor and the supervision complete."""
+
+from __future__ import annotations
+
+from orchestrator.retry.repair import replace_parts
+from orchestrator.retry.request import StepRequest
+from orchestrator.runtime.call import Raised, Returned
+from orchestrator.state.current_step import current_records, current_step
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import read_text
+from orchestrator.state.records import StepRecord, SupervisionMode, SupervisionRecord
+from orchestrator.supervision.human import blank_supervision
+
+
+def build_record(
+    state: OrchestratorState,
+    called: Returned[object] | Raised,
+    request: StepRequest,
+    started_at: str,
+    mode: SupervisionMode,
+) -> StepRecord:
+    """Returns the record of an execution that is not judged yet.
+
+    Args:
+        state: The state before the execution, with the commitment to it.
+        called: What the executor returned or raised.
+        request: What the executor was asked to do.
+        started_at: When the execution began, as ISO 8601.
+        mode: How the step is supervised.
+    """
+    index, step = current_step(state)
+    result, error = _read_result(called)
+    if request.draft is not None and error is None:
+        result = replace_parts(request.draft, result)
+    return StepRecord(
+        step_index=index,
+        step=step,
+        attempt=len(current_records(state)) + 1,
+        result=result,
+        status="pending_validation" if error is None else "failed",
+        verdict=None,
+        report=None,
+        warnings=[],
+        supervision=_build_supervision(state, mode),
+        tool_calls=called.spent.tool_calls,
+        usage=called.spent.usage,
+        judge_usage=state["underway"]["committing"],
+        model=called.spent.model,
+        transport_retries=called.spent.transport_retries,
+        replan=state["retries"]["replans"],
+        started_at=started_at,
+        error=error,
+        basis="unverified",
+    )
+
+
+def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
+    """Returns a record with the commitment of this execution."""
+    if mode == "none":
+        return None
+    return {**blank_supervision(mode), "commitment": state["underway"]["commitment"]}
+
+
+def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+    """Returns the output and no error, or no output and the error."""
+    if isinstance(called, Raised):
+        return "", called.message
+    text = read_text(called.value)
+    if text is None:
+        return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
+    return text, None
