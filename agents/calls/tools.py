@@ -17,10 +17,10 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-ToolRunner = Runnable[MessagesState, MessagesState]
 from agents.calls.tool_gate import TOOL_GATE, find_gate
 from agents.contracts import GateDecision
 
+ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
 
 _NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
@@ -119,6 +119,17 @@ async def _arun_tool(
         return _error_answer(request.tool_call, _format_failure(error))
 
 
+def _answer_without_tool(request: ToolCallRequest) -> ToolMessage | None:
+    """Answers a call of an unknown or forbidden tool; returns None if the tool may run."""
+    call = request.tool_call
+    if request.tool is None:
+        return _refuse_unknown(request)
+    if find_gate(request.runtime.config).forbids(call["name"]):
+        reason = f"Tool {call['name']!r} is forbidden in this step."
+        return _refuse_call(call["name"], call["args"], call["id"], reason, "forbidden")
+    return None
+
+
 def _answer_question(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
     """Answers a tool's question to a human, unless an outer graph can ask it."""
     # Inside an outer graph, the namespace begins with the name of its node.
@@ -140,17 +151,6 @@ def _error_answer(call: ToolCall, reason: str) -> ToolMessage:
 
 def _describe_failure(error: Exception) -> str:
     # ToolNode catches the class in the annotation; SystemExit is no Exception, so it needs its own function.
-def _answer_without_tool(request: ToolCallRequest) -> ToolMessage | None:
-    """Answers a call of an unknown or forbidden tool; returns None if the tool may run."""
-    call = request.tool_call
-    if request.tool is None:
-        return _refuse_unknown(request)
-    if find_gate(request.runtime.config).forbids(call["name"]):
-        reason = f"Tool {call['name']!r} is forbidden in this step."
-        return _refuse_call(call["name"], call["args"], call["id"], reason, "forbidden")
-    return None
-
-
     return _format_failure(error)
 
 

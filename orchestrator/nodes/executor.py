@@ -15,13 +15,13 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.tool_effects import build_gate
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
-from orchestrator.judging.tool_effects import build_gate
 from orchestrator.retry.custom import build_custom_request
 from orchestrator.retry.outcome import add_decision
-from orchestrator.nodes.step_record import build_record
 from orchestrator.retry.request import StepRequest, build_request, join_refusal
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -56,10 +56,6 @@ class ExecutorMethods:
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
 
 
-def executor_node(
-    executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
-) -> Node:
-    """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 @dataclass(frozen=True, slots=True)
 class StepRules:
     """What the contract of a step asks of its execution.
@@ -73,6 +69,10 @@ class StepRules:
     gate: ToolGate
 
 
+def executor_node(
+    executor: ExecutorMethods, compress: AgentMethod[object] | None, contracts: Contracts, settings: Settings
+) -> Node:
+    """Returns the node that compresses the context, if there is a compressor, and executes the step."""
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)

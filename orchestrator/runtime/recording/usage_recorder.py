@@ -27,13 +27,13 @@ from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
+_DECISIONS: Final = get_args(GateDecision)
 Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
 
 
 class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
-_DECISIONS: Final = get_args(GateDecision)
 
     Args:
         gate: Called before each model call; raises BudgetExceededError to refuse it.
@@ -158,12 +158,16 @@ _DECISIONS: Final = get_args(GateDecision)
         *,
         run_id: UUID,
         inputs: dict[str, object] | None = None,
+        metadata: dict[str, object] | None = None,
         **_: object,
     ) -> None:
         """Records the start, the arguments and the decision of the gate."""
         name = format_text((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
         record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+        decision = (metadata or {}).get(TOOL_GATE)
+        if decision in _DECISIONS:
+            record["gate"] = cast("GateDecision", decision)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
         if self._observer is not None:
@@ -178,16 +182,12 @@ _DECISIONS: Final = get_args(GateDecision)
         self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
 
     def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
-        metadata: dict[str, object] | None = None,
         with self._lock:
             if (call := self._models.get(run_id)) is not None:
                 call.is_running, call.tokens, call.failed = False, tokens, failed
 
     def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
         with self._lock:
-        decision = (metadata or {}).get(TOOL_GATE)
-        if decision in _DECISIONS:
-            record["gate"] = cast("GateDecision", decision)
             if run_id not in self._tools:
                 return
             started, record = self._tools[run_id]
