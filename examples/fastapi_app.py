@@ -13,18 +13,21 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Annotated
 from uuid import uuid4
 
 import httpx
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel
 
 from orchestrator import (
+    ConfigurationError,
     Event,
     LangGraphOrchestrator,
     OrchestratorError,
+    OrchestratorState,
     RunFinished,
     RunPaused,
     StepJudged,
@@ -57,21 +60,38 @@ def build_app(orchestrator: LangGraphOrchestrator, history: History) -> FastAPI:
         events = orchestrator.astream(body.task, thread, tokens=True)
         return StreamingResponse(send(events), media_type="text/event-stream", headers={"X-Thread": thread})
 
+    def find_run(thread: str) -> str:
+        if history.find(thread) is None:
+            raise HTTPException(404, f"there is no run {thread!r}")
+        return thread
+
     @app.get("/runs/{thread}")
-    def show_run(thread: str) -> dict[str, object]:
-        state = history.show(thread).state
-        return {"status": state["status"], "basis": state["basis"], "output": state["output"]}
+    def show_run(thread: Annotated[str, Depends(find_run)]) -> dict[str, object]:
+        return describe_state(history.show(thread).state)
 
     @app.post("/runs/{thread}/resume")
-    async def continue_run(thread: str, body: Answer) -> dict[str, object]:
-        state = await orchestrator.aresume(thread, body.answer)
-        return {"status": state["status"], "basis": state["basis"], "output": state["output"]}
+    async def continue_run(thread: Annotated[str, Depends(find_run)], body: Answer) -> dict[str, object]:
+        return describe_state(await orchestrator.aresume(thread, body.answer))
 
     @app.exception_handler(OrchestratorError)
     async def refuse(request: Request, error: OrchestratorError) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, status_code=409)
+        # A wrong task or name is the client's mistake; anything else is the state that the run is in.
+        status = 422 if isinstance(error, ConfigurationError) else 409
+        return JSONResponse({"detail": str(error)}, status_code=status)
 
     return app
+
+
+def describe_state(state: OrchestratorState) -> dict[str, object]:
+    """Choose what a client sees of a run. A run that waits for a person is "executing" in its state."""
+    question, failure = state["question"], state["failure"]
+    return {
+        "status": "waiting" if question else state["status"],
+        "question": question and {name: question[name] for name in ("id", "text", "output", "accepts")},
+        "basis": state["basis"],
+        "output": state["output"],
+        "failure": failure and failure["message"],
+    }
 
 
 async def send(events: AsyncIterator[Event]) -> AsyncIterator[str]:
@@ -88,10 +108,8 @@ def describe(event: Event) -> dict[str, object] | None:
             return {"text": text}
         case StepJudged(record=record, verdict=verdict):
             return {"attempt": record["attempt"], "status": record["status"], **verdict}
-        case RunPaused(question=question):
-            return {"question": question["text"], "accepts": question["accepts"]}
-        case RunFinished(status=status, basis=basis, state=state):
-            return {"status": status, "basis": basis, "output": state["output"]}
+        case RunPaused(state=state) | RunFinished(state=state):
+            return describe_state(state)
     return None
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast, overload
+from typing import Final, Generic, TypeVar, cast, overload
 
 from pydantic import BaseModel
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
 from orchestrator.state.current_step import list_accepted
 from orchestrator.state.graph_state import Failure, OrchestratorState
-from orchestrator.state.records import Basis, StepRecord
+from orchestrator.state.records import Basis, Question, StepRecord
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+_SHOWN: Final = 100
+"""Most characters of a text in ``repr``."""
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Result(Generic[T_co]):
     """The result of a run: ``Result(orchestrator.run("task"))``.
 
@@ -41,6 +46,19 @@ class Result(Generic[T_co]):
     def __init__(self, state: OrchestratorState, output_type: type[BaseModel] | None = None) -> None:
         object.__setattr__(self, "state", state)
         object.__setattr__(self, "output_type", output_type)
+
+    def __repr__(self) -> str:
+        """Return one line: the status, and the output, the failure or the question."""
+        failure, basis = self.failure, self.basis or "unverified"
+        if self.question is not None:
+            text = _describe_question(self.question)
+        elif failure is not None:
+            text = f"failed, {failure['kind']}: {_quote(failure['message'])}"
+        elif self.ok:
+            text = f"success, {basis}: {_quote(self.state['output'] or '')}"
+        else:
+            text = f"{self.state['status']}: it has not ended"
+        return f"{type(self).__name__}({text})"
 
     @property
     def ok(self) -> bool:
@@ -78,6 +96,14 @@ class Result(Generic[T_co]):
         """Why the run failed; None if it did not."""
         return self.state["failure"]
 
+    @property
+    def question(self) -> Question | None:
+        """The question that waits for a person's answer; None if none does.
+
+        The status of a run that waits is "executing".
+        """
+        return self.state["question"] if self.state["status"] in ("planning", "executing") else None
+
     def raise_for_failure(self) -> None:
         """Does nothing after a success.
 
@@ -85,6 +111,21 @@ class Result(Generic[T_co]):
             RunFailedError: The run failed, or has not ended; the error has ``failure`` and ``state``.
         """
         if not self.ok:
-            status = f"the run has not ended; its status is {self.state['status']!r}"
-            message = self.failure["message"] if self.failure else status
+            message = self.failure["message"] if self.failure else self._describe_end()
             raise RunFailedError(message, self.failure, self.state)
+
+    def _describe_end(self) -> str:
+        if self.question is not None:
+            question = _describe_question(self.question)
+            return f"the run has not ended: it {question}; resume(thread_id, {{'answer': ...}}) answers it"
+        status = f"its status is {self.state['status']!r}"
+        return f"the run has not ended: {status}; resume(thread_id) continues it"
+
+
+def _describe_question(question: Question) -> str:
+    accepts = f" ({', '.join(question['accepts'])})" if question["accepts"] else ""
+    return f"waits for an answer{accepts}: {_quote(question['text'])}"
+
+
+def _quote(text: str) -> str:
+    return repr(shorten(text, _SHOWN))

@@ -14,11 +14,14 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, LangGraphOrchestrator, Result, RetryPolicy, RunFailedError
+from orchestrator.state.graph_state import blank_state
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
+FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
+QUESTION = {"text": "Well?", "accepts": ["approve", "deny"]}
 BRIEF = EvaluationContract(output_length={"max_words": 3})
 
 
@@ -240,8 +243,27 @@ def test_a_result_of_a_run_that_waits_has_no_output():
     result = Result(orchestrator.run("choose", "t"))
 
     assert (result.ok, result.failure) == (False, None)
-    with pytest.raises(RunFailedError, match="has not ended"):
+    assert result.question == result.state["question"]
+    with pytest.raises(RunFailedError, match=r"it waits for an answer \(approve, correct, deny\): "):
         result.raise_for_failure()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"status": "success", "basis": "checked", "output": "a\nb"}, "success, checked: 'a\\nb'"),
+        ({"status": "success", "output": "a" * 500}, f"success, unverified: '{'a' * 99}…'"),
+        ({"status": "failed", "failure": FAILURE}, "failed, denied: 'no'"),
+        ({"status": "executing", "question": QUESTION}, "waits for an answer (approve, deny): 'Well?'"),
+        ({"status": "executing"}, "executing: it has not ended"),
+    ],
+)
+def test_a_result_is_printed_in_one_line(changes, text):
+    assert repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes})) == f"Result({text})"
+
+
+def test_a_run_that_ended_has_no_question_left():
+    assert Result({**blank_state("choose", 2), "status": "failed", "question": QUESTION}).question is None
 
 
 def test_an_output_that_a_person_approved_against_its_type_is_no_instance():

@@ -1,0 +1,87 @@
+"""The FastAPI example answers with what a client needs, and with the right status."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+
+from examples.fastapi_app import build_app
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Return a client of the application: `serve(supervision="human")`."""
+    with open_store(tmp_path / "runs.sqlite") as store:
+
+        def start(executor=None, monitor=None, **options):
+            agents = FakePlanner(["one"]), executor or SpeakingExecutor(), monitor or FakeMonitor()
+            orchestrator = LangGraphOrchestrator(*agents, checkpointer=store, **options)
+            return TestClient(build_app(orchestrator, store.history))
+
+        yield start
+
+
+def start_run(client):
+    return client.post("/runs", json={"task": "x"}).headers["X-Thread"]
+
+
+def test_a_stored_run_is_shown_with_its_output(serve):
+    client = serve()
+    shown = client.get(f"/runs/{start_run(client)}").json()
+
+    assert (shown["status"], shown["output"], shown["question"]) == ("success", "one done", None)
+
+
+def test_a_run_that_waits_is_shown_with_its_question(serve):
+    client = serve(supervision="human")
+    shown = client.get(f"/runs/{start_run(client)}").json()
+
+    assert shown["status"] == "waiting"
+    assert shown["question"] == {
+        "id": "0.1",
+        "text": "Do you accept the output of step 1?",
+        "output": "one done",
+        "accepts": ["approve", "correct", "deny"],
+    }
+
+
+def test_an_answer_continues_the_run(serve):
+    client = serve(supervision="human")
+    thread = start_run(client)
+    corrected = client.post(f"/runs/{thread}/resume", json={"answer": {"answer": "correct", "text": "do"}})
+    approved = client.post(f"/runs/{thread}/resume", json={"answer": {"answer": "approve"}})
+
+    assert (corrected.json()["status"], corrected.json()["question"]["id"]) == ("waiting", "0.2")
+    assert (approved.json()["status"], approved.json()["basis"]) == ("success", "approved")
+
+
+def test_a_failed_run_says_why(serve):
+    client = serve(FakeExecutor(), FakeMonitor(refuse("too short")), max_retries=0)
+
+    assert "too short" in client.get(f"/runs/{start_run(client)}").json()["failure"]
+
+
+@pytest.mark.parametrize("path", ["/runs/nobody", "/runs/nobody/resume"])
+def test_an_unknown_thread_is_not_found(serve, path):
+    answer = serve().request("POST" if path.endswith("resume") else "GET", path, json={})
+
+    assert (answer.status_code, answer.json()) == (404, {"detail": "there is no run 'nobody'"})
+
+
+def test_a_run_that_has_ended_is_a_conflict(serve):
+    client = serve()
+    answer = client.post(f"/runs/{start_run(client)}/resume", json={})
+
+    assert (answer.status_code, "has ended" in answer.json()["detail"]) == (409, True)
+
+
+def test_a_task_that_is_not_accepted_is_bad_input(serve):
+    answer = serve().post("/runs", json={"task": " "})
+
+    assert (answer.status_code, "task is ' '" in answer.json()["detail"]) == (422, True)
