@@ -18,6 +18,7 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
+from agents.calls.journal import JournaledRequest
 from agents.calls.tool_binding import bind_tools, build_tools
 from agents.calls.tools import ToolCalls, ToolRunner, add_call_ids, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
@@ -199,14 +200,16 @@ class ExecutionAgent(BaseAgent):
         model = self._model if has_own_model else bind_tools(_choose_model(self.llm, sampling), self.tools)
         rounds = 0
         while True:
-            [reply] = yield ModelCall(model, messages, self.transport_retry, sampling=sampling)
+            call = ModelCall(model, messages, self.transport_retry, sampling=sampling)
+            [reply] = yield JournaledRequest(call, [call])
             if not (isinstance(reply, AIMessage) and _calls_tools(reply)):
                 return remove_thoughts(reply_text(reply))
             # Only here, so that the model may still answer after the last allowed round.
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply)
-            answers = yield ToolCalls(runner, reply)
+            calls = ToolCalls(runner, reply)
+            answers = yield JournaledRequest(calls, calls.split())
             messages = [*messages, reply, *answers]
             rounds += 1
 

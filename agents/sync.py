@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
@@ -27,6 +27,21 @@ def run_in_daemon_thread(job: Callable[[], None]) -> None:
     """Runs ``job``, which must not raise, in a new daemon thread."""
     # A daemon thread: the interpreter would wait for any other one, and an agent may block for ever.
     threading.Thread(target=job, name="blocking-agent", daemon=True).start()
+
+
+def run_in_threads(jobs: Sequence[Callable[[], T]]) -> list[T | BaseException]:
+    """Runs jobs at once; returns the result or the error of each after all have ended.
+
+    A single job runs in the thread of the caller, and raises its error.
+    """
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    futures = [Future[T]() for _ in jobs]
+    for future, job in zip(futures, jobs, strict=True):
+        call = partial(contextvars.copy_context().run, job)
+        run_in_daemon_thread(partial(resolve_future, future, call))
+    wait(futures)
+    return [future.exception() or future.result() for future in futures]
 
 
 class DaemonExecutor(ThreadPoolExecutor):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, cast
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from langgraph.errors import GraphInterrupt
@@ -23,6 +24,8 @@ from agents.contracts import GateDecision
 ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
 
+_OUTER_GRAPH: Final = "outer_graph"
+"""Name of the values of the graph that calls the agent in ``config["configurable"]`` of the tools."""
 _NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
 _NO_HUMAN: Final = "The tool wanted to ask a human, and none can be asked here. Go on without it."
 
@@ -36,8 +39,15 @@ def build_tool_runner(tools: Sequence[BaseTool]) -> ToolRunner:
     node = ToolNode(
         tools, handle_tool_errors=_describe_failure, wrap_tool_call=_run_tool, awrap_tool_call=_arun_tool
     )
+
+    def run(state: MessagesState, config: RunnableConfig) -> object:
+        return node.invoke(state, _use_outer_graph(config))
+
+    async def arun(state: MessagesState, config: RunnableConfig) -> object:
+        return await node.ainvoke(state, _use_outer_graph(config))
+
     graph = StateGraph(MessagesState)
-    graph.add_node("tools", node)
+    graph.add_node("tools", RunnableLambda(run, arun))
     graph.add_edge(START, "tools")
     graph.add_edge("tools", END)
     # False, since it would inherit the checkpointer of a graph that calls the agent.
@@ -74,11 +84,22 @@ class ToolCalls:
 
     def run(self) -> list[BaseMessage]:
         """Runs the calls. Returns one answer for each, also for a failed call."""
-        return self._collect_answers(self.runner.invoke({"messages": [self.reply]}))
+        return self._collect_answers(self.runner.invoke({"messages": [self.reply]}, _add_outer_graph()))
 
     async def arun(self) -> list[BaseMessage]:
         """Runs the calls without blocking the event loop; returns as ``run`` does."""
-        return self._collect_answers(await self.runner.ainvoke({"messages": [self.reply]}))
+        state = await self.runner.ainvoke({"messages": [self.reply]}, _add_outer_graph())
+        return self._collect_answers(state)
+
+    def split(self) -> list[ToolCalls]:
+        """Returns the calls as requests of one call each, with those that cannot be read in the last one."""
+        single = [self._with_calls([call], []) for call in self.reply.tool_calls]
+        invalid = self.reply.invalid_tool_calls
+        return [*single, *([self._with_calls([], invalid)] if invalid else [])]
+
+    def _with_calls(self, calls: list[ToolCall], invalid: list[InvalidToolCall]) -> ToolCalls:
+        update = {"tool_calls": calls, "invalid_tool_calls": invalid}
+        return replace(self, reply=self.reply.model_copy(update=update))
 
     def _collect_answers(self, state: MessagesState) -> list[BaseMessage]:
         # A tool may have removed the reply or other answers, and a server refuses a call without an answer.
@@ -132,10 +153,28 @@ def _answer_without_tool(request: ToolCallRequest) -> ToolMessage | None:
 
 def _answer_question(request: ToolCallRequest, question: GraphInterrupt) -> ToolMessage:
     """Answers a tool's question to a human, unless an outer graph can ask it."""
-    # Inside an outer graph, the namespace begins with the name of its node.
-    if "|" in request.runtime.config["configurable"]["checkpoint_ns"]:
+    if request.runtime.config["configurable"].get(_OUTER_GRAPH) is not None:
         raise question
     return _error_answer(request.tool_call, _NO_HUMAN)
+
+
+def _add_outer_graph() -> RunnableConfig:
+    """Returns the running config with the values of the graph that calls the agent, if there is one."""
+    values = (var_child_runnable_config.get() or RunnableConfig()).get("configurable", {})
+    outer = values if values.get("checkpoint_ns") else None
+    return RunnableConfig(configurable={**values, _OUTER_GRAPH: outer})
+
+
+def _use_outer_graph(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of the tools, in which an ``interrupt()`` belongs to the graph that calls the agent.
+
+    LangGraph finds the answer to an interrupt by its place, and the runner's own graph has a random place.
+    """
+    own = config.get("configurable", {})
+    outer = own.get(_OUTER_GRAPH)
+    if outer is None:
+        return config
+    return RunnableConfig(**{**config, "configurable": {**own, **outer, _OUTER_GRAPH: outer}})
 
 
 def _address(request: ToolCallRequest, outcome: ToolOutcome) -> ToolOutcome:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
@@ -11,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from agents.calls.journal import CALL_JOURNAL
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import RetryStrategyError
@@ -30,6 +32,7 @@ from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from orchestrator.runtime.nested_graphs import describe_execution, extend_config
 from orchestrator.runtime.recording.call_observer import CallObserver
+from orchestrator.runtime.recording.task_journal import TaskJournal
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_index,
@@ -173,7 +176,10 @@ async def _call_executor(  # noqa: PLR0917
         request = join_refusal(request)
     key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
-    with extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: rules.gate}, place):
+    with (
+        _open_journal(run) as journal,
+        extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: rules.gate, CALL_JOURNAL: journal}, place),
+    ):
         return await call_agent(
             partial(
                 method,
@@ -188,6 +194,16 @@ async def _call_executor(  # noqa: PLR0917
             step_index=current_index(state),
             observer=observer,
         )
+
+
+@contextmanager
+def _open_journal(run: RunContext) -> Iterator[TaskJournal | None]:
+    """Opens the journal of an execution; None if the run cannot be resumed."""
+    if not run.interruptible:
+        yield None
+        return
+    with closing(TaskJournal(run.now)) as journal:
+        yield journal
 
 
 def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) -> Sampling | None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, cast, get_args
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
-from langgraph.types import Command
 
 from agents.calls.tool_gate import TOOL_GATE
 from agents.contracts import GateDecision
@@ -23,7 +22,14 @@ from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.model_usage import ModelCall, read_error_tokens, read_tokens, sum_calls
-from orchestrator.state.plain_values import format_text, plain_json, plain_text
+from orchestrator.runtime.recording.recorded_calls import (
+    RecordedCalls,
+    export_call,
+    note_start,
+    read_tool_output,
+    restore_call,
+)
+from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
@@ -98,6 +104,19 @@ class UsageRecorder(BaseCallbackHandler):
         with self._lock:
             return [record for _, record in self._tools.values()]
 
+    def export_calls(self, ids: Sequence[UUID]) -> RecordedCalls:
+        """Returns the calls with these ids, in the order of their starts, as a store can hold them."""
+        with self._lock:
+            models = [self._models[call] for call in ids if call in self._models]
+            tools = [self._tools[call][1] for call in ids if call in self._tools]
+        return RecordedCalls(models=[export_call(call) for call in models], tools=tools)
+
+    def restore_calls(self, calls: RecordedCalls) -> None:
+        """Records calls that were made before the run was interrupted."""
+        with self._lock:
+            self._models.update((uuid4(), restore_call(call)) for call in calls["models"])
+            self._tools.update((uuid4(), (self._started, call)) for call in calls["tools"])
+
     def on_chat_model_start(
         self,
         serialized: dict[str, object],
@@ -129,6 +148,7 @@ class UsageRecorder(BaseCallbackHandler):
                 self.refused = error
                 raise
             self._models[run_id] = ModelCall(format_text(name))
+        note_start(run_id)
 
     def on_llm_new_token(
         self,
@@ -170,6 +190,7 @@ class UsageRecorder(BaseCallbackHandler):
             record["gate"] = cast("GateDecision", decision)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
+        note_start(run_id)
         if self._observer is not None:
             self._observer.emit_tool_start(record)
 
@@ -212,16 +233,15 @@ def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
         _active.reset(token)
 
 
-def read_tool_output(output: object) -> tuple[str | None, str | None]:
-    """Reads the result and the error of a tool's output; one of them is None."""
-    answers = [output] if isinstance(output, ToolMessage) else []
-    if isinstance(output, Command) and isinstance(output.update, dict):
-        answers = [item for item in output.update.get("messages", []) if isinstance(item, ToolMessage)]
-    if not answers:
-        return format_text(output), None
-    # The last message is the answer: a Command may hand on an earlier conversation before it.
-    text = plain_text(answers[-1].text)
-    return (None, text) if answers[-1].status == "error" else (text, None)
+def read_recorder() -> UsageRecorder:
+    """Returns the recorder of the running call of an agent.
+
+    Raises:
+        LookupError: No agent is called.
+    """
+    if (recorder := _active.get()) is None:
+        raise LookupError("no agent is called")
+    return recorder
 
 
 def _milliseconds_since(started: float) -> float:

@@ -1,0 +1,57 @@
+"""The journal of a conversation with tools: a resumed run takes its results and does not repeat its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
+
+from agents.calls.conversation import Request
+
+CALL_JOURNAL: Final = "call_journal"
+"""Name of the journal in ``config["configurable"]``."""
+
+
+@runtime_checkable
+class CallJournal(Protocol):
+    """Makes each request once, also if the run is interrupted and resumed. Their order is the key."""
+
+    def run(self, requests: Sequence[Request]) -> list[BaseMessage]:
+        """Makes the requests at once. Returns their messages in order, from the journal if they are there."""
+        ...
+
+    async def arun(self, requests: Sequence[Request]) -> list[BaseMessage]:
+        """Does the same without blocking the event loop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JournaledRequest:
+    """A request that is made once for each position in a conversation.
+
+    Attributes:
+        request: The request.
+        parts: Requests that do the same together. The journal keeps each of them as soon as it has ended.
+    """
+
+    request: Request
+    parts: Sequence[Request]
+
+    def run(self) -> list[BaseMessage]:
+        """Makes the request, or its parts with the journal if there is one."""
+        journal = _find_journal()
+        return self.request.run() if journal is None else journal.run(self.parts)
+
+    async def arun(self) -> list[BaseMessage]:
+        """Does the same without blocking the event loop."""
+        journal = _find_journal()
+        return await (self.request.arun() if journal is None else journal.arun(self.parts))
+
+
+def _find_journal() -> CallJournal | None:
+    config = var_child_runnable_config.get() or RunnableConfig()
+    journal = config.get("configurable", {}).get(CALL_JOURNAL)
+    return journal if isinstance(journal, CallJournal) else None

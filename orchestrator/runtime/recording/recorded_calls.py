@@ -1,0 +1,75 @@
+"""Model and tool calls in the form that a store holds, and the output of a tool as a record holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+from uuid import UUID
+
+from langchain_core.messages import ToolMessage
+from langchain_core.messages.ai import UsageMetadata
+from langgraph.types import Command
+from typing_extensions import TypedDict
+
+from orchestrator.runtime.recording.model_usage import ModelCall
+from orchestrator.state.plain_values import format_text, plain_text
+from orchestrator.state.records import ToolCallRecord
+
+
+class RecordedModelCall(TypedDict):
+    """A model call that has ended; ``tokens`` has the counts that the model reported, if it did."""
+
+    model: str
+    tokens: UsageMetadata | None
+    failed: bool
+
+
+class RecordedCalls(TypedDict):
+    """The calls of one request, in the order of their starts."""
+
+    models: list[RecordedModelCall]
+    tools: list[ToolCallRecord]
+
+
+def export_call(call: ModelCall) -> RecordedModelCall:
+    """Returns the stored form of a model call."""
+    return RecordedModelCall(model=call.model, tokens=call.tokens, failed=call.failed)
+
+
+def restore_call(call: RecordedModelCall) -> ModelCall:
+    """Returns a model call from its stored form."""
+    return ModelCall(call["model"], is_running=False, tokens=call["tokens"], failed=call["failed"])
+
+
+_started: Final[ContextVar[list[UUID] | None]] = ContextVar("orchestrator_started_calls", default=None)
+
+
+@contextmanager
+def collect_starts() -> Iterator[list[UUID]]:
+    """Collects the ids of the model and tool calls that start in the block, also in its tasks and threads."""
+    ids: list[UUID] = []
+    token = _started.set(ids)
+    try:
+        yield ids
+    finally:
+        _started.reset(token)
+
+
+def note_start(run_id: UUID) -> None:
+    """Adds a call to the enclosing ``collect_starts``, if there is one."""
+    if (ids := _started.get()) is not None:
+        ids.append(run_id)
+
+
+def read_tool_output(output: object) -> tuple[str | None, str | None]:
+    """Reads the result and the error of a tool's output; one of them is None."""
+    answers = [output] if isinstance(output, ToolMessage) else []
+    if isinstance(output, Command) and isinstance(output.update, dict):
+        answers = [item for item in output.update.get("messages", []) if isinstance(item, ToolMessage)]
+    if not answers:
+        return format_text(output), None
+    # The last message is the answer: a Command may hand on an earlier conversation before it.
+    text = plain_text(answers[-1].text)
+    return (None, text) if answers[-1].status == "error" else (text, None)
