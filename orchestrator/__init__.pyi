@@ -58,6 +58,7 @@ from .state.records import DecisionRecord as DecisionRecord
 from .state.records import DerivedContract as DerivedContract
 from .state.records import HumanAnswer as HumanAnswer
 from .state.records import Question as Question
+from .state.records import SamplingRecord as SamplingRecord
 from .state.records import StepRecord as StepRecord
 from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord

@@ -8,7 +8,7 @@ from orchestrator.runtime.call import Raised, Returned
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import StepRecord, SupervisionMode, SupervisionRecord
+from orchestrator.state.records import SamplingRecord, StepRecord, SupervisionMode, SupervisionRecord
 from orchestrator.supervision.human import blank_supervision
 
 
@@ -51,6 +51,7 @@ def build_record(
         started_at=started_at,
         error=error,
         basis="unverified",
+        sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from orchestrator.judging.feedback import report_score
 from orchestrator.judging.report import RefusalKind, Report, failed_kinds
 from orchestrator.state.current_step import read_correction
-from orchestrator.state.records import RecordStatus, StepRecord
+from orchestrator.state.records import RecordStatus, SamplingRecord, StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
 
 Outcome = Literal["validated", "failed", "needs_review"]
@@ -21,6 +21,7 @@ _OUTCOMES: Final[dict[RecordStatus, Outcome]] = {
     "failed": "failed",
 }
 FIRST: Final = "first"
+_OWN_SAMPLING: Final = SamplingRecord(temperature=None, seed=None, model=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,9 @@ class Attempt:
         tokens: Tokens of the executor and the judge; None if they were not reported.
         seconds: Seconds of the executor and the judge.
         cost_usd: Cost of both; None if a price is missing.
+        temperature: Temperature that the executor's model was asked for; None for its own.
+        seed: Seed that it was asked for; None for its own.
+        model: Name that the model reported; None if it reported none.
     """
 
     number: int
@@ -58,6 +62,9 @@ class Attempt:
     tokens: int | None = None
     seconds: float = 0.0
     cost_usd: float | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    model: str | None = None
 
 
 def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
@@ -80,6 +87,7 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
     decision = None if last is None else last.get("decision")
     report: Report = record["report"] or {}
     outcome = _OUTCOMES.get(record["status"], "needs_review")
+    sampling = record.get("sampling") or _OWN_SAMPLING
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     return Attempt(
         number=record["attempt"],
@@ -98,4 +106,7 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
         tokens=usage["total_tokens"],
         seconds=usage["latency_ms"] / 1000,
         cost_usd=usage["cost_usd"],
+        temperature=sampling["temperature"],
+        seed=sampling["seed"],
+        model=record["model"],
     )

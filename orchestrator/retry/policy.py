@@ -132,7 +132,8 @@ def check_rules(policy: RetryPolicy) -> RetryPolicy:
     Raises:
         ConfigurationError: A rule can never decide.
     """
-    _refuse(find_problem(policy.strategies, policy.max_retries, policy.max_replans))
+    if isinstance(policy, RetryPolicy):
+        _refuse(find_problem(policy.strategies, policy.max_retries, policy.max_replans))
     return policy
 
 
@@ -149,9 +150,7 @@ def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> Re
             decide within it.
     """
     policy = RetryPolicy() if policy is None else policy
-    if not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
-        return policy
-    if max_retries is None:
+    if max_retries is None or not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
         return check_rules(policy)
     merged = type(policy)(**{**dict(policy), "max_retries": max_retries})
     # Only a value that the caller wrote is in conflict; the policy's default is not.

@@ -166,6 +166,18 @@ class DecisionRecord(TypedDict):
     sample: NotRequired[int]
 
 
+class SamplingRecord(TypedDict):
+    """How the executor's model was asked to write an output; None stands for its own setting.
+
+    ``model`` is the specification or the name of another model, as an ``EscalateRule`` has it. A server that
+    refuses a temperature or a seed keeps its own. The name that the model reported is ``StepRecord.model``.
+    """
+
+    temperature: float | None
+    seed: int | None
+    model: str | None
+
+
 class ProblemRecord(TypedDict):
     """One requirement that an execution did not meet, in words that the executor may read.
 
@@ -186,7 +198,8 @@ class StepRecord(TypedDict):
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
     ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``problems`` has the
-    requirements that were not met, the most severe first, and ``decision`` is what followed.
+    requirements that were not met, the most severe first, and ``decision`` is what followed. ``sampling`` is
+    absent in records of earlier versions.
     """
 
     step_index: int
@@ -200,6 +213,7 @@ class StepRecord(TypedDict):
     basis_reason: NotRequired[str]
     problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
+    sampling: NotRequired[SamplingRecord]
     report: Report | None
     warnings: list[str]
     supervision: SupervisionRecord | None

@@ -36,6 +36,7 @@ MORE_FIELDS = {
 }
 
 RECORD_FIELDS = {
+    "sampling",
     "decision",
     "step_index",
     "step",

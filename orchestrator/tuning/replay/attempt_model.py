@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,8 @@ from orchestrator.retry.attempts import Attempt
 from orchestrator.tuning.replay.attempts import failure_kind, has_passed
 from orchestrator.tuning.replay.table import Floats, Table
 
-Cell: TypeAlias = tuple[str, str]
-"""A strategy, and the kind of the failure that it follows."""
+Cell: TypeAlias = tuple[str, str, str]
+"""A strategy, the kind of the failure that it follows, and the model of the step's first attempt."""
 Evidence: TypeAlias = tuple[int, int]
 """Attempts at one step of a task in one cell: those that passed, and those that failed."""
 
@@ -26,6 +25,16 @@ _BORROWED: Final = 2.0
 """Observations that a cell borrows from the strategy's other kinds of failure."""
 _RARE: Final = 0.05
 """Share below which a kind of failure is left out of what may come next."""
+
+
+def find_cell(strategy: str, history: Sequence[Attempt]) -> Cell:
+    """Returns the cell of an attempt that follows a history whose last attempt failed."""
+    return strategy, failure_kind(history[-1]), history[0].model or ""
+
+
+def pool_cell(cell: Cell) -> Cell:
+    """Returns the cell of all attempts by its strategy."""
+    return cell[0], "", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ class AttemptModel:
 
     def chance(self, cell: Cell) -> Chances:
         """Returns the draws of a cell, or of the prior if its strategy was never recorded."""
-        return self.chances.get(cell) or self.chances.get((cell[0], "")) or self.unknown
+        return self.chances.get(cell) or self.chances.get(pool_cell(cell)) or self.unknown
 
     def next_kinds(self, cell: Cell) -> Mapping[str, float]:
         """Returns which kinds of failure follow in a cell, with their shares."""
@@ -76,7 +85,7 @@ class AttemptModel:
 
     def is_recorded(self, strategy: str) -> bool:
         """Returns whether any attempt by this strategy was recorded."""
-        return (strategy, "") in self.chances
+        return pool_cell((strategy, "", "")) in self.chances
 
 
 def fit_model(table: Table, draws: int, source: np.random.Generator) -> AttemptModel:
@@ -84,8 +93,8 @@ def fit_model(table: Table, draws: int, source: np.random.Generator) -> AttemptM
     evidence = _count_evidence(table)
     outcomes: dict[Cell, Counter[Evidence]] = {}
     for cells in evidence.values():
-        for (strategy, kind), counts in cells.items():
-            for cell in ((strategy, kind), (strategy, "")):
+        for own, counts in cells.items():
+            for cell in (own, pool_cell(own)):
                 outcomes.setdefault(cell, Counter())[counts] += 1
     likelihoods = {cell: _log_likelihood(counts) for cell, counts in outcomes.items()}
     sizes = {cell: sum(sum(key) * n for key, n in counts.items()) for cell, counts in outcomes.items()}
@@ -98,7 +107,7 @@ def fit_model(table: Table, draws: int, source: np.random.Generator) -> AttemptM
 
 
 def _borrow(cell: Cell, likelihoods: Mapping[Cell, Floats], sizes: Mapping[Cell, int]) -> Floats:
-    pooled = (cell[0], "")
+    pooled = pool_cell(cell)
     if cell == pooled:
         return likelihoods[cell]
     return likelihoods[cell] + likelihoods[pooled] * min(1.0, _BORROWED / sizes[pooled])
@@ -136,8 +145,8 @@ def _count_evidence(table: Table) -> dict[int, dict[Cell, Evidence]]:
     counted = Counter(zip(table.item_of.tolist(), table.group_of.tolist(), strict=True))
     for (item, group), steps in counted.items():
         cells = evidence.setdefault(item, {})
-        for before, attempt in _retries(table.histories[group]):
-            passed, failed = cells.get(cell := (attempt.strategy, failure_kind(before)), (0, 0))
+        for cell, attempt in _retries(table.histories[group]):
+            passed, failed = cells.get(cell, (0, 0))
             cells[cell] = (passed + steps * has_passed(attempt), failed + steps * (not has_passed(attempt)))
     return evidence
 
@@ -145,11 +154,9 @@ def _count_evidence(table: Table) -> dict[int, dict[Cell, Evidence]]:
 def _count_kinds(table: Table) -> dict[Cell, dict[str, float]]:
     kinds: dict[Cell, Counter[str]] = {}
     for group, steps in enumerate(np.bincount(table.group_of).tolist()):
-        for before, attempt in _retries(table.histories[group]):
+        for cell, attempt in _retries(table.histories[group]):
             if not has_passed(attempt):
-                kinds.setdefault((attempt.strategy, failure_kind(before)), Counter())[
-                    failure_kind(attempt)
-                ] += steps
+                kinds.setdefault(cell, Counter())[failure_kind(attempt)] += steps
     return {cell: _share(counts) for cell, counts in kinds.items()}
 
 
@@ -169,5 +176,9 @@ def _mean_resources(table: Table) -> dict[str, Floats]:
     return {**means, "": each[used != ""].mean(axis=0)}
 
 
-def _retries(history: Sequence[Attempt]) -> list[tuple[Attempt, Attempt]]:
-    return [(before, attempt) for before, attempt in itertools.pairwise(history) if not has_passed(before)]
+def _retries(history: Sequence[Attempt]) -> list[tuple[Cell, Attempt]]:
+    return [
+        (find_cell(attempt.strategy, history[:made]), attempt)
+        for made, attempt in enumerate(history)
+        if made and not has_passed(history[made - 1])
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, cast
 
 import numpy as np
@@ -12,8 +11,8 @@ import numpy as np
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.report import RefusalKind
 from orchestrator.retry.attempts import Attempt, Outcome
-from orchestrator.tuning.replay.attempt_model import AttemptModel, Cell, Evidence
-from orchestrator.tuning.replay.attempts import ReplayPolicy, failure_kind, has_passed
+from orchestrator.tuning.replay.attempt_model import AttemptModel, Cell, Evidence, find_cell
+from orchestrator.tuning.replay.attempts import ReplayPolicy, has_passed
 from orchestrator.tuning.replay.table import RESOURCES, Floats
 
 _LONGEST: Final = 100
@@ -87,7 +86,7 @@ def forecast(
         raise ConfigurationError(
             f"policy {policy.name!r} has not ended after {_LONGEST} attempts; give it a bound of retries"
         )
-    cell = (strategy, failure_kind(history[-1]))
+    cell = find_cell(strategy, history)
     success = _chance_to_pass(cell, history, model, evidence)
     failing, cost = 1.0 - success, model.cost(strategy)[:, None, None]
     resources = np.broadcast_to(cost, (len(RESOURCES), *success.shape))
@@ -115,7 +114,8 @@ def _chance_to_pass(
     counts = np.array([each.get(cell, (0, 0)) for each in evidence], dtype=float)
     # Recorded failures of this step are evidence already; forecast ones are not.
     forecasts = sum(
-        after.output.startswith(_FORECAST) and (after.strategy, failure_kind(before)) == cell
-        for before, after in pairwise(history)
+        after.output.startswith(_FORECAST) and find_cell(after.strategy, history[:made]) == cell
+        for made, after in enumerate(history)
+        if made
     )
     return model.chance(cell).after(counts[:, 0], counts[:, 1] + forecasts)

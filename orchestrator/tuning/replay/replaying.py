@@ -71,8 +71,9 @@ def replay(runs: Sequence[RecordedRun], policies: Sequence[ReplayPolicy], seed: 
 
     As long as a policy makes the recorded attempts, its result is read from them. Where it goes on after the
     last one, or by another strategy, a model of attempts forecasts the rest (see ``AttemptModel``); such runs
-    are not exact. After a step that failed in the recording and might now pass, the steps that were never
-    reached count as average steps under the same policy.
+    are not exact. Attempts are apart by strategy, kind of failure, and model of the step's first attempt.
+    After a step that failed in the recording and might now pass, the steps that were never reached count as
+    average steps under the same policy.
 
     Args:
         runs: The recorded runs; all attempts of a run were made by the same models.

@@ -110,7 +110,7 @@ def _describe_history(step: RecordedStep) -> tuple[object, ...]:
         score = _NO_SCORE if attempt.score is None else round(attempt.score * _SCORE_STEPS)
         described.append((
             attempt.strategy, attempt.outcome, attempt.kinds, score, output,
-            attempt.corrected, attempt.raised, attempt.tool_calls,
+            attempt.corrected, attempt.raised, attempt.tool_calls, attempt.model,
         ))  # fmt: skip
     return tuple(described)
 

@@ -61,6 +61,14 @@ def test_resample_sends_the_same_prompt_with_another_seed_and_temperature():
     assert len({second[1], third[1], None}) == 3
 
 
+def test_every_record_has_the_sampling_of_its_attempt():
+    state, model = run(["red", "a blue boat"], {"use": "resample", "temperature": 0.9})
+    first, second = [record["sampling"] for record in state["results"]]
+
+    assert first == {"temperature": None, "seed": None, "model": None}
+    assert second == {"temperature": 0.9, "seed": model.samplings[1][1], "model": None}
+
+
 def test_a_temperature_of_none_keeps_that_of_the_model():
     _, model = run(["red", "a blue boat"], {"use": "resample", "temperature": None})
 

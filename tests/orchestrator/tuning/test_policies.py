@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.testing import ScriptedChatModel
@@ -14,6 +16,7 @@ from orchestrator import (
     StallRules,
 )
 from orchestrator.retry.attempts import Attempt
+from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 from orchestrator.tuning.replay.policies import NamedPolicy, describe_rule, is_success, read_run
 from orchestrator.tuning.replay.replaying import replay
 
@@ -85,6 +88,36 @@ def test_a_run_is_read_with_its_attempts_strategies_and_usage():
     assert [attempt.outcome for attempt in step.attempts] == ["failed", "validated"]
     assert step.attempts[0].tokens == 20
     assert (run.task, run.missing_steps) == ("Be polite", 0)
+
+
+def test_a_run_is_read_with_the_sampling_of_its_attempts():
+    policy = RetryPolicy(strategies=[ResampleRule(temperature=0.3)])
+    [step] = read_run(record(policy, "Hi", NO, "Hello", YES)).steps
+
+    first, second = step.attempts
+    assert (first.temperature, first.seed) == (None, None)
+    assert second.temperature == 0.3
+    assert second.seed is not None
+
+
+def test_models_have_chances_of_their_own():
+    def write_run(task, model, *, passed):
+        second = replace(
+            refused(strategy="feedback", model=model), outcome="validated" if passed else "failed"
+        )
+        return RecordedRun(task, (RecordedStep((refused(model=model), second)),))
+
+    runs = [
+        write_run(f"{model} {number}", model, passed=model == "able")
+        for model in ("able", "weak")
+        for number in range(20)
+    ]
+    started = [RecordedRun(model, (RecordedStep((refused(model=model),)),)) for model in ("able", "weak")]
+    [replayed] = replay([*runs, *started], [NamedPolicy("one", RetryPolicy(max_retries=1))])
+
+    able, weak = replayed.by_run[-2:]
+    assert able > 0.8
+    assert weak < 0.2
 
 
 def test_a_recorded_run_replays_to_itself():
