@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, cast
 
 from evaluation import JudgeTrust
 from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
-from orchestrator.state.records import Basis, Requirement
+from orchestrator.state.current_step import ACCEPTED
+from orchestrator.state.records import Basis, Requirement, StepRecord
 
 _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
     "checked": frozenset({"checked", "approved"}),
@@ -21,6 +22,10 @@ ACCEPTING: Final = frozenset({"passed", "warning"})
 """The statuses of a report that accept an execution."""
 _NEARLY_ALL: Final = 0.8
 """Share of wrong outputs from which a judge that accepts them "approves nearly everything"."""
+_OUTPUT_METRICS: Final = ("response", "trajectory")
+_CHECK_ANSWER: Final = (
+    "say what it has to meet with output_contract= or checks= (on the command line --contract FILE)"
+)
 _SHOWN: Final = 2
 """Most requirements that are quoted."""
 
@@ -95,6 +100,38 @@ def describe_basis(evidence: Evidence) -> str:
             return f"{_describe_gap(evidence)}: unverified"
 
 
+def explain_answer(answer: Sequence[StepRecord], steps: Sequence[StepRecord]) -> list[StepRecord]:
+    """Returns the attempts of an answer; if nothing checks the accepted one, its reason says so.
+
+    Readers see that the steps were checked, and take the answer to be checked, too.
+
+    Args:
+        answer: The attempts to write the answer from the results of the steps.
+        steps: The accepted executions of the steps.
+    """
+    bases = [step["basis"] for step in steps if step.get("basis", "unverified") != "unverified"]
+    if not bases:
+        return [*answer]
+    count = f"the {len(steps)} steps were" if len(bases) == len(steps) else _count_of(len(bases), len(steps))
+    verified = f"{count} {' or '.join(sorted(set(bases)))}"
+    note = f"{verified}, but nothing checks the answer that was written from them: {_CHECK_ANSWER}"
+    return [_add_note(record, note) if _has_no_check(record) else record for record in answer]
+
+
+def _has_no_check(record: StepRecord) -> bool:
+    report = record["report"]
+    is_claim = record["status"] in ACCEPTED and record.get("basis") == "unverified"
+    return is_claim and report is not None and not outcomes_of(cast("Report", report), _OUTPUT_METRICS)
+
+
+def _add_note(record: StepRecord, note: str) -> StepRecord:
+    return {**record, "basis_reason": f"{record.get('basis_reason', 'unverified')}; {note}"}
+
+
+def _count_of(number: int, total: int) -> str:
+    return f"{number} of {total} steps {'was' if number == 1 else 'were'}"
+
+
 def is_enough(basis: Basis, required: Requirement | None) -> bool:
     """Returns whether a basis satisfies a requirement; None requires nothing."""
     return required is None or basis in _SATISFYING[required]
@@ -114,7 +151,7 @@ def read_evidence(
         unchecked: Requirements that no check covers.
         stated: Whether the task or the caller states any check.
     """
-    outcomes = [outcome["passed"] for outcome in outcomes_of(report, ("response", "trajectory"))]
+    outcomes = [outcome["passed"] for outcome in outcomes_of(report, _OUTPUT_METRICS)]
     verdict = judge_result(report).get("passed")
     return Evidence(
         accepted=report.get("status") in ACCEPTING,

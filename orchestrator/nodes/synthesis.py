@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
-from orchestrator.judging.basis import is_enough
+from orchestrator.judging.basis import explain_answer, is_enough
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context
@@ -26,7 +26,8 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
         end = await run_step_graph(step, begin_synthesis(state), run, runtime.stream_writer)
-        return _finish(end_synthesis(state, end), end["results"], contracts, settings)
+        records = explain_answer(end["results"], list_accepted(state["results"]))
+        return _finish(end_synthesis(state, {**end, "results": records}), records, contracts, settings)
 
     return node
 

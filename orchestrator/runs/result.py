@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import list_accepted, read_basis_reason
 from orchestrator.state.graph_state import Failure, OrchestratorState
 from orchestrator.state.records import Basis, Question, StepRecord
 
@@ -85,6 +85,11 @@ class Result(Generic[T_co]):
         A run that failed because its basis was not enough has it, too.
         """
         return self.state["basis"]
+
+    @property
+    def basis_reason(self) -> str:
+        """The basis in words, such as "3 checks passed"; empty without a basis."""
+        return read_basis_reason(self.state)
 
     @property
     def steps(self) -> list[StepRecord]:

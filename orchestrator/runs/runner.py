@@ -29,6 +29,7 @@ from orchestrator.runtime.events import (
     notify_hooks,
 )
 from orchestrator.runtime.streaming import iterate_blocking
+from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState, RunInput
 from orchestrator.state.plain_values import format_repr
 
@@ -162,7 +163,13 @@ class Runner:
             elif question is not None:
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)
-        return RunFinished(thread_id=thread_id, status=state["status"], state=state, basis=state["basis"])
+        return RunFinished(
+            thread_id=thread_id,
+            status=state["status"],
+            state=state,
+            basis=state["basis"],
+            basis_reason=read_basis_reason(state),
+        )
 
     async def _read_chunks(
         self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: Modes

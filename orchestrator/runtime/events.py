@@ -172,11 +172,13 @@ class RunFinished(Event):
         status: "success" or "failed".
         state: The final state.
         basis: What the success rests on, as in the state.
+        basis_reason: The same in words; empty without a basis.
     """
 
     status: RunStatus
     state: OrchestratorState
     basis: Basis | None = None
+    basis_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,13 @@ def list_accepted(records: Sequence[StepRecord]) -> list[StepRecord]:
     return [record for record in records if record["status"] in ACCEPTED]
 
 
+def read_basis_reason(state: OrchestratorState) -> str:
+    """Returns in words what the output of a run rests on; empty without an output, and in older runs."""
+    accepted = list_accepted([*state["results"], *state["synthesis"]])
+    has_output = state["status"] == "success" or state["basis"] is not None
+    return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
+
+
 def is_answer_due(state: OrchestratorState) -> bool:
     """Returns whether all steps are done, and only the final answer is missing."""
     return state["underway"]["branch"] is None and state["current_step_index"] >= len(state["plan"])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from orchestrator.cli.view.text import one_line
-from orchestrator.state.current_step import list_accepted
+from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.records import HumanAnswer, RecordStatus, StepRecord, SupervisorVerdict
 
@@ -53,10 +53,7 @@ def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
 
 def describe_success(state: OrchestratorState) -> str:
     """Return the basis of a success in words; empty for a failure, and for runs of older versions."""
-    accepted = list_accepted([*state["results"], *state["synthesis"]])
-    if state["status"] != "success" or not accepted:
-        return ""
-    return one_line(accepted[-1].get("basis_reason", ""))
+    return one_line(read_basis_reason(state)) if state["status"] == "success" else ""
 
 
 def last_word(record: StepRecord) -> str:
