@@ -17,6 +17,7 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout import edges, formats, forms, frame, places, sections, separations
 from evaluation.task_checks.rules.leftovers import find_leftovers
 from evaluation.task_checks.rules.wording import choices, keywords, letters
+from evaluation.task_checks.scopes import apply_scopes
 from evaluation.task_checks.sentences import Sentence, split_sentences
 
 Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
@@ -71,7 +72,10 @@ def derive_checks(task: str) -> DerivedChecks:
     # Rule by rule: the patterns of one rule stay in the processor's cache.
     findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
     leftovers = find_leftovers(sentences, findings)
-    assembled = sorted([*assemble(findings, reading), *leftovers], key=lambda finding: finding.start)
+    scoped = list(apply_scopes(findings, sentences))
+    assembled = sorted(
+        [*assemble(scoped, reading), *apply_scopes(leftovers, sentences)], key=lambda finding: finding.start
+    )
     built = [(finding, list(_build(finding, reading))) for finding in assembled]
     checks, warnings = drop_conflicts([check for _, group in built for check in group])
     # What was dropped is a requirement still: nobody may claim that it holds.

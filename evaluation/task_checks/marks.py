@@ -40,11 +40,13 @@ _SHORT: Final = frozenset("'‘‚`‹")
 _MOST_SHORT: Final = 120
 _OPENING: Final = regex.compile(r"(?<![\p{L}\p{N}])[\"“”„‟«»‹'‘‚`](?=[^\s])|[「『]")
 _CLOSING_MARK: Final = regex.compile(r"(?<=\S)[\"”“»«›'’‘`](?![\p{L}\p{N}])|[」』]")
+_SIGNS: Final = r"(?:\*{3,}|-{3,}|={3,}|_{3,}|~{3,}|\+{3,})"
 _OTHER: Final = regex.compile(
     r"(?P<placeholder>(?<!\w)\[[^\[\]\n]{1,80}\])"
     r"|(?P<angled><<[^<>\n]{1,120}>>)"
-    r"|(?P<separator>(?<![\w*])(?:\*{3,}|-{3,}|={3,}|_{3,}|~{3,}|\+{3,}|#{3,}(?!\s*\w))(?![\w*]))",
+    rf"|(?P<separator>(?<![\w*])(?:{_SIGNS}|#{{3,}}(?!\s*\w))(?![\w*]))",
 )
+_SEPARATOR: Final = regex.compile(_SIGNS)
 _FENCE: Final = regex.compile(r"^```[^\n`]*$", regex.M)
 _CHARACTERS: Final = {
     "placeholder": PLACEHOLDER,
@@ -108,7 +110,10 @@ def _find_quotations(task: str) -> Iterator[Mark]:
         stop = _find_end(task, start, closing)
         if stop is not None and (content := task[start + 1 : stop]).strip():
             end = stop + 1
-            yield Mark(QUOTED, start, end, content)
+            separator = _SEPARATOR.fullmatch(content.strip())
+            yield Mark(
+                SEPARATOR if separator else QUOTED, start, end, content.strip() if separator else content
+            )
 
 
 def _find_end(task: str, start: int, closing: Mapping[str, list[int]]) -> int | None:

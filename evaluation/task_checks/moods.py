@@ -46,7 +46,7 @@ _FILLERS: Final = (
     r"(?: (?:the|a|an|single|only|all|entirely|any|just|and|but|in|with|your (?:response|answer|reply)))*"
 )
 _FORM: Final = r"in the (?:form|shape|format) of"
-_WITHOUT: Final = r"without (?:using|any|the(?: use of)?|mentioning|saying|writing|including|repeating)"
+_WITHOUT: Final = r"without (?:(?:ever |even |once )*\w+ing|any|the(?: use of)?)"
 _SO_THAT: Final = r"so(?: that)? (?:it|they)(?:'s| is| are| has| have| contains?)?"
 _MARKS: Final = r"[,;(:]| - ?"
 _ATTRIBUTES: Final = (
@@ -70,7 +70,7 @@ _BACK_CROSS: Final = regex.compile(
 """The same across a topic of a verb such as "explain"."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
 _BOUND: Final = regex.compile(
-    r"(?:at (?:least|most)|no|without|in|using|exactly|less than|more than|fewer than|"
+    r"(?:at (?:least|most)|a total of|no|without|in|using|exactly|less than|more than|fewer than|"
     r"a m[ai][xn]imum|between|not|up to|"
     r"under|over|about)\b"
 )
@@ -78,7 +78,7 @@ _CONTINUES: Final = regex.compile(
     r"^[ ,]*(?:letters?|text|words?)? ?(?:is|are|was|were|has|had|do|does|did|makes?|seems?|"
     r"looks?|means?|became|cost)\b(?! (?:allowed|required|enough|fine|ok|forbidden|the (?:limit|"
     r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|to be|"
-    r"not (?:accepted|ok|used)))"
+    r"too (?:long|short|much|many|few)|not (?:accepted|ok|used)))"
 )
 _ARTIFACT: Final = regex.compile(rf"^(?: (?!about|on|of)[a-z0-9_()-]+){{0,5}}? {ARTIFACT}(?![\w-])")
 _NONE_USED: Final = regex.compile(
@@ -89,6 +89,20 @@ _WHY: Final = regex.compile(
     r"often|long)\b"
     r"|(?:do|does|did|is|are|was|were|has|have) "
 )
+_NO_VERB: Final = regex.compile(
+    r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|using|within|only|all|the|a|an|just|everything|"
+    r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
+    r"answer|reply|length|"
+    r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
+    r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*"
+)
+_AFTER_COMMA: Final = regex.compile(r",(?: in| with| using| and| please)* ?$")
+_NEAR_COMMA: Final = regex.compile(r"[,;(] ?(?:\w+ ){0,2}$")
+_VERB: Final = regex.compile(
+    r"\b(?:is|are|was|were|has|had|have|did|does|do|wants?|\w+ed|won|wrote|made|got|came|went|took|gave|saw|"
+    r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b"
+)
+_WANTED: Final = regex.compile(r"\bwhat (?:i|we)(?:'d| would)? (?:need|want|expect|like)\b")
 _ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
 _ASKING: Final = regex.compile(
     r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"
@@ -156,30 +170,19 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
     """Check whether the words are a demand without a verb: "No commas." or "In one sentence, ..."."""
     if _LABEL.match(before):
         return True
-    lead = regex.fullmatch(
-        r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|using|within|only|all|the|a|an|just|everything|"
-        r"to|of|"
-        r"entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
-        r"answer|reply|"
-        r"length|"
-        r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
-        r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*",
-        before,
-    )
     if sentence.is_question and _ASKING.match(sentence.text):
-        return bool(regex.search(r",(?: in| with| using| and| please)* ?$", before))
-    return lead is not None or bool(
-        not _ASKING.match(sentence.text)
-        and regex.search(r"[,;(] ?(?:\w+ ){0,2}$", before)
-        and not _has_verb(before)
-    )
+        return bool(_AFTER_COMMA.search(before))
+    if _NO_VERB.fullmatch(before):
+        return True
+    if _ASKING.match(sentence.text):
+        return False
+    return _starts_clause(before) or bool(_NEAR_COMMA.search(before) and not _VERB.search(before))
 
 
-def _has_verb(before: str) -> bool:
-    return bool(
-        regex.search(
-            r"\b(?:is|are|was|were|has|had|have|did|does|do|\w+ed|won|wrote|made|got|came|went|took|gave|saw|"
-            r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b",
-            before,
-        )
-    )
+def _starts_clause(before: str) -> bool:
+    """Check for a demand without a verb after a colon or a dash: "Shout a little: five words in capitals"."""
+    head, mark, clause = before.rpartition(": ")
+    if not mark:
+        head, mark, clause = before.rpartition(" - ")
+    is_report = _REPORT.search(head) or (OTHERS.search(head) and not _WANTED.search(head))
+    return bool(mark) and not is_report and _NO_VERB.fullmatch(clause) is not None

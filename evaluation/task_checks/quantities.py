@@ -44,20 +44,27 @@ _LEAST: Final = (
 _MOST: Final = (
     r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) (?:than|as)|not (?:over|"
     r"above|exceed)|up to|"
-    r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|within|"
+    r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|(?:fits? )?within|fit(?:s|ting)? (?:in|into|"
+    r"on|onto)|"
     r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
-    r"max(?:imum)?(?: length)? ?:|limit(?:ed|ing)? (?:yourself|your \w+|it|this|the \w+|them|each \w+) to|"
-    r"as many as|(?:cap|capped)(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|exceed|<="
+    r"max(?:imum)?(?: length)? ?:|(?:limit|restrict|confin|hold)(?:ed?|ing)? (?:yourself|(?:your|the|each|"
+    r"every|its|my) \w+|it|this|that|them)"
+    r" to|as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|exceed|<="
 )
 _MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|>"
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"
 _EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
 _NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
+_IS_THE: Final = (
+    r" (?:is|are|being|as|should be|must be) (?:the|an?|my|our|your)(?: (?:absolute|hard|strict|bare|very))?"
+)
 _AFTER: Final = (
-    r"(?P<after_least> ?\+| or (?:more|longer|greater|above)| and (?:up|above|more)| at (?:a |"
+    rf"(?P<after_least>{_IS_THE} (?:minimum|min\b|least|shortest|lower limit)"
+    r"| ?\+| or (?:more|longer|greater|above)| and (?:up|above|more)| at (?:a |"
     r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?)"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
-    r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b)"
+    r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b"
+    rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest))"
     r"|(?P<after_exact> exactly| precisely| sharp| in total exactly)"
 )
 QUANTITY: Final = regex.compile(
@@ -69,8 +76,8 @@ QUANTITY: Final = regex.compile(
 )
 TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
 _NEGATION: Final = regex.compile(
-    r"\b(?:not|n't|never|avoid|without|no|none|neither|don't|doesn't|cannot|can't|mustn't|shouldn't|"
-    r"refrain)\b(?: (?!and\b|but\b|then\b)\w+){0,5} ?$"
+    r"(?:\b(?:not|never|avoid|without|no|none|neither|cannot|refrain)|n't)\b(?: (?!and\b|but\b|"
+    r"then\b)\w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
 _PRONOUN: Final = regex.compile(

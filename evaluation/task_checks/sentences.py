@@ -43,7 +43,8 @@ _ASKS_FOR: Final = regex.compile(
     rf"|\bfollowing {_REQUIREMENTS}\s*:?$"
 )
 _REWORKS: Final = regex.compile(
-    rf"^(?:please )?(?:{EXPLAINING})\b[^:]*\b(?:this|following|the) (?:\w+ )?(?:instruction|"
+    rf"^(?:please )?(?:{EXPLAINING})\b(?:(?! and (?:{REQUIRING})\b)[^:])*\b(?:this|following|the) "
+    r"(?:\w+ )?(?:instruction|"
     r"sentence|phrase|rule|requirement)\s*:?$"
 )
 _TEXT_NOUN: Final = (
@@ -82,6 +83,13 @@ _ORDERS: Final = regex.compile(
 _ORDERS_IN_LINE: Final = regex.compile(
     r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use)\b)"
 )
+_STATES_RULE: Final = regex.compile(
+    r" (?:(?:not|no) (?:more|less|fewer|longer|shorter) (?:than|as)|at (?:least|most)|exactly|max\w*|min\w*|"
+    r"up to|between|under|fewer than|less than|more than) (?:\w+ )?(?:\d|\w+ (?:words?|sentences?|"
+    r"paragraphs?|"
+    r"lines?|bullets?)\b)"
+)
+_POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
 _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
 
 
@@ -197,6 +205,8 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         return label.end() - 1
     for match in regex.finditer(r":(?=\s|$)", sentence.text):
         head = sentence.text[: match.start()]
+        if _STATES_RULE.match(sentence.text, match.end()) and not _POINTS.search(head):
+            continue
         if (
             _REWORKS.match(head)
             or _REWORKS_BELOW.match(sentence.text)

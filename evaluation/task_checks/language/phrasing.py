@@ -42,6 +42,12 @@ _OTHER_LANGUAGE: Final = (
 )
 _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
+_SIZE: Final = r"[^.;:\n]{1,30}"
+_IS_WRONG: Final = (
+    r"(?:is|will be|would be|gets?|counts as) (?:too (?:long|short|much|little|many|few)|rejected|ignored|"
+    r"wrong|"
+    r"cut off|discarded|a fail|unacceptable|not acceptable)"
+)
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
@@ -50,7 +56,10 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
         (rf"\b{_ENSURE} that\b", "make sure"),
         (r"(?<=\bmake sure (?:the|both|all) [^.;:\n]{1,60}) (?:is|are|gets?)\b(?! not)", " must be"),
-        (rf"\b(?:{_WISH} it|{_GOOD}) if (?P<subject>you|it|the \w+)", "{subject} should"),
+        (
+            rf"\b(?:{_WISH} it|{_GOOD}) if (?P<subject>(?:the|your) \w+|you|it|this|there)\b",
+            "{subject} should",
+        ),
         (r"\b(?:keep|stay|steer) (?:away|clear) (?:from|of)\b", "avoid"),
         (r"\b(?:(?:do|get by) without|dispense with)\b", "avoid"),
         (r"\b(?:surpass|overstep|go (?:beyond|past)|run over)\b", "exceed"),
@@ -62,9 +71,14 @@ _PHRASINGS: Final = tuple(
         (rf"\b(?:{_NOT} (?:to )?{_USE} )?{_OTHER_LANGUAGE}\b", "use only"),
         (r"\bthe (?:upper |word )?(?:limit|maximum) is(?= \w)", "use at most"),
         (r"\bthe (?:lower limit|minimum) is(?= \w)", "use at least"),
+        (
+            rf"\banything (?:above|over|beyond|longer than|more than|exceeding)(?= {_SIZE} {_IS_WRONG})",
+            "use at most",
+        ),
+        (rf"\banything (?:below|under|shorter than|less than)(?= {_SIZE} {_IS_WRONG})", "use at least"),
         (r"\byou(?:'re| are) (?:limited|restricted) to(?= \w)", "use at most"),
         (r"\b(?:only )?once (?:or not at all|at (?:the )?most)\b", "at most once"),
-        (rf"\b{_MARKS}-free\b", "free of {mark}s"),
+        (rf"\b{_MARKS}-?(?:free|less)\b", "free of {mark}s"),
         (rf"\b{_WORK_IN} {_NAMES_WORDS}", "include "),
         (rf"\b(?:keep|leave|cut|take)(?= (?:the |these |any )?{_WORDS}\b[^.;\n]{{1,80}} out\b)", "avoid"),
     )

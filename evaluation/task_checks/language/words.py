@@ -15,7 +15,9 @@ EXPLAINING: Final = (
     r"study|investigate|sum (?:it |this |that |them )?up|recap|recount|narrate|restate|lay out|set out|"
     r"sketch|walk (?:me|us)|talk|prove|trace|report on|speculate|reflect|comment|react|guess|"
     r"predict|calculate|compute|"
-    r"determine|estimate|justify|reformulate|adapt|modify|work out|figure out"
+    r"determine|estimate|justify|reformulate|adapt|modify|work out|figure out|announce|advertise|introduce|"
+    r"praise|persuade|convince|promote|warn|defend|recite|retell|unpack|break down|go (?:over|through)|"
+    r"apologi[sz]e|thank|invite|weigh|relate|ask|remind|encourage|advise|present"
 )
 """Verbs of which the object is there already: "Explain what a haiku is"."""
 PRODUCING: Final = (
@@ -25,7 +27,8 @@ PRODUCING: Final = (
     r"imagine|formulate|"
     r"return|output|print|respond|reply|answer|send|hallucinate|pitch|pen|jot down|put together|"
     r"whip up|conjure|dream up|think of|author|compile|do|share|offer|"
-    r"supply|deliver|script|implement|code|show me|get me|gimme|turn (?:it|this|that|them|these|"
+    r"supply|deliver|script|implement|code|show me|get me|gimme|dash off|churn out|cook up|hand me|"
+    r"type(?: up)?|turn (?:it|this|that|them|these|"
     r"those) into|start a|open a"
 )
 """Verbs of which the object is the output: "Write a haiku"."""
@@ -39,7 +42,9 @@ REQUIRING: Final = (
     r"stay|avoid|refrain|exclude|omit|skip|leave|do not|don't|dont|never|have|aim|employ|repeat|copy|"
     r"append|number|"
     r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|"
-    r"surround|set|stop|present|arrange|display"
+    r"surround|set|stop|present|arrange|display|tack on|throw in|slip in|toss in|squeeze in|attach|round off|"
+    r"confine|hold|trim|italici[sz]e|star|encase|frame|preface|precede|follow up|top off|sign off|steer|"
+    r"uppercase|lowercase|refer|weave|stress|spell|space|phrase|express|respect|observe|cover|touch on"
 )
 """Verbs that state a property of the output: "Include the word"."""
 REWORKING: Final = (

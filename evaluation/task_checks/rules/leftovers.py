@@ -91,6 +91,8 @@ _LITERAL: Final = regex.compile(
     rf"\b(?:should|must)(?: not)?(?: with| in| the (?:words?|phrase))? {QUOTED} "
     r"(?:start|end|begin|appear|contain)\w*"
 )
+_PARTS: Final = frozenset({"part_count", "list_item_count", "section_count", "csv"})
+"""Checks of a number of parts: the number of the things that the parts are is the same requirement."""
 _LONGEST_FRAGMENT: Final = 60
 _MOST: Final = 300
 _NEAREST: Final = 100
@@ -120,7 +122,10 @@ _KINDS: Final = tuple(
         (r"paragraphs?", "paragraph_count part_count word_at"),
         (r"follow|last|at the end|phrase", "ends_with"),
         (r"first|at the (?:start|beginning)", "starts_with word_at"),
-        (r"add(?:itional)? words|just|only|nothing else|no other", "one_of repeats_request"),
+        (
+            r"add(?:itional)? words|just|only|nothing else|no other",
+            "one_of repeats_request json ends_with part_count",
+        ),
         (r"punctuation|marks?\b", "punctuation"),
     )
 )
@@ -131,21 +136,26 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
     """Find the requirements that no finding touches."""
     result: list[Finding] = []
     checks = [finding.check for finding in findings if finding.check]
+    numbers = {check.get("exactly", check.get("min")) for check in checks if check["check"] in _PARTS} - {
+        None
+    }
     kinds = {str(check["check"]) for check in checks} | {name for check in checks for name in check}
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
         whole = _place(sentence, 0, len(sentence.text))
         known = [finding for finding in findings if _overlap(finding, whole)]
-        for place in _find_candidates(sentence, known, kinds):
+        for place in _find_candidates(sentence, known, kinds, numbers):
             if not any(_overlap(place, other) for other in [*known, *result[-_NEAREST:]]):
                 result.append(place)
     return result[:_MOST]
 
 
-def _find_candidates(sentence: Sentence, known: list[Finding], kinds: set[str]) -> Iterator[Finding]:
+def _find_candidates(
+    sentence: Sentence, known: list[Finding], kinds: set[str], numbers: set[object]
+) -> Iterator[Finding]:
     yield from _find_orders(sentence, kinds)
-    yield from _find_amounts(sentence)
+    yield from _find_amounts(sentence, numbers)
     yield from _find_literals(sentence)
     for match in _FORM_WORDS.finditer(sentence.text):
         clause = _find_clause(sentence, match)
@@ -166,10 +176,10 @@ def _find_clause(sentence: Sentence, match: regex.Match[str]) -> Finding:
     return _place(sentence, *match.span())
 
 
-def _find_amounts(sentence: Sentence) -> Iterator[Finding]:
+def _find_amounts(sentence: Sentence, numbers: set[object]) -> Iterator[Finding]:
     """Find numbers of things: "three reasons", "2 hashtags"; no ages, prices, times or years."""
     for quantity in find_quantities(sentence.text):
-        if _is_no_amount(sentence.text, quantity):
+        if _is_no_amount(sentence.text, quantity) or quantity.bounds.least in numbers:
             continue
         noun = _NOUN.match(sentence.text, quantity.end)
         end = noun.end() if noun else quantity.end
@@ -228,7 +238,7 @@ def _asks(sentence: Sentence) -> bool:
 
 def _says_again(words: str, kinds: set[str]) -> bool:
     if words.startswith(("each", "every")):
-        return bool(kinds & {"each", "section_count"})
+        return bool(kinds & {"each", "section_count", "part_count"})
     return QUOTED not in words and any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
 
 

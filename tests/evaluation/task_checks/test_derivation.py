@@ -132,6 +132,55 @@ def test_other_wordings_mean_the_same(task, check):
 
 
 @pytest.mark.parametrize(
+    ("task", "checks"),
+    [
+        ("You may use bullet points, and feel free to write in all caps.", []),
+        ("You don't have to write at least 300 words. There is no need for a title.", []),
+        ("If you mention Goethe, use at least three sentences.", []),
+        ("In the second paragraph, do not use the letter e.", []),
+        ("Only use commas if you must.", []),
+        ("You may use at most 50 words.", [{"check": "word_count", "max": 50}]),
+        ("If possible, use no commas.", [{"check": "punctuation", "mark": ","}]),
+    ],
+)
+def test_what_is_allowed_or_holds_for_a_part_is_no_check_of_the_whole_output(task, checks):
+    assert derive(f"Describe a forest. {task}") == checks
+
+
+def test_what_is_allowed_is_not_listed_as_unchecked():
+    assert not derive_checks("Describe a forest. You may use bullet points. A title is not needed.").unchecked
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Under no circumstances should you use a comma.",
+        "Nowhere in your answer may there be a comma.",
+        "Your response needs to be devoid of commas.",
+        "Commas must not be part of your response.",
+        "Do it with zero use of commas.",
+        "Please eliminate all commas from the text.",
+    ],
+)
+def test_a_ban_is_read_from_its_negation_and_its_noun(task):
+    assert derive(f"Tell me about ants. {task}") == [{"check": "punctuation", "mark": ","}]
+
+
+@pytest.mark.parametrize(
+    ("task", "bounds"),
+    [
+        ("Please restrict yourself to fifty words.", {"max": 50}),
+        ("160 words is the maximum.", {"max": 160}),
+        ("The whole text must fit in 200 words.", {"max": 200}),
+        ("Anything above 50 words is too long.", {"max": 50}),
+        ("I won't read more than 50 words.", {"max": 50}),
+    ],
+)
+def test_a_limit_is_read_from_the_words_around_its_number(task, bounds):
+    assert derive(f"What is a fjord? {task}") == [{"check": "word_count", **bounds}]
+
+
+@pytest.mark.parametrize(
     "quoted",
     [
         '"blue sky"',

@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.moods import is_demanded, is_statement
+from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.amounts.counts import PART_AFTER, PART_BEFORE
@@ -15,27 +15,32 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import BY_NAME, THING, Fields, get_thing
 
+_NEVER: Final = r"under no circumstances?|at no point|in no case|by no means|nowhere|never"
+_NOT: Final = (
+    rf"{_NEVER}|do not|don't|dont|must not|mustn't|should not|shouldn't|cannot|can't|may not|not|n't"
+)
 _NO: Final = (
-    r"(?:no|neither|without(?: using| any| the use of| including| having| a single| even one)*(?: any)?|"
-    r"zero|(?:avoid|"
-    r"refrain from|free of|skip|omit|exclude|leave out|stay away from|steer clear of|"
-    r"abstain from)(?: using| the use of| including| all| any| adding| having| writing| the)*"
-    r"|(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|cannot|can't|may not|not|"
-    r"n't|does not|doesn't|not to)(?: (?:use|include|contain|have|add|insert|put|employ|write|"
-    r"want(?: to (?:see|find|read))?|wish to see|like to see|need|give(?: me)?|present|make use of|"
-    r"provide|be|show|feature|rely on|format|ever|any|"
-    r"even a single|a single|a|in|there|be|with|using|your \w+))*(?: any| a single| a| an)*"
-    r"|not a single|not any|n't any|(?:not|n't) (?:allowed|permitted|supposed) to (?:use|include|"
-    r"have|write)(?: any)?)"
+    rf"(?:(?:no|neither|without|zero|avoid(?:ing)?|refrain(?:ing)? from|free of|free from|devoid of|void of|"
+    rf"skip(?:ping)?|omit(?:ting)?|exclud(?:e|ing)|eliminat(?:e|ing)|leav(?:e|ing) out|stay away from|"
+    rf"steer clear of|abstain from|ditch|drop|{_NOT})"
+    r"(?:,? (?:us(?:e|es|ing|age)|includ(?:e|es|ing)|contain(?:s|ing)?|hav(?:e|ing)|has|add(?:ing)?|"
+    r"insert|put|"
+    r"employ|writ(?:e|ing)|want|wish|like|see|find|read|need|give|me|present|make|provide|show|feature|rely|"
+    r"format|should|must|may|can|you|it|there|be|been|your \w+|the (?:response|answer|text|output|reply)|"
+    r"allowed|permitted|supposed|to|of|on|in|with|from|at|ever|even|once|any|all|the|a|an|single|one|such))*)"
 )
 _PLACE_AFTER: Final = regex.compile(
     r"^ (?:after|before|between|at the (?:start|end|beginning)|in (?:the )?(?:titles?|headings?|"
     r"first|last))\b"
 )
+_PURPOSE: Final = regex.compile(r" (?:to|in order to|for) ")
+_REFUSED: Final = regex.compile(r" (?:not|cannot|forbidden|banned|excluded|prohibited|off limits)\b")
+_INVERTED: Final = regex.compile(rf"(?:{_NEVER})\b[^.;]*\b(?:should|must|may|can|do)\b")
 _REFUSES: Final = regex.compile(
     r"\b(?:no|neither|not|never|without|zero|avoid|refrain|free of|skip|omit|exclude|excluded|leave out|"
     r"stay away|steer|abstain|"
-    r"dont|cannot|forbidden|banned|prohibited|off limits)\b|n't\b"
+    r"dont|cannot|forbidden|banned|prohibited|off limits|nowhere|void|devoid|ditch|drop)\b|n't\b"
+    r"|\b(?:omitt|exclud|eliminat|leav|avoid|skipp|refrain)(?:ing|e)\b"
 )
 _FORBIDDEN: Final = regex.compile(
     rf"(?<!\w)(?P<no>{_NO}) (?:a |an |the )?(?:(?!word|letter|term|phrase)[a-z]+,? ){{0,1}}?{THING.pattern}"
@@ -45,10 +50,12 @@ _ALSO: Final = regex.compile(
     rf",)(?: the)? (?:any |no )?(?:{THING.pattern})"
 )
 _PASSIVE: Final = regex.compile(
-    rf"(?<!\w)(?:{THING.pattern})(?: of any kind)? (?:(?:is|are|be|should|must|may|"
-    r"can)(?: be)? )?(?:not (?:be )?(?:allowed|permitted|used|appear|be used|included|present|"
-    r"be included|accepted)|forbidden|banned|excluded|prohibited|off limits|not to be used|"
-    r"cannot be used)\b"
+    rf"(?<!\w)(?:{THING.pattern})(?: of any kind)? (?:(?:is|are|be|should|must|may|shall|"
+    r"can)(?: be)? )?(?:(?:not|cannot) (?:be )?(?:allowed|permitted|used|appear|occur|show up|feature|"
+    r"exist|be used|"
+    r"included|present|be included|accepted|part|found|there)|forbidden|banned|excluded|prohibited|"
+    r"off limits|"
+    r"not to be used)\b"
 )
 _BEFORE_NO: Final = regex.compile(
     r"\b(?:why|if|when|that|who|which|because|has|had|is|are|there (?:is|are))\b ?$"
@@ -81,21 +88,23 @@ def find_forbidden(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         while also := _ALSO.match(sentence.text, end):
             yield from _forbid(sentence, also, match.start())
             end = also.end()
+    if not _REFUSED.search(sentence.text):
+        return
     for match in _PASSIVE.finditer(sentence.text):
         if is_demanded(sentence, match.start(), match.end()) or is_statement(sentence, match.start()):
             yield from _forbid(sentence, match, match.start())
 
 
 def _is_forbidden(sentence: Sentence, match: regex.Match[str]) -> bool:
+    if _INVERTED.match(match["no"]) and can_demand(sentence):
+        return True
     thing = match.start(get_thing(match).name)
     return is_demanded(sentence, match.start(), match.end()) or is_demanded(sentence, thing, match.end())
 
 
 def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator[Finding]:
     thing = get_thing(match)
-    if thing.name not in _FORBIDDABLE or regex.match(
-        r" (?:to|in order to|for) ", sentence.text[match.end() :]
-    ):
+    if thing.name not in _FORBIDDABLE or _PURPOSE.match(sentence.text, match.end()):
         return
     scoped = (
         _PLACE_AFTER.match(sentence.text[match.end() :])

@@ -35,7 +35,8 @@ _NOT_REPEATED: Final = frozenset(
     {"words", "sentences", "lines", "paragraphs", "characters", "capitals", "smalls", "spaces", "lists"}
 )
 _NUMBER_OF: Final = regex.compile(
-    r"\b(?:(?:total |overall )?(?:number|frequency|count|amount|quantity) of (?:the |such |"
+    r"\b(?:(?:total |overall )?(?:number|frequency|count|amount|quantity|(?P<use>use|usage|"
+    r"occurrences?)) of (?:the |such |"
     rf"all )?(?:{THING.pattern})"
     r"|(?P<short>word|sentence|line|paragraph|character|bullet|placeholder)[ -](?:count|limit|"
     r"total|number))(?!\w)"
@@ -64,6 +65,10 @@ def find_numbers(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the number of things that a sentence states with the word "number" or "count"."""
     for match in _NUMBER_OF.finditer(sentence.text):
         quantity = _find_bound(sentence.text, match)
+        if match["use"] and not (
+            _LIMITS.search(sentence.text, 0, match.start()) and get_thing(match).name not in _NOT_REPEATED
+        ):
+            continue
         if quantity is None or not is_demanded(sentence, quantity.start, quantity.end):
             continue
         thing = BY_NAME[f"{match['short']}s"] if match["short"] else get_thing(match)

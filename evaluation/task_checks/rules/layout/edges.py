@@ -32,13 +32,13 @@ _SIDE_IS: Final = regex.compile(
     rf"in) {WHOLE})? (?:should|must|has to|have to|needs to|shall|is to)(?: always)? (?:be|read|"
     rf"say){EXACT}{QUOTED}"
 )
+_PUT: Final = r"add|write|put|include|say|place|insert|append|state|print|mention|repeat|have|use|attach"
 _AT_EDGE: Final = regex.compile(
     rf"\b(?:make|let) (?:the|your) (?:very )?(?P<side>first|last|final|opening|closing) "
     rf"(?:words?|sentence|line|phrase)(?: be)?{EXACT}{QUOTED}|"
-    rf"\bat the (?:very )?(?P<side>end|start|beginning|top)(?: of {WHOLE})?,? (?:please )?"
-    rf"(?:add|write|put|include|say|place|insert|append){EXACT}{QUOTED}|\b(?:with|and|include|add|put|"
-    rf"place){EXACT}{QUOTED} (?:at|as) the (?:very )?(?P<side>end|last|"
-    rf"beginning|start|top)"
+    rf"\bat the (?:very )?(?P<side>end|start|beginning|top|bottom)(?: of {WHOLE})?,? (?:please )?"
+    rf"(?:(?:you )?(?:should|must) )?(?:{_PUT}){EXACT}{QUOTED}|\b(?:with|and|{_PUT}){EXACT}{QUOTED} "
+    r"(?:at|as) the (?:very )?(?P<side>end|last|bottom|beginning|start|top)"
     rf"|\bat the (?:very )?(?P<side>end|start|beginning) (?:should|must){EXACT}{QUOTED} (?:appear|be|stand)"
     rf"|\b(?:should|must|and) with{EXACT}{QUOTED} (?P<side>start|begin|end)s?\b"
     rf"|{QUOTED} (?:should|must|has to|have to|needs? to) (?:be|come|stand)(?: (?:at|as|in))? (?:the|your) "

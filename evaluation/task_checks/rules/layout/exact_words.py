@@ -25,7 +25,7 @@ WHOLE: Final = (
     r"very))*(?: (?P<object>[a-z-]+))?)"
 )
 _MENTIONS: Final = regex.compile(
-    r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|explain|what)\b"
+    r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|what)\b|\bexplain\b[^,;:]*$"
 )
 EXACT: Final = (
     r"(?: ?(?:exactly|only|just|verbatim|always))?(?: (?:the|this|these|a|an))?(?: (?:exact|"

@@ -22,23 +22,26 @@ _FORMAT: Final = regex.compile(
     r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
     r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
     r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|[a-z]+-[a-z]+|"
-    rf"nothing but))* {_DATA}(?:[ -](?P<root>object|array|list|format|file|document|string|table|"
+    rf"nothing but))* {_DATA}(?:[ -](?P<root>object|array|list|format|(?<!in an? json )(?:file|document|"
+    rf"string)|table|"
     r"data|output|block|response|code block|notation|rows|lines|dictionary|"
     r"markdown))?\b(?! (?:schema|parser|api|library|files?|documents?|web token|editor|"
     r"or (?:xml|csv|yaml)|and (?:xml|csv|yaml|json)|web|data in|is|works|differs|was|module|"
     r"into|to|vs|format (?:is|was|works|uses|in))\b)"
-    rf"|^{_DATA} (?:only|please|format)"
+    rf"|^(?:(?:just|only|please) )?(?:an? )?(?:valid )?{_DATA}(?: (?P<root>object|array|list|table|output|"
+    rf"file))?"
+    r"(?=,| (?:only|please|format|with|of|containing|for|listing)\b)"
 )
 _ITEM: Final = (
     rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[a-z_]+)"
 )
 _KEYS: Final = regex.compile(
     r"\b(?:keys?|fields?|properties|attributes)(?: (?:called|named|of|are|should be|"
-    rf"being))*:? (?P<list>{_ITEM}(?:(?:,| and|, and| &) {_ITEM})*)"
+    rf"being))*:? (?P<list>{_ITEM}(?:(?:, ?(?:and )?| and | & ){_ITEM})*)"
 )
 _COLUMNS: Final = regex.compile(
     r"\b(?:columns?|headers?|header row|heading)(?: (?:called|named|of|are|should be|being|for|"
-    rf"labell?ed))*:? (?P<list>{_ITEM}(?:(?:,| and|, and| &) {_ITEM})+|{QUOTED})"
+    rf"labell?ed))*:? (?P<list>{_ITEM}(?:(?:, ?(?:and )?| and | & ){_ITEM})+|{QUOTED})"
 )
 _ROWS: Final = regex.compile(
     rf"(?P<number>{NUMBER}) (?:data |more )?(?:rows|records)\b|\bfor (?:(?:the )?(?:top|first|"
@@ -152,4 +155,4 @@ def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
     if marks:
         names = [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
         return [name.strip() for name in names[0].split(",")] if len(names) == 1 else names
-    return [name for name in regex.split(r",? (?:and|und) |, | & ", reading.quote(start, end)) if name]
+    return [name for name in regex.split(r",? (?:and|und) |, ?| & ", reading.quote(start, end)) if name]

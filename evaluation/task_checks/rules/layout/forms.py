@@ -40,7 +40,12 @@ _POEM: Final = regex.compile(
     r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"
     r"in the shape of|into|to) (?:a|an|one)(?: [a-z'-]+){0,3}? (?P<form>haiku|limerick|sonnet|"
     r"tweet|tanka)\b(?! (?:poet|form|lover|does|do|would|is)\b|'s)"
+    r"|^(?:(?:just|only|please|quick|hey|hi|ok|so),? )*(?:an?|one) (?:(?!that|who|about|for|"
+    r"of)[a-z'-]+ ){0,2}?"
+    r"(?P<form>haiku|limerick|sonnet|tweet|tanka)(?=,? (?:about|on|for|to|please|announcing|describing|"
+    r"from)\b|$)"
 )
+_POEM_NAME: Final = regex.compile("|".join(_POEMS))
 _LIST: Final = regex.compile(
     r"(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
     r"only|present|form of|your|to))(?: (?:a|an|the|only|just|simple|short|markdown|single|"
@@ -61,6 +66,8 @@ _ITEMS: Final = regex.compile(r" (?:items?|entries|points?|elements?)\b(?! (?:of
 
 def find_forms(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find forms of texts that are known to have a number of lines, syllables or characters."""
+    if not _POEM_NAME.search(sentence.text):
+        return
     for match in _POEM.finditer(sentence.text):
         if not is_demanded(sentence, match.start("form"), match.end()) or is_negated(sentence, match.start()):
             continue

@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import REQUIRING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
@@ -16,10 +17,12 @@ from evaluation.task_checks.sentences import Sentence
 
 _MARKS: Final = r"(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)"
 _QUOTED: Final = regex.compile(
-    r"\b(?:(?:start|begin|open) and (?:end|finish|close)|wrap|wrapped|enclose|enclosed|surround|"
+    r"\b(?:(?:start|begin|open) and (?:end|finish|close)|first and (?:the )?(?:very )?last characters?|"
+    r"wrap|wrapped|enclose|enclosed|surround|"
     r"surrounded|put|place|placed|encase|encased|"
-    r"set|be|is|contained|frame|written|appear|inside|"
-    rf"embed|(?:want|need|have)(?! it)|stand|go)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|"
+    r"set|be|is|contained|framed?|written|appears?|inside|"
+    rf"embed(?:ded)?|(?:want|need|have)(?! it)|stands?|go(?:es)?|belongs?|comes?|"
+    rf"sits?)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|"
     rf"within|inside|"
     rf"by|between|of|"
     r"using) (?:a pair of |a set of |two |an? |straight )?(?P<style>double |"
@@ -48,9 +51,8 @@ _POSTSCRIPT: Final = regex.compile(
     r"(?<![\w.])(?P<marker>p\.? ?p\.? ?s\b\.?|p\. ?s\b\.?|ps(?= ))|\bpost-?scripts?\b|\bpost scripts?\b"
 )
 _ADDS: Final = regex.compile(
-    r"\b(?:add|include|end|finish|append|with|write|put|have|close|conclude|attach|contain|"
-    r"provide|insert|followed by|give|use|needs?|sign off|leave|must be|has to be|should be|like|want|put|"
-    r"requires?)\b"
+    rf"\b(?:{REQUIRING}|with|write|contain|provide|followed by|give|needs?|must be|has to be|should be|"
+    r"like|want|requires?)\b"
 )
 _MUST_BE: Final = regex.compile(
     r"\b(?:should|must|has to|needs to|ought to|is to) (?:be|come|follow|stand|appear)\b"

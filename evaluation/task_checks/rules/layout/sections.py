@@ -28,13 +28,22 @@ _HIGHLIGHTS: Final = regex.compile(r"\b(?:highlight|bold|itali|emphasi)\w*\b[^.;
 _NEGATED: Final = regex.compile(r"(?:\b(?:not|never|without)\b|n't\b)(?: \w+){0,2} ?$")
 _SECTIONS: Final = regex.compile(r"\b(?:sections?|parts?|chapters?)\b")
 _MARKER: Final = regex.compile(r"^\W*([A-Za-zÄÖÜäöü]+)\s*(?:[XxNn#]|\d+|I|\[\w\]|number)?\W*$")
+_STANDS_OUT: Final = (
+    r"(?:(?:(?:as|in|with|using|be|is|are) )?(?:highlight(?:ed|s|ing)?|bold(?:ed|face)?|italics?|"
+    r"italici[sz]ed|"
+    r"emphasi[sz]ed|underlined)|stand out|(?:in|with|between|using|inside) (?:single |double )?asterisks)"
+)
+_ENUMERATED: Final = regex.compile(
+    r"(?<=[(: ])(?P<name>[a-z]+) (?:1|i|one)\b[^.;]{0,20}?\b(?P=name) (?:2|ii|two)\b"
+)
+_NUMBERED: Final = regex.compile(r"[XxNn#\d]\W*$|section|part|chapter", regex.I)
+_LONGEST_SEARCH: Final = 500
 _HIGHLIGHT: Final = regex.compile(
     r"\b(?P<verb>highlight|bold|bolden|italici[sz]e|emphasi[sz]e)(?:/\w+)?(?:ing|ed|s)?\b(?P<gap>[^.;]{0,60})"
 )
 _PUT_IN_BOLD: Final = regex.compile(
     r"\b(?P<verb>mark|make|put|set|render|write|format|display|show)\b(?P<gap>(?:(?! to\b)[^.;]){0,60}?)"
-    r" (?:(?:as|in|with|using) )?(?:highlight(?:ed|s|ing)?|bold(?:face)?|italics?|italici[sz]ed|"
-    r"emphasi[sz]ed)\b"
+    rf" {_STANDS_OUT}\b"
 )
 _PORTION: Final = regex.compile(
     r"^[ -]*(?:up )?(?:[a-z-]+ ){0,4}?(?:sections?|parts?|phrases?|words?|key ?words?|terms?|"
@@ -45,9 +54,10 @@ _PORTION: Final = regex.compile(
 _BE_HIGHLIGHTED: Final = regex.compile(
     r"^ (?:[a-z]+ ){0,2}?(?:sections?|parts?|phrases?|key ?words?|terms?|points?|passages?|"
     r"sentences?|portions?|items?|lines?)"
-    r"(?: (?:of|in) (?:your|the) \w+)?(?: (?:that|which) (?:is|are))?(?: (?:should|must|has to|"
-    r"have to|needs? to|to))?"
-    r"(?: be)? (?:highlighted|bold(?:ed)?|italici[sz]ed|emphasi[sz]ed|in bold|in italics)\b"
+    r"(?: (?:of|in) (?:your|the) (?:\w+ )?\w+)?(?: (?:that|which) (?:is|are))?(?: (?:should|must|shall|"
+    r"has to|"
+    r"have to|needs? to|ought to|are to|to))?"
+    rf"(?: be)?(?: (?:set|put|marked|shown|written|made|wrapped|placed|printed|formatted))? {_STANDS_OUT}\b"
 )
 _SOME: Final = regex.compile(
     r"\b(?:some|key|important|certain|main|the (?:key|main|most)|any|several|a few|major|"
@@ -73,8 +83,9 @@ def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         marker = _find_marker(sentence, reading)
         start, end = sentence.start + quantity.start, sentence.start + quantity.end + noun.end()
         if marker:
-            fields: Fields = {"check": "section_count", "marker": marker, **quantity.bounds.to_fields()}
+            fields: Fields = {"check": "section_count", "marker": marker[0], **quantity.bounds.to_fields()}
             yield Finding(start, end, fields)
+            yield Finding(*marker[1:], fields)
         elif not _find_separator_near(sentence, reading):
             yield Finding(start, end)
         return
@@ -145,23 +156,33 @@ def _find_angled(sentence: Sentence, match: regex.Match[str]) -> Iterator[Findin
         yield Finding(start, end, {"check": "title", "style": "angle_brackets"})
 
 
-def _find_marker(sentence: Sentence, reading: Reading) -> str | None:
-    """Find what starts each section, in the rest of the paragraphs from this sentence on."""
-    end = min(len(reading.text), sentence.start + 500)
-    text = reading.text[sentence.start : end]
-    sections = _SECTIONS.search(text)
-    for match in _SECTION_MARK.finditer(text, max(0, sections.start() - 60) if sections else 0):
-        content = (
-            reading.marks[sentence.start + match.start("quoted")].content
-            if match["quoted"]
-            else reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
-        )
-        marker = _MARKER.match(content)
-        if marker and (
-            not match["quoted"] or regex.search(r"[XxNn#\d]\W*$|section|part|chapter", content, regex.I)
-        ):
-            return marker[1]
-    return None
+def _find_marker(sentence: Sentence, reading: Reading) -> tuple[str, int, int] | None:
+    """Find what starts each section, with its place: from this sentence on, or in an earlier one."""
+    later = (sentence.start, min(len(reading.text), sentence.start + _LONGEST_SEARCH))
+    earlier = (max(0, sentence.start - _LONGEST_SEARCH // 2), sentence.start)
+    for first, last in (later, earlier):
+        text = reading.text[first:last]
+        sections = _SECTIONS.search(text)
+        for match in _SECTION_MARK.finditer(text, max(0, sections.start() - 60) if sections else 0):
+            marker = _read_marker(match, first, reading)
+            if marker:
+                return marker, first + match.start(), first + match.end()
+    listed = _ENUMERATED.search(sentence.text)
+    if listed is None:
+        return None
+    start, end = sentence.start + listed.start(), sentence.start + listed.end()
+    return reading.quote(start, start + len(listed["name"])), start, end
+
+
+def _read_marker(match: regex.Match[str], offset: int, reading: Reading) -> str | None:
+    content = (
+        reading.marks[offset + match.start("quoted")].content
+        if match["quoted"]
+        else reading.quote(offset + match.start("bare"), offset + match.end("bare"))
+    )
+    marker = _MARKER.match(content)
+    is_named = not match["quoted"] or _NUMBERED.search(content)
+    return marker[1] if marker and is_named else None
 
 
 def _find_separator_near(sentence: Sentence, reading: Reading) -> bool:

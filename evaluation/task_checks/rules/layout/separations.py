@@ -53,6 +53,9 @@ _PARTS: Final = (
 _NUMBER_OF_PARTS: Final = regex.compile(
     rf"(?P<low>{NUMBER}) (?:(?:(?!and\b|or\b|of\b|to\b)[a-z'-]+ ){{0,3}}?{_PARTS}|of (?:them|these|those))\b"
 )
+_NO_PARTS: Final = regex.compile(
+    r"\b(?:asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|gallon|dollar|time)"
+)
 _BOTH: Final = regex.compile(
     r"\b(?:both|the two|two|each other|a pair)\b|\b(?:the|your|an?) [a-z ]{2,30} (?:and|"
     r"from) (?:the|your|an?) [a-z]+|\bfirst\b.{0,200}\b(?:then|second)\b|"
@@ -151,15 +154,7 @@ def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], 
 
 
 def _find_number(text: str) -> int | None:
-    numbers = [
-        found
-        for found in _NUMBER_OF_PARTS.finditer(text)
-        if not regex.search(
-            r"\b(?:asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|"
-            r"gallon|dollar|time)",
-            found.group(),
-        )
-    ]
+    numbers = [found for found in _NUMBER_OF_PARTS.finditer(text) if not _NO_PARTS.search(found.group())]
     values = [read_number(found["low"]) for found in numbers]
     return next((value for value in reversed(values) if value and value > 1), None)
 

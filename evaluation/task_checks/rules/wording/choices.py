@@ -37,7 +37,13 @@ _SHORT_CHOICE: Final = regex.compile(
 )
 _NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
 _SAYS_ONE: Final = regex.compile(r"\b(?:following|one of|only|exact)\b")
-_OR: Final = regex.compile(r",? (?:or|oder) |, |/")
+_OR: Final = regex.compile(r",? (?:or|oder|and|und) |, | ?/ ?")
+_ANSWERS: Final = regex.compile(r"\b(?:answer|respond|reply|say|output|return|classify|response)\b")
+_BARE_OPTION: Final = r"(?:\([\w' -]{1,40}\)|(?!(?:or|and)\b)[\w'-]+(?: (?!(?:or|and)\b)[\w'-]+){0,3})"
+_BARE_CHOICE: Final = regex.compile(
+    r"(?P<lead>\b(?:one of|choose (?:from|between)|pick (?:from|between)|options|choices|labels|categories)\b"
+    rf"[^:;\n]{{0,50}}: ?)(?P<list>{_BARE_OPTION}(?:(?:,? or |,? and |, | ?/ ?){_BARE_OPTION})+)$"
+)
 _HAS: Final = regex.compile(r"(?:include|use|with|contain)")
 _NAMED_OPTIONS: Final = regex.compile(r"\b(?:one of|options?|choices?|alternatives?)\b")
 _ALONE: Final = regex.compile(r"\b(?:only|nothing else|just|nothing but|no other|and nothing|alone)\b")
@@ -51,6 +57,7 @@ def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         yield from _build_choice(sentence, quoted, [mark.content.strip().rstrip(",;") for mark in marks])
         return
     yield from _find_short_choice(sentence, reading)
+    yield from _find_bare_choice(sentence, reading)
     for match in _PLAIN_CHOICE.finditer(sentence.text):
         if is_demanded(sentence, match.start("list"), match.end("list")):
             text = reading.quote(sentence.start + match.start("list"), sentence.start + match.end("list"))
@@ -77,6 +84,16 @@ def _find_short_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding
     if match and not sentence.is_data:
         start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
         yield from _build_choice(sentence, match, _OR.split(reading.quote(start, end)))
+
+
+def _find_bare_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
+    """Find options without quotation marks: "Reply with one of: (always), (sometimes), (never)"."""
+    match = _BARE_CHOICE.search(sentence.text)
+    if match and _ANSWERS.search(sentence.text) and is_demanded(sentence, match.start(), match.end("lead")):
+        place = sentence.start + match.start("list")
+        text = reading.quote(place, sentence.start + match.end("list"))
+        options = [part.strip(" ().") for part in _OR.split(text)]
+        yield from _build_choice(sentence, match, options)
 
 
 def _build_choice(sentence: Sentence, match: regex.Match[str], options: list[str]) -> Iterator[Finding]:

@@ -44,6 +44,7 @@ _VAGUE: Final = frozenset(
 )
 _HAS_NO: Final = regex.compile(r"\b(?:be|use|contain|have|include) no $")
 _SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
+_LETTER_BEFORE: Final = regex.compile(r"\b(?:letters?|characters?|vowels?|consonants?) (?:the )?$")
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
 
@@ -52,7 +53,8 @@ def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     taken: list[tuple[int, int]] = []
     for match in find_word_lists(sentence.text):
         start, end = match.span("quotes" if match["quotes"] else "bare")
-        if any(first < end and start < last for first, last in taken):
+        is_taken = any(first < end and start < last for first, last in taken)
+        if is_taken or _LETTER_BEFORE.search(sentence.text, 0, match.start()):
             continue
         texts = _read_texts(sentence, reading, match)
         if not texts:

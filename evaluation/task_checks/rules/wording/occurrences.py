@@ -70,17 +70,17 @@ _SPACES: Final = regex.compile(r"\s+")
 _MENTIONS: Final = regex.compile(
     r"\b(?:says|said|claims|told|why|how|whether|asks|asked|because|if|explain)\b"
 )
+_TIMES_END: Final = regex.compile(
+    r"[.;:]|,? (?:and|but) (?:the |include|use|do|make|mention|contain|with|avoid|not|in|"
+    rf"at least \w+ (?:words|sent|para))|{QUOTED}|, (?!at (?:least|most) |exactly |"
+    r"no (?:more|less|fewer) |but (?:at|no|not|fewer|less) )"
+)
 _LONGEST_GAP: Final = 45
 
 
 def read_times(before: str, after: str) -> tuple[Bounds | None, int]:
     """Read how often: after the word, or directly before it."""
-    end = regex.search(
-        r"[.;:]|,? (?:and|but) (?:the |include|use|do|make|mention|contain|with|avoid|not|in|"
-        rf"at least \w+ (?:words|sent|para))|{QUOTED}|, (?!at (?:least|most) |exactly |"
-        r"no (?:more|less|fewer) |but (?:at|no|not|fewer|less) )",
-        after,
-    )
+    end = _TIMES_END.search(after)
     near = after[: end.start() if end else len(after)]
     matches = [match for match in TIMES.finditer(near) if match.start() <= _LONGEST_GAP]
     if matches:

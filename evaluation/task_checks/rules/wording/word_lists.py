@@ -67,7 +67,7 @@ _COLON_LIST: Final = regex.compile(
 )
 _COUNTED: Final = regex.compile(rf"(?:{TIMES.pattern}) of (?:the )?$")
 _WORD_FIRST: Final = regex.compile(
-    rf"(?P<noun>\b{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
+    rf"(?<!\w)(?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
 )
 _NAMES_WORDS: Final = regex.compile(
     rf"{QUOTED}|these ?:|\b(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|names?|"
@@ -75,7 +75,7 @@ _NAMES_WORDS: Final = regex.compile(
 )
 """Without one of these, a sentence names no words: the patterns below take longer."""
 _ELLIPSIS: Final = regex.compile(
-    rf"(?:\b(?:and|but|, )? ?(?P<noun>{_NOUN}))(?:(?P<quotes>{_QUOTES})|"
+    rf"(?<!\w)(?P<noun>{_NOUN})(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
 )
 _TIMES_AFTER: Final = regex.compile(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})")

@@ -1,0 +1,97 @@
+"""Drops what a task allows or waives, and leaves unchecked what holds under a condition or in a part only.
+
+"You may use bullet points" and "there is no need for a title" require nothing. "If you name a source, add a
+link" and "in the second paragraph, avoid commas" are requirements that no check of the whole output holds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.sentences import Sentence
+
+_SCOPE: Final = regex.compile(
+    r"\b(?:have|need\w*|necessary|required|obliged|essential|mandatory|obligation|requirement|may|can|could|"
+    r"might|free|"
+    r"welcome|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|^(?:\w+,? )?(?:in|for|"
+    r"within|under|"
+    r"throughout) (?:the|your|its|paragraph|section|line|part|sentence|stanza|chapter)\b"
+)
+"""Without one of these, everything in a sentence holds for the whole output."""
+_SAME_CLAUSE: Final = r"(?:(?! but | instead)[^.,;:]){0,80}$"
+_WAIVED: Final = regex.compile(
+    r"(?:\bno (?:need|requirement|obligation)\b|\b(?:do|does)(?: not|n't) (?:have|need) (?:to|an?|any)\b"
+    r"|\b(?:need not|needn't)\b"
+    rf"|(?:\bnot|n't) (?:necessary|needed|required|obliged|essential|mandatory)\b){_SAME_CLAUSE}"
+)
+_PERMITTED: Final = regex.compile(
+    r"\b(?:(?<!that )(?<!which )you (?:may|can|could|might)(?!'t| not)|you(?:'re| are) (?:free|welcome|"
+    r"allowed|"
+    rf"permitted) to|feel free to)\b(?P<rest>{_SAME_CLAUSE})"
+)
+_BOUNDED: Final = regex.compile(
+    r"\b(?:only|just|up to|at (?:most|least)|no|not|never|more|less|fewer|under|below|between|within|exactly|"
+    r"max\w*|min\w*|but)\b"
+)
+_CONDITION: Final = regex.compile(
+    r"^(?:(?:and|but|also|so|then|please),? )?(?:if|unless|whenever|in case|should (?:you|the|it|your))\b"
+    r"(?! (?:(?:at all )?possible|not|so|you (?:can|could|don't mind|like|please|want|were|had)|i |we |"
+    r"\w+ (?:were|was|had|could)\b))[^,;:]{3,120}, "
+)
+_ON_CONDITION: Final = regex.compile(
+    r"^,? ?(?:(?!about|on|of|what|how)\w+ ){0,3}?(?:unless|(?:if|when|where) (?:you (?:must|mention|use|"
+    r"have to|"
+    r"quote|name|cite)|needed|necessary|required|applicable|appropriate|relevant))\b"
+)
+_ORDINAL: Final = (
+    r"(?:(?:very )?(?:first|second|third|fourth|fifth|last|final|opening|closing|next|other|middle|"
+    r"\d+(?:st|nd|rd|th))"
+    r" (?:\w+ )?)"
+)
+_IN_PART: Final = regex.compile(
+    r"^(?:(?:and|but|also|then|please),? )?(?:in|for|within|under|throughout) (?:(?:the|your|its) "
+    rf"(?:{_ORDINAL}(?:paragraph|sentence|line|section|part|stanza|verse|half|chapter|bullet|item|one|"
+    rf"version|"
+    r"response|answer)|title|heading|headline|introduction|intro|conclusion|subject line|caption|header|"
+    r"footer)"
+    r"|(?:paragraph|section|line|part|sentence|stanza|chapter) (?:\d+|one|two|three|four|five))\b"
+)
+_PLACED: Final = frozenset({"each", "sentence", "number"})
+"""Fields of checks that hold for a part."""
+
+
+def apply_scopes(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> Iterator[Finding]:
+    """Drop requirements that are none; drop the check of those that hold for a part only."""
+    starts = [sentence.start for sentence in sentences]
+    has_scope = [_SCOPE.search(sentence.text) is not None for sentence in sentences]
+    for finding in findings:
+        number = max(0, bisect_right(starts, finding.start) - 1)
+        if not has_scope[number]:
+            yield finding
+            continue
+        sentence = sentences[number]
+        before, end = sentence.text[: finding.start - sentence.start], finding.end - sentence.start
+        if not _is_optional(sentence.text, before, end):
+            is_partial = _is_conditional(sentence.text, before, end) or _is_in_part(finding, before)
+            yield replace(finding, check=None) if is_partial else finding
+
+
+def _is_optional(text: str, before: str, end: int) -> bool:
+    if _WAIVED.search(before) or _WAIVED.search(text, 0, end):
+        return True
+    match = _PERMITTED.search(before) or _PERMITTED.search(text, 0, end)
+    return match is not None and not _BOUNDED.search(text, match.start("rest"), end)
+
+
+def _is_conditional(text: str, before: str, end: int) -> bool:
+    return bool(_CONDITION.match(before) or _ON_CONDITION.match(text[end:]))
+
+
+def _is_in_part(finding: Finding, before: str) -> bool:
+    return bool(_IN_PART.match(before)) and not _PLACED & set(finding.check or {})
