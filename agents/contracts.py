@@ -29,7 +29,7 @@ class Unreadable:
     reason: str
 
 
-GateDecision = Literal["forbidden"]
+GateDecision = Literal["forbidden", "denied", "reused"]
 """Why a tool call of a step did not run its tool."""
 
 JsonSchema = dict[str, object]

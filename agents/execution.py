@@ -20,6 +20,7 @@ from agents.calls.conversation import (
 )
 from agents.calls.journal import JournaledRequest
 from agents.calls.tool_binding import bind_tools, build_tools
+from agents.calls.tool_round import answer_calls
 from agents.calls.tools import ToolCalls, ToolRunner, add_call_ids, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
 from agents.errors import ToolLoopError
@@ -208,8 +209,7 @@ class ExecutionAgent(BaseAgent):
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply)
-            calls = ToolCalls(runner, reply)
-            answers = yield JournaledRequest(calls, calls.split())
+            answers = yield from answer_calls(ToolCalls(runner, reply), {tool.name for tool in self.tools})
             messages = [*messages, reply, *answers]
             rounds += 1
 

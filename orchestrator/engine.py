@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Self, TypedDict, Unpack
+from typing import Literal, Self, TypedDict, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -18,9 +18,9 @@ from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, compile_graph
-from orchestrator.graph.drawing import draw_mermaid, draw_png
+from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.contracts import ContractSource
-from orchestrator.judging.options import EvaluationOptions, check_evaluation
+from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
@@ -31,7 +31,7 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now
 from orchestrator.runtime.events import Hook
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
-from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks, read_judge
+from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks
 from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -58,6 +58,8 @@ class OrchestratorOptions(TypedDict, total=False):
     supervision: SupervisionMode | ModeFunction
     supervisor: Supervisor | Model | None
     supervision_policy: SupervisionPolicy | None
+    approve_tools: Sequence[str] | Literal["all"]
+    once_tools: Sequence[str]
     max_parallel_steps: int
     synthesis: bool | None
     output_contract: EvaluationContract | None
@@ -67,7 +69,7 @@ class OrchestratorOptions(TypedDict, total=False):
     hooks: Sequence[Hook]
 
 
-class LangGraphOrchestrator(RunMethods):
+class LangGraphOrchestrator(RunMethods, DrawMethods):
     """Plans a task, executes it step by step and judges every step.
 
     Args:
@@ -100,6 +102,9 @@ class LangGraphOrchestrator(RunMethods):
         supervisor: Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and
             ``supervise``. Default: the monitor's model.
         supervision_policy: The bounds of supervision, and of a person's answer.
+        approve_tools: Names of the executor's tools, or "all": a person approves each call before it runs.
+        once_tools: Names of tools that change something: a retry of a step takes the answer of an earlier
+            attempt to the same call. Also tools whose MCP annotations have ``idempotentHint: False``.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         synthesis: Whether the executor writes one answer from the results of several steps; if False, the
             last result is the answer. Default: True if the executor has a method ``synthesize``.
@@ -141,6 +146,8 @@ class LangGraphOrchestrator(RunMethods):
         supervision: SupervisionMode | ModeFunction = "none",
         supervisor: Supervisor | Model | None = None,
         supervision_policy: SupervisionPolicy | None = None,
+        approve_tools: Sequence[str] | Literal["all"] = (),
+        once_tools: Sequence[str] = (),
         max_parallel_steps: int = 8,
         synthesis: bool | None = None,
         output_contract: EvaluationContract | None = None,
@@ -162,6 +169,8 @@ class LangGraphOrchestrator(RunMethods):
             budget=Budget() if budget is None else budget,
             supervision=supervision,
             supervision_policy=SupervisionPolicy() if supervision_policy is None else supervision_policy,
+            approve_tools=approve_tools,
+            once_tools=once_tools,
             max_parallel_steps=max_parallel_steps,
             require=require,
             synthesis=synthesis,
@@ -234,15 +243,3 @@ class LangGraphOrchestrator(RunMethods):
         agents = (roles.planner, roles.executor, roles.monitor)
         passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, **options}
         return cls(*agents, contract=contract, **passed)
-
-    def draw_mermaid(self) -> str:
-        """Return the graph as Mermaid text."""
-        return draw_mermaid(self.graph)
-
-    def draw_png(self) -> bytes:
-        """Return the graph as a PNG picture.
-
-        Raises:
-            DrawingError: The package pygraphviz is not installed.
-        """
-        return draw_png(self.graph)

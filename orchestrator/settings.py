@@ -10,15 +10,20 @@ from typing import Annotated, Final, cast
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
 
-from evaluation import ContractError
-from evaluation.plugins import AnyJudge, JudgeFunction, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.agent_methods import can_correct, can_synthesize, choose_compression, choose_method
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
-from orchestrator.runtime.settings_model import Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.runtime.settings_model import (
+    Flag,
+    PositiveCount,
+    Seconds,
+    SettingsModel,
+    ToolNames,
+    ToolNamesOrAll,
+)
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Requirement, SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
@@ -44,6 +49,8 @@ class Settings(SettingsModel):
             it has a method ``synthesize``.
         require: What a success has to rest on: "checked", or "judged", which "checked" satisfies, too. A run
             whose output rests on less fails. A person's approval satisfies both; None accepts any success.
+        approve_tools: Names of the tools of which a person approves each call before it runs, or "all".
+        once_tools: Names of the tools that do not run again in a retry of a step with the same arguments.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
         clock: Returns the time, for time stamps and for deadlines of answers.
 
@@ -70,6 +77,8 @@ class Settings(SettingsModel):
     require: Annotated[
         Requirement | None, Field(description="'checked', 'judged', or None for no requirement")
     ] = None
+    approve_tools: ToolNamesOrAll = ()
+    once_tools: ToolNames = ()
     human: Flag = False
     clock: Annotated[
         Callable[[], datetime], Field(description="a function that returns the time, such as datetime.now")
@@ -184,18 +193,6 @@ def check_hooks(hooks: object) -> None:
         raise ConfigurationError(
             f"hooks is {format_repr(hooks, 80)}; give a sequence of callables, such as (print,)"
         )
-
-
-def read_judge(judge: object) -> AnyJudge | None:
-    """Returns a judge as it is, a function as a judge, and None as None.
-
-    Raises:
-        ConfigurationError: It is neither a function nor an object with ``judge`` or ``ajudge``.
-    """
-    try:
-        return check_judge(cast("AnyJudge | JudgeFunction | None", judge))
-    except ContractError as error:
-        raise ConfigurationError(f"{error}, or None for the monitor") from None
 
 
 def check_agents(planner: object, executor: object, monitor: object) -> None:

@@ -1,14 +1,20 @@
-"""The gate before each tool call of a step: a forbidden tool does not run."""
+"""The gate before each tool call of a step: a forbidden or denied tool does not run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
 TOOL_GATE: Final = "tool_gate"
 """Name of the gate in ``config["configurable"]``, and of a decision in the metadata of a tool call."""
+
+
+AskPerson = Callable[[str, Mapping[str, object]], str | None]
+"""Asks a person about a call: its tool and arguments. Returns why it must not run; None if it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +24,39 @@ class ToolGate:
     Attributes:
         forbidden: Names of tools that must not run.
         allowed: Names of the only tools that may run; None allows all others.
+        ask_before: Names of the tools that run only if a person approves the call, or "all".
+        ask: Asks the person; None if there is nobody, so that such a call is denied.
+        earlier: Answers to calls of earlier attempts that must not run again, by ``describe_call``.
     """
 
     forbidden: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
+    ask_before: Collection[str] = ()
+    ask: AskPerson | None = None
+    earlier: Mapping[str, str] = field(default_factory=dict)
 
     def forbids(self, name: str) -> bool:
         """Returns whether a tool must not run."""
         return name in self.forbidden or (self.allowed is not None and name not in self.allowed)
+
+    def find_earlier(self, name: str, args: object) -> str | None:
+        """Returns the answer of an earlier attempt to the same call; None if the tool has to run."""
+        return self.earlier.get(describe_call(name, args))
+
+    def asks_before(self, name: str, args: Mapping[str, object]) -> bool:
+        """Returns whether a person has to approve a call."""
+        if self.forbids(name) or self.find_earlier(name, args) is not None:
+            return False
+        return self.ask_before == "all" or name in self.ask_before
+
+    def find_denial(self, name: str, args: Mapping[str, object]) -> str | None:
+        """Asks a person about a call. Returns why it must not run; None if it may."""
+        return "there is nobody to ask" if self.ask is None else self.ask(name, args)
+
+
+def describe_call(name: str, args: object) -> str:
+    """Describes a call as text, which is the same for the same tool and equal arguments."""
+    return json.dumps([name, args], sort_keys=True, default=str)
 
 
 _OPEN: Final = ToolGate()

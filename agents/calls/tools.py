@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 from uuid import uuid4
@@ -10,16 +10,15 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
-from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from langchain_core.tools.base import ArgsSchema
+from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from agents.calls.tool_gate import TOOL_GATE, find_gate
-from agents.contracts import GateDecision
+from agents.calls.stand_in_tools import refuse_call, reuse_answer
+from agents.calls.tool_gate import find_gate
 
 ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
@@ -84,10 +83,14 @@ class ToolCalls:
 
     def run(self) -> list[BaseMessage]:
         """Runs the calls. Returns one answer for each, also for a failed call."""
+        if not self.reply.tool_calls:
+            return self._refuse_invalid_calls()
         return self._collect_answers(self.runner.invoke({"messages": [self.reply]}, _add_outer_graph()))
 
     async def arun(self) -> list[BaseMessage]:
         """Runs the calls without blocking the event loop; returns as ``run`` does."""
+        if not self.reply.tool_calls:
+            return self._refuse_invalid_calls()
         state = await self.runner.ainvoke({"messages": [self.reply]}, _add_outer_graph())
         return self._collect_answers(state)
 
@@ -96,6 +99,11 @@ class ToolCalls:
         single = [self._with_calls([call], []) for call in self.reply.tool_calls]
         invalid = self.reply.invalid_tool_calls
         return [*single, *([self._with_calls([], invalid)] if invalid else [])]
+
+    def without(self, ids: Collection[str]) -> ToolCalls:
+        """Returns the request without the calls with these ids."""
+        others = [call for call in self.reply.tool_calls if call["id"] not in ids]
+        return self._with_calls(others, self.reply.invalid_tool_calls)
 
     def _with_calls(self, calls: list[ToolCall], invalid: list[InvalidToolCall]) -> ToolCalls:
         update = {"tool_calls": calls, "invalid_tool_calls": invalid}
@@ -109,8 +117,11 @@ class ToolCalls:
         return [
             *answers,
             *(_error_answer(call, _NO_ANSWER) for call in silent),
-            *map(_refuse_invalid, self.reply.invalid_tool_calls),
+            *self._refuse_invalid_calls(),
         ]
+
+    def _refuse_invalid_calls(self) -> list[BaseMessage]:
+        return [_refuse_invalid(call) for call in self.reply.invalid_tool_calls]
 
     def _is_reply(self, message: BaseMessage) -> bool:
         return isinstance(message, AIMessage) and message.tool_calls == self.reply.tool_calls
@@ -141,13 +152,16 @@ async def _arun_tool(
 
 
 def _answer_without_tool(request: ToolCallRequest) -> ToolMessage | None:
-    """Answers a call of an unknown or forbidden tool; returns None if the tool may run."""
+    """Answers a call of an unknown or forbidden tool, or one that ran before; None if the tool has to run."""
     call = request.tool_call
     if request.tool is None:
         return _refuse_unknown(request)
-    if find_gate(request.runtime.config).forbids(call["name"]):
+    gate = find_gate(request.runtime.config)
+    if gate.forbids(call["name"]):
         reason = f"Tool {call['name']!r} is forbidden in this step."
-        return _refuse_call(call["name"], call["args"], call["id"], reason, "forbidden")
+        return refuse_call(call["name"], call["args"], call["id"], reason, "forbidden")
+    if (text := gate.find_earlier(call["name"], call["args"])) is not None:
+        return reuse_answer(call, text)
     return None
 
 
@@ -197,37 +211,12 @@ def _format_failure(error: BaseException) -> str:
     return f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
 
 
-class _RefusingTool(BaseTool):
-    """Answers a call that cannot run. It is a tool, so that callbacks record the call like any other."""
-
-    name: str
-    description: str = "Refuses a call."
-    args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
-    handle_tool_error: bool = True
-    reason: str
-
-    def _run(self, **_: object) -> str:
-        raise ToolException(self.reason)
-
-
 def _refuse_unknown(request: ToolCallRequest) -> ToolMessage:
     call, names = request.tool_call, sorted(tool.name for tool in request.runtime.tools)
     reason = f"There is no tool {call['name']!r}; there is: {', '.join(names)}."
-    return _refuse_call(call["name"], call["args"], call["id"], reason)
+    return refuse_call(call["name"], call["args"], call["id"], reason)
 
 
 def _refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     reason = f"The arguments are not valid JSON: {call['error'] or call['args']}"
-    return _refuse_call(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)
-
-
-def _refuse_call(
-    name: str,
-    args: dict[str, object],
-    call_id: str | None,
-    reason: str,
-    decision: GateDecision | None = None,
-) -> ToolMessage:
-    call = ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
-    metadata = None if decision is None else {TOOL_GATE: decision}
-    return cast("ToolMessage", _RefusingTool(name=name, reason=reason, metadata=metadata).invoke(call))
+    return refuse_call(call["name"] or "", {"arguments": call["args"]}, call["id"], reason)

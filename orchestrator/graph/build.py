@@ -27,11 +27,12 @@ from orchestrator.graph.step import (
     build_runnable,
     build_step_graph,
 )
+from orchestrator.graph.tool_names import check_tool_names
 from orchestrator.judging.contracts import Contracts, ContractSource, Synthesis, read_contracts
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tool_effects import read_tool_effects
+from orchestrator.judging.tool_effects import find_once_tools, read_tool_effects
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -101,6 +102,7 @@ def compile_graph(
             f"{asked_by}, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
+    check_tool_names(settings, agents.executor)
     phases = choose_phases(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
@@ -185,7 +187,8 @@ def _build_steps(
     rules = settings.retry_policy.strategies
     check_strategies(rules)
     models = load_models(rules, agents.models, agents.executor)
-    methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models)
+    once = frozenset(settings.once_tools) | find_once_tools(agents.executor)
+    methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models, once)
     step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
     if contracts.synthesis == "never":
         return _Steps(step, None, contracts)

@@ -12,25 +12,29 @@ if TYPE_CHECKING:
     from orchestrator.graph.build import Graph
 
 
-def draw_mermaid(graph: Graph) -> str:
-    """Returns the graph as Mermaid text."""
-    return _draw_all_routes(graph).draw_mermaid()
+class DrawMethods:
+    """The methods of an orchestrator that draw its graph."""
 
+    graph: Graph
 
-def draw_png(graph: Graph) -> bytes:
-    """Returns the graph as a PNG picture.
+    def draw_mermaid(self) -> str:
+        """Return the graph as Mermaid text."""
+        return _draw_all_routes(self.graph).draw_mermaid()
 
-    Raises:
-        DrawingError: The package pygraphviz is not installed.
-    """
-    try:
-        picture = _draw_all_routes(graph).draw_png(None)
-    except ImportError as error:
-        raise DrawingError(
-            "a PNG picture needs the package pygraphviz, and Graphviz itself: "
-            "pip install pygraphviz; draw_mermaid() needs neither"
-        ) from error
-    return picture
+    def draw_png(self) -> bytes:
+        """Return the graph as a PNG picture.
+
+        Raises:
+            DrawingError: The package pygraphviz is not installed.
+        """
+        try:
+            picture = _draw_all_routes(self.graph).draw_png(None)
+        except ImportError as error:
+            raise DrawingError(
+                "a PNG picture needs the package pygraphviz, and Graphviz itself: "
+                "pip install pygraphviz; draw_mermaid() needs neither"
+            ) from error
+        return picture
 
 
 def _draw_all_routes(graph: Graph) -> Drawing:

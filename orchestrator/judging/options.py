@@ -6,12 +6,19 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationReport, Price
 from evaluation.checks.custom import CustomCheck
 from evaluation.checks.registry import require_checks
-from evaluation.plugins import ArgumentFunction, Embedder, PluginOptions
+from evaluation.plugins import (
+    AnyJudge,
+    ArgumentFunction,
+    Embedder,
+    JudgeFunction,
+    PluginOptions,
+    check_judge,
+)
 from evaluation.sensitive.spans import Recognizer
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.state.plain_values import format_repr, format_text
@@ -113,3 +120,15 @@ def check_evaluation(options: object) -> None:
             f"evaluation is {format_repr(options, 80)}; "
             "give EvaluationOptions(baseline=..., embedder=...), or None"
         )
+
+
+def read_judge(judge: object) -> AnyJudge | None:
+    """Returns a judge as it is, a function as a judge, and None as None.
+
+    Raises:
+        ConfigurationError: It is neither a function nor an object with ``judge`` or ``ajudge``.
+    """
+    try:
+        return check_judge(cast("AnyJudge | JudgeFunction | None", judge))
+    except ContractError as error:
+        raise ConfigurationError(f"{error}, or None for the monitor") from None

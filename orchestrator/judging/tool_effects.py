@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from agents.calls.tool_gate import ToolGate
+from agents.calls.tool_gate import ToolGate, describe_call
 from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import mapping
-from orchestrator.state.records import Json
+from orchestrator.state.records import Json, StepRecord
 
 _LISTS: Final = ("writing_tools", "reading_tools")
 
@@ -46,12 +46,7 @@ def read_tool_effects(executor: object) -> ToolEffects:
     say that it writes, which also decides if they contradict each other. The tools of
     ``langchain-mcp-adapters`` have them; other tools can: ``metadata={"readOnlyHint": True}``.
     """
-    tools = getattr(executor, "tools", None)
-    hints = [
-        (tool.name, tool.metadata or {})
-        for tool in (tools if isinstance(tools, Sequence) else ())
-        if isinstance(tool, BaseTool)
-    ]
+    hints = _list_hints(executor)
     # Two tools may share a name, and a record does not say which of them was called.
     writing = dict.fromkeys(name for name, metadata in hints if _is_writing(metadata))
     unclear = {name for name, metadata in hints if metadata.get("readOnlyHint") is not True}
@@ -72,6 +67,16 @@ def build_gate(contract: PlainContract) -> ToolGate:
     return ToolGate(forbidden, frozenset.intersection(*lists) if lists else None)
 
 
+def find_earlier_answers(records: Sequence[StepRecord], once_tools: Collection[str]) -> dict[str, str]:
+    """Returns the answers of a step's earlier attempts to calls that must not run again, by the call."""
+    calls = [call for record in records for call in record["tool_calls"] if call["name"] in once_tools]
+    return {
+        describe_call(call["name"], call["args"]): call["result"]
+        for call in calls
+        if call["result"] is not None and call["error"] is None
+    }
+
+
 def _list_audit_rules(contract: PlainContract) -> list[Mapping[str, Json]]:
     rules = mapping(contract.get("audit")).get("rules")
     return [mapping(rule) for rule in rules] if isinstance(rules, list) else []
@@ -80,6 +85,25 @@ def _list_audit_rules(contract: PlainContract) -> list[Mapping[str, Json]]:
 def _read_names(value: Json) -> frozenset[str]:
     # A contract from a store may have a value of any type here; its evaluation refuses it.
     return frozenset(str(name) for name in value) if isinstance(value, list) else frozenset()
+
+
+def find_once_tools(executor: object) -> frozenset[str]:
+    """Find the executor's tools whose annotations of MCP say that each call has a further effect."""
+    return frozenset(
+        name
+        for name, metadata in _list_hints(executor)
+        # MCP: the hint means nothing for a tool that only reads.
+        if metadata.get("idempotentHint") is False and metadata.get("readOnlyHint") is not True
+    )
+
+
+def _list_hints(executor: object) -> list[tuple[str, Mapping[str, object]]]:
+    tools = getattr(executor, "tools", None)
+    return [
+        (tool.name, tool.metadata or {})
+        for tool in (tools if isinstance(tools, Sequence) else ())
+        if isinstance(tool, BaseTool)
+    ]
 
 
 def _is_writing(metadata: Mapping[str, object]) -> bool:

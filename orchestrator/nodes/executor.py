@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
@@ -17,9 +17,10 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.tool_effects import build_gate
+from orchestrator.judging.tool_effects import build_gate, find_earlier_answers
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.human import ToolApproval
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.custom import build_custom_request
@@ -42,6 +43,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
+from orchestrator.supervision.limits import SupervisionPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,13 @@ class ExecutorMethods:
         execute: Executes a step.
         correct: Executes a step again with the refused output; None if the executor has only one method.
         models: The models of escalations, by the name in the policy.
+        once_tools: Names of tools whose calls a retry does not repeat.
     """
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
+    once_tools: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,12 @@ class StepRules:
     Attributes:
         schema: The JSON Schema of the output; None if it may be any text.
         gate: Decides before each tool call whether the tool may run.
+        policy: Sets the deadline of a person's answer about a call.
     """
 
     schema: Mapping[str, object] | None
     gate: ToolGate
+    policy: SupervisionPolicy
 
 
 def executor_node(
@@ -91,7 +97,12 @@ def executor_node(
         if compressed.get("status") == "failed":
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
-        rules = StepRules(contracts.find_schema(state), build_gate(contracts.of(state)))
+        gate = replace(
+            build_gate(contracts.of(state)),
+            ask_before=settings.approve_tools,
+            earlier=find_earlier_answers(current_records(state), executor.once_tools),
+        )
+        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
@@ -176,24 +187,24 @@ async def _call_executor(  # noqa: PLR0917
         request = join_refusal(request)
     key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
-    with (
-        _open_journal(run) as journal,
-        extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: rules.gate, CALL_JOURNAL: journal}, place),
-    ):
-        return await call_agent(
-            partial(
-                method,
-                context=request.context,
-                task=describe_task(state),
-                schema=None if request.draft is not None else rules.schema,
-                sampling=_build_sampling(request, executor.models),
-            ),
-            *args,
-            run=run,
-            spent_before=state["usage"],
-            step_index=current_index(state),
-            observer=observer,
-        )
+    with _open_journal(run) as journal:
+        read_time = run.now().isoformat if journal is None else journal.read_time
+        gate = replace(rules.gate, ask=ToolApproval(state, rules.policy, run.now, read_time))
+        with extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place):
+            return await call_agent(
+                partial(
+                    method,
+                    context=request.context,
+                    task=describe_task(state),
+                    schema=None if request.draft is not None else rules.schema,
+                    sampling=_build_sampling(request, executor.models),
+                ),
+                *args,
+                run=run,
+                spent_before=state["usage"],
+                step_index=current_index(state),
+                observer=observer,
+            )
 
 
 @contextmanager

@@ -1,7 +1,10 @@
-"""approval_node waits for a person's answer; answer_node applies it."""
+"""approval_node waits for a person's answer; answer_node applies it. A tool call can wait for one, too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 from langgraph.runtime import Runtime
@@ -11,17 +14,46 @@ from orchestrator.judging.basis import Evidence, describe_basis, find_basis
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
+from orchestrator.runtime.nested_graphs import read_task_id
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import latest_record
+from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import HumanAnswer, Question, StepRecord
-from orchestrator.supervision.human import DEADLINE, read_answer, with_answer
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.records import HumanAnswer, Question, StepRecord, ToolCallRecord
+from orchestrator.supervision.human import DEADLINE, build_tool_question, read_answer, with_answer
+from orchestrator.supervision.limits import SupervisionPolicy
 
 
 async def approval_node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:  # noqa: ARG001 - as every node
     """Waits for an answer."""
     # Nothing else belongs here: LangGraph runs an interrupted node again from its first line.
     return {"underway": {**state["underway"], "answer": interrupt(state["question"])}}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolApproval:
+    """Asks a person whether a tool may run.
+
+    Attributes:
+        state: The state before the execution.
+        policy: Sets the deadline of the answer.
+        now: Returns the current time in UTC.
+        read_start: Returns the time of the question, which is the same after a resume.
+    """
+
+    state: OrchestratorState
+    policy: SupervisionPolicy
+    now: Callable[[], datetime]
+    read_start: Callable[[], str]
+
+    def __call__(self, name: str, args: Mapping[str, object]) -> str | None:
+        """Asks until an answer can be read. Returns why the call must not run; None if it may."""
+        call = ToolCallRecord(name=name, args=plain_json(args), result=None, error=None, latency_ms=None)
+        step = (*current_step(self.state), len(current_records(self.state)) + 1)
+        question = build_tool_question(read_task_id(), step, call, self.policy, self.read_start())
+        while isinstance(answer := read_answer(interrupt(question), question, self.now()), str):
+            question = {**question, "problem": answer}
+        return None if answer["answer"] == "approve" else f"{answer['answered_by']} said: {answer['text']}"
 
 
 def answer_node(settings: Settings) -> Node:

@@ -17,7 +17,7 @@ from orchestrator.state.graph_state import ADDED_TO, BRANCH, SYNTHESIS, Orchestr
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.state.stored_form import broken_run, convert_read_errors, schema_problem, validate_state
-from orchestrator.supervision.human import is_overdue, read_answer
+from orchestrator.supervision.human import is_overdue, read_answer, read_tool_question
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
@@ -181,6 +181,8 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
     value: object = interrupt.value
     if state["question"] is not None and value == state["question"]:
         return state["question"]
+    if (asked := read_tool_question(value)) is not None:
+        return asked
     index, step = current_step(state) if state["status"] == "executing" else (0, "")
     return Question(
         id=interrupt.id,

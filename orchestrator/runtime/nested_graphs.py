@@ -19,6 +19,12 @@ def read_node_config() -> NodeConfig:
     return var_child_runnable_config.get()
 
 
+def read_task_id() -> str:
+    """Reads the start of the id of the running task, which is the same when a run is resumed."""
+    namespace = str((read_node_config() or RunnableConfig()).get("configurable", {}).get("checkpoint_ns", ""))
+    return namespace.rpartition(":")[2][:8]
+
+
 @contextmanager
 def use_node_config(config: NodeConfig) -> Iterator[None]:
     """Runs the block as part of the node that ``config`` was read in."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +15,10 @@ Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at 
 PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
     int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or leave it out for no bound")
+]
+ToolNames: TypeAlias = Annotated[Sequence[str], Field(description="a list of tool names")]
+ToolNamesOrAll: TypeAlias = Annotated[
+    Sequence[str] | Literal["all"], Field(description="a list of tool names, or 'all'")
 ]
 Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
 

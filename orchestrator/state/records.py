@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from agents.contracts import GateDecision
 from orchestrator.state.usage import Usage
 
 if TYPE_CHECKING:
@@ -31,6 +30,9 @@ Confidence = Literal["high", "medium", "low"]
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
 AnswerWord = Literal["approve", "correct", "deny"]
 
+
+GateDecision = Literal["forbidden", "denied", "reused"]
+"""Why a tool did not run: the contract forbids it, a person denied the call, or an earlier attempt made it."""
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
@@ -133,7 +135,7 @@ class SupervisionRecord(TypedDict):
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
-    ``gate`` is "forbidden" if the tool did not run because the step's contract forbids it.
+    ``gate`` says why the tool did not run; a "reused" call has the result of an earlier attempt.
     """
 
     name: str
@@ -230,13 +232,14 @@ class StepRecord(TypedDict):
 class Question(TypedDict):
     """A question for a person about an execution. ``asked_at`` and ``deadline`` are in UTC.
 
+    ``tool_calls`` has the calls of the execution; of kind "tool", the one call that waits for an approval.
     ``step_index`` counts from 0, ``attempt`` from 1.
     ``accepts`` lists the accepted answers. ``on_deadline`` replaces any answer that comes after the
     deadline. ``problem`` says why the answer before was refused.
     """
 
     id: str
-    kind: Literal["supervision", "review", "agent"]
+    kind: Literal["supervision", "review", "agent", "tool"]
     step_index: int
     step: str
     attempt: int
@@ -248,6 +251,7 @@ class Question(TypedDict):
     deadline: str | None
     on_deadline: Literal["approve", "deny"]
     problem: str | None
+    tool_calls: NotRequired[list[ToolCallRecord]]
 
 
 class SuperviseRequest(TypedDict):

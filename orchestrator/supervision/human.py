@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
@@ -14,6 +17,7 @@ from orchestrator.state.records import (
     StepRecord,
     SupervisionMode,
     SupervisionRecord,
+    ToolCallRecord,
 )
 from orchestrator.supervision.limits import SupervisionPolicy
 
@@ -75,6 +79,53 @@ def build_question(
         on_deadline=policy.on_deadline,
         problem=None,
     )
+
+
+def build_tool_question(
+    place: str, step: tuple[int, str, int], call: ToolCallRecord, policy: SupervisionPolicy, asked_at: str
+) -> Question:
+    """Builds the question whether a tool may run.
+
+    Args:
+        place: Distinguishes this call from the others of the execution.
+        step: Index of the step, its text and the number of the execution.
+        call: The call, which has not run.
+        policy: Sets the deadline of the answer.
+        asked_at: Time of the question, as ISO 8601 in UTC.
+    """
+    index, text, attempt = step
+    wait = policy.answer_deadline_s
+    deadline = None if wait is None else datetime.fromisoformat(asked_at) + timedelta(seconds=wait)
+    return Question(
+        id=f"{index}.{attempt}.{place}",
+        kind="tool",
+        step_index=index,
+        step=text,
+        attempt=attempt,
+        text=f"May the tool {call['name']} run?",
+        output="",
+        findings=[],
+        accepts=["approve", "deny"],
+        asked_at=asked_at,
+        deadline=None if deadline is None else deadline.isoformat(),
+        on_deadline=policy.on_deadline,
+        problem=None,
+        tool_calls=[call],
+    )
+
+
+def read_tool_question(value: object) -> Question | None:
+    """Reads the value of an interrupt as a question about a tool call; None if it is another value."""
+    try:
+        question = _question_adapter().validate_python(value, strict=True)
+    except ValidationError:
+        return None
+    return question if question["kind"] == "tool" else None
+
+
+@cache
+def _question_adapter() -> TypeAdapter[Question]:
+    return TypeAdapter(Question)
 
 
 def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[str]:

@@ -17,7 +17,6 @@ from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResu
 from langchain_core.tracers.context import register_configure_hook
 
 from agents.calls.tool_gate import TOOL_GATE
-from agents.contracts import GateDecision
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
@@ -30,7 +29,7 @@ from orchestrator.runtime.recording.recorded_calls import (
     restore_call,
 )
 from orchestrator.state.plain_values import format_text, plain_json
-from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.records import GateDecision, ToolCallRecord
 from orchestrator.state.usage import Usage
 
 _DECISIONS: Final = get_args(GateDecision)

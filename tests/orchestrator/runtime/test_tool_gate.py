@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+
+THREAD = {"configurable": {"thread_id": "thread"}}
 
 
 class Office:
@@ -104,3 +114,229 @@ def test_without_a_rule_every_tool_runs():
 
     assert sorted(office.done) == ["post Bob", "send Ada"]
     assert not [call for call in state["results"][0]["tool_calls"] if "gate" in call]
+
+
+# ------------------------------------------------------------------------------------------ a person approves
+
+
+def build(office, *replies, plan=("write",), monitor=None, **options):
+    model = ScriptedChatModel(replies)
+    agents = FakePlanner(list(plan)), ExecutionAgent(model, office.tools()), monitor or FakeMonitor()
+    defaults = {"checkpointer": InMemorySaver(), "synthesis": False}
+    return LangGraphOrchestrator(*agents, **{**defaults, **options}), model
+
+
+APPROVE = {"answer": "approve", "answered_by": "Ada"}
+DENY = {"answer": "deny", "text": "too early", "answered_by": "Ada"}
+
+
+@pytest.mark.parametrize("approved", ["all", ["send"]])
+def test_a_tool_runs_after_a_person_has_approved_the_call(approved):
+    office = Office()
+    orchestrator, model = build(office, ask(("send", "Bob")), "sent", approve_tools=approved)
+    waiting = orchestrator.run("x", "thread")
+    done_before = list(office.done)
+    state = orchestrator.resume("thread", APPROVE)
+
+    question = waiting["question"]
+    assert (question["kind"], question["accepts"], question["text"]) == (
+        "tool",
+        ["approve", "deny"],
+        "May the tool send run?",
+    )
+    assert [(call["name"], call["args"]) for call in question["tool_calls"]] == [("send", {"to": "Bob"})]
+    assert (done_before, office.done) == ([], ["send Bob"])
+    assert (state["status"], len(model.prompts)) == ("success", 2)
+
+
+def test_a_denied_tool_does_not_run_and_the_model_is_told_why():
+    office = Office()
+    orchestrator, model = build(
+        office, ask(("send", "Bob"), ("read", "a")), "not sent", approve_tools=["send"]
+    )
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", DENY)
+
+    calls = {call["name"]: call for call in state["results"][0]["tool_calls"]}
+    assert (office.done, state["status"]) == (["read a"], "success")
+    assert (calls["send"]["gate"], calls["send"]["result"]) == ("denied", None)
+    told = [message.text for message in model.prompts[-1]]
+    assert "The call was denied: Ada said: too early. Go on without it." in told
+
+
+def test_each_call_is_asked_about_with_an_id_of_its_own():
+    office = Office()
+    orchestrator, _ = build(
+        office, ask(("send", "A"), ("send", "B")), ask(("send", "A")), "sent", approve_tools=["send"]
+    )
+    state, ids = orchestrator.run("x", "thread"), []
+    while (question := state["question"]) is not None:
+        ids.append(question["id"])
+        state = orchestrator.resume("thread", {**APPROVE, "question": question["id"]})
+
+    assert (len(ids), len(set(ids))) == (3, 3)
+    assert sorted(office.done) == ["send A", "send A", "send B"]
+
+
+def test_an_answer_that_cannot_be_read_runs_nothing():
+    office = Office()
+    orchestrator, _ = build(office, ask(("send", "Bob")), "sent", approve_tools="all")
+    orchestrator.run("x", "thread")
+
+    with pytest.raises(ResumeError, match="give"):
+        orchestrator.resume("thread", {"answer": "correct", "text": "send it to Eve"})
+    asked_again = asyncio.run(orchestrator.graph.ainvoke(Command(resume="yes"), THREAD))
+    assert "'yes'" in asked_again["__interrupt__"][0].value["problem"]
+    assert office.done == []
+
+
+@pytest.mark.parametrize(("on_deadline", "done"), [("deny", []), ("approve", ["send Bob"])])
+def test_a_late_answer_counts_as_the_policy_says(on_deadline, done):
+    now = [datetime(2030, 1, 1, tzinfo=UTC)]
+    office = Office()
+    policy = SupervisionPolicy(answer_deadline_s=60, on_deadline=on_deadline)
+    orchestrator, _ = build(
+        office,
+        *(ask(("send", "Bob")), "done"),
+        approve_tools="all",
+        supervision_policy=policy,
+        clock=lambda: now[0],
+    )
+    orchestrator.run("x", "thread")
+    now[0] += timedelta(seconds=61)
+    state = orchestrator.resume("thread")
+
+    assert (state["status"], office.done) == ("success", done)
+
+
+def test_the_deadlines_of_parallel_steps_do_not_move():
+    now = [datetime(2030, 1, 1, tzinfo=UTC)]
+    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+    model = ScriptedChatModel(lambda messages: ask(("send", "A")) if len(messages) == 2 else "done")
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(plan),
+        ExecutionAgent(model, Office().tools()),
+        FakeMonitor(),
+        approve_tools="all",
+        synthesis=False,
+        supervision_policy=SupervisionPolicy(answer_deadline_s=600),
+        clock=lambda: now[0],
+        checkpointer=InMemorySaver(),
+    )
+    orchestrator.run("x", "thread")
+    now[0] += timedelta(seconds=300)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert state["question"]["deadline"] == "2030-01-01T00:10:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"checkpointer": None}, "approve_tools is ['send'], but there is no checkpointer to store"),
+        (
+            {"approve_tools": ["sned"]},
+            "approve_tools names 'sned', which is no tool of the executor; did you",
+        ),
+        ({"approve_tools": "send"}, "approve_tools is 'send'; give a list of tool names, or 'all'"),
+        ({"once_tools": ["sned"]}, "once_tools names 'sned', which is no tool of the executor; did you mean"),
+        ({"once_tools": "all"}, "once_tools is 'all'; give a list of tool names"),
+    ],
+)
+def test_names_that_would_let_a_call_through_are_refused(options, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        build(Office(), "x", **{"approve_tools": ["send"], **options})
+
+
+def test_an_executor_that_calls_its_tools_by_itself_is_refused():
+    with pytest.raises(ConfigurationError, match="but FakeExecutor calls its tools by itself; give an"):
+        LangGraphOrchestrator(
+            FakePlanner(["one"]),
+            FakeExecutor(),
+            FakeMonitor(),
+            approve_tools="all",
+            checkpointer=InMemorySaver(),
+        )
+
+
+# ------------------------------------------------------------------------------------------ once
+
+
+def refused_once():
+    return FakeMonitor({"success": False, "feedback": "shorter"}, {"success": True, "feedback": "good"})
+
+
+def test_a_retry_takes_the_answer_of_the_same_call_from_the_attempt_before():
+    office = Office()
+    orchestrator, model = build(
+        office,
+        *(ask(("send", "Bob")), "sent", ask(("send", "Bob"), ("send", "Eve")), "sent both"),
+        monitor=refused_once(),
+        once_tools=["send"],
+        contract=EvaluationContract(must_call=["send"], subjective_criteria=["objective"]),
+    )
+    state = orchestrator.run("x")
+
+    first, second = state["results"]
+    calls = [(call["args"]["to"], call["result"], call.get("gate")) for call in second["tool_calls"]]
+    assert (office.done, state["status"], first["status"]) == (["send Bob", "send Eve"], "success", "failed")
+    assert sorted(calls) == [("Bob", "sent to Bob", "reused"), ("Eve", "sent to Eve", None)]
+    assert "sent to Bob" in [message.text for message in model.prompts[-1]]
+
+
+def test_a_reused_answer_needs_no_approval():
+    office = Office()
+    orchestrator, _ = build(
+        office,
+        *(ask(("send", "Bob")), "sent", ask(("send", "Bob")), "sent"),
+        monitor=refused_once(),
+        once_tools=["send"],
+        approve_tools="all",
+    )
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert (state["status"], office.done) == ("success", ["send Bob"])
+
+
+@pytest.mark.parametrize(
+    ("hints", "times"),
+    [
+        ({"idempotentHint": False}, 1),
+        ({"idempotentHint": True}, 2),
+        ({}, 2),
+        ({"idempotentHint": False, "readOnlyHint": True}, 2),
+    ],
+)
+def test_a_tool_whose_annotations_say_that_each_call_has_an_effect_acts_once(hints, times):
+    done = []
+
+    @tool
+    def send(to: str) -> str:
+        """Send the letter."""
+        done.append(to)
+        return "sent"
+
+    send.metadata = hints
+    model = ScriptedChatModel([ask(("send", "Bob")), "sent", ask(("send", "Bob")), "sent"])
+    agents = FakePlanner(["write"]), ExecutionAgent(model, [send]), refused_once()
+    state = LangGraphOrchestrator(*agents).run("x")
+
+    assert (state["status"], done) == ("success", ["Bob"] * times)
+
+
+def test_a_failed_call_is_made_again():
+    tries = []
+
+    def send(to: str) -> str:
+        """Send the letter."""
+        tries.append(to)
+        if len(tries) == 1:
+            raise OSError("no line")
+        return "sent"
+
+    model = ScriptedChatModel([ask(("send", "Bob")), "not sent", ask(("send", "Bob")), "sent"])
+    agents = FakePlanner(["write"]), ExecutionAgent(model, [send]), refused_once()
+    state = LangGraphOrchestrator(*agents, once_tools=["send"]).run("x")
+
+    assert (state["status"], tries) == ("success", ["Bob", "Bob"])
