@@ -21,6 +21,7 @@ from .inputs.rubric import Rubric as Rubric
 from .inputs.run import AgentRun as AgentRun
 from .inputs.run import RunMetadata as RunMetadata
 from .inputs.run import ToolCall as ToolCall
+from .inputs.run_state import run_from_state as run_from_state
 from .judges.cache import CachedJudge as CachedJudge
 from .judges.cache import FileStore as FileStore
 from .judges.cache import MemoryStore as MemoryStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -35,6 +35,20 @@ def as_object(value: object) -> dict[str, object]:
 def as_list(value: object) -> list[object]:
     """Return a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+def is_deep(value: object, levels: int) -> bool:
+    """Return whether objects and lists are nested in more than ``levels`` levels."""
+    parts = [value]
+    for _ in range(levels):
+        parts = [inner for part in parts for inner in _inner_values(part)]
+    return any(isinstance(part, dict | list) for part in parts)
+
+
+def _inner_values(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def format_numbers(*values: float) -> list[str]:

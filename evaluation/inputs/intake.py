@@ -25,6 +25,8 @@ _FIELDS: Final = tuple(
     name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
 )
 
+_STATE_FIELDS: Final = {"task", "results"}
+_IS_STATE: Final = "agent_run: is the state of a run of the orchestrator; convert it with run_from_state"
 _INNER_FIELDS: Final = {"checks": CONTRACT_CHECK_FIELDS}
 
 
@@ -114,6 +116,8 @@ def _validate(value: object, text: bytes) -> AcceptedCase | RefusedCase:
     try:
         case = EvaluationCase.model_validate(value)
     except ValidationError as error:
+        if as_object(as_object(value).get("agent_run")).keys() >= _STATE_FIELDS:
+            return refuse_case([_IS_STATE], value)
         problems = describe_errors(error, value, _FIELDS, inner_names=_INNER_FIELDS)
         return replace(_build_refusal(problems, value), quoted=value)
     plain = _name_input(as_object(value))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from evaluation.sensitive.quoting import shorten
+from evaluation.values import is_deep
 from orchestrator.state.records import Json
 
 MAX_DEPTH: Final = 200
@@ -52,20 +53,6 @@ def plain_json(value: object) -> Json:
     except (TypeError, ValueError, RecursionError):  # a circle, or deeper than the interpreter allows
         return format_text(value)
     return encoded if is_deep(decoded, MAX_DEPTH) else decoded
-
-
-def is_deep(value: Json, levels: int) -> bool:
-    """Checks whether objects and lists are nested in more than ``levels`` levels."""
-    parts = [value]
-    for _ in range(levels):
-        parts = [inner for part in parts for inner in _inner_values(part)]
-    return any(isinstance(part, dict | list) for part in parts)
-
-
-def _inner_values(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _format_value(formatter: Callable[[object], str], value: object) -> str:

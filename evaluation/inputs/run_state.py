@@ -1,0 +1,187 @@
+"""Makes a run of the state that the orchestrator returns, stores and prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation.errors import ContractError
+from evaluation.validation.problems import describe_errors
+from evaluation.values import Count, as_object, is_deep
+
+if TYPE_CHECKING:
+    from evaluation.plain_types.case import AgentRunDict, ToolCallDict
+
+_ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json --full`"
+_NO_TEXT: Final = "an error without a text"
+_NOT_ENDED: Final = "the call had not ended when the step returned"
+_MAX_COUNT: Final = 2**63 - 1
+_MAX_DEPTH: Final = 64
+"""Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
+_COUNTS: Final = ("input_tokens", "output_tokens", "total_tokens")
+_PROBLEMS: Final = 3
+"""Most problems that an error names."""
+
+
+class _Part(BaseModel):
+    """A part of a state; its other fields are not read."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _ToolCall(_Part):
+    name: str
+    args: object
+    result: str | None
+    error: str | None
+    latency_ms: float | None
+
+
+class _Record(_Part):
+    tool_calls: list[_ToolCall]
+    usage: dict[str, object]
+    model: str | None
+    started_at: str
+
+
+class _Failure(_Part):
+    message: str
+
+
+class _Retries(_Part):
+    transport: Count
+    semantic: Count
+
+
+class _State(_Part):
+    task: str
+    status: Literal["planning", "executing", "success", "failed"]
+    output: str | None
+    basis: str | None = None
+    failure: _Failure | None
+    results: list[_Record]
+    synthesis: list[_Record] = Field(default_factory=list)
+    retries: _Retries
+    usage: dict[str, object]
+
+
+def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
+    """Convert a run of the orchestrator to an ``agent_run``.
+
+    Args:
+        state: What ``run``, ``resume`` or ``fork`` returned, the state of a stored run, the values of the
+            graph, or the JSON object that ``orchestrator show THREAD --json --full`` prints.
+
+    Returns:
+        An ``agent_run`` with the task as input, the output of the run, the tool calls of all executions, also
+        of the refused ones, in the order of their starts, and the tokens, cost in US dollars and milliseconds
+        of the run. ``retries`` counts repeated calls of a server and repeated executions. A failed run has
+        the message of its failure as ``error``, and no output.
+
+    Raises:
+        ContractError: It is no state, a part of it is missing, or the run has not ended.
+    """
+    document = as_object(state)
+    run = _read_state(document.get("state", state))
+    if run.status in ("planning", "executing"):
+        raise ContractError(
+            f"the run has not ended (its status is {run.status!r}); resume it to its end, or cancel it, first"
+        )
+    records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
+    return {
+        "input": run.task,
+        "tool_calls": [convert_call(call.model_dump()) for record in records for call in record.tool_calls],
+        "retries": run.retries.transport + run.retries.semantic,
+        "metadata": _label_run(run, records, document.get("thread_id")),
+        **_read_end(run),
+        **_name_model(records),
+        **convert_usage(run.usage),
+    }
+
+
+def _read_state(value: object) -> _State:
+    try:
+        return _State.model_validate(value)
+    except ValidationError as error:
+        problems = describe_errors(error, value, [*_State.model_fields], root="the state")
+        raise ContractError(f"{'; '.join(problems[:_PROBLEMS])}; {_ACCEPTED}") from None
+
+
+def _read_end(run: _State) -> AgentRunDict:
+    output: AgentRunDict = {} if run.output is None else {"final_output": run.output}
+    if run.status == "success":
+        return output
+    message = "" if run.failure is None else run.failure.message
+    return {**output, "error": message or _NO_TEXT}
+
+
+def _name_model(records: Sequence[_Record]) -> AgentRunDict:
+    """Return the model, by whose name prices are found, if the executor had only one."""
+    names = {record.model for record in records}
+    name = names.pop() if len(names) == 1 else None
+    return {} if name is None else {"model": name}
+
+
+def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> dict[str, object]:
+    labels = {
+        "timestamp": records[0].started_at if records else None,
+        "status": run.status,
+        "basis": run.basis,
+        "thread_id": thread_id if isinstance(thread_id, str) else None,
+    }
+    return {name: label for name, label in labels.items() if label is not None}
+
+
+def convert_call(call: Mapping[str, object]) -> ToolCallDict:
+    """Convert a recorded tool call of the orchestrator to one of an ``agent_run``."""
+    latency_ms = _valid_quantity(call["latency_ms"])
+    converted: ToolCallDict = {
+        "name": str(call["name"]),
+        "args": _convert_arguments(call["args"]),
+        "result": call["result"],
+        "error": _read_error(call),
+    }
+    return converted if latency_ms is None else {**converted, "latency_ms": latency_ms}
+
+
+def _read_error(call: Mapping[str, object]) -> str | None:
+    if call["result"] is None and call["error"] is None:
+        return _NOT_ENDED
+    # An empty text would count as no error.
+    return None if call["error"] is None else str(call["error"]) or _NO_TEXT
+
+
+def _convert_arguments(args: object) -> Mapping[str, object] | str | None:
+    """Return arguments as an object, or as JSON text if they are none or nested too deep to evaluate."""
+    if args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH)):
+        return args
+    # Cannot exceed the recursion limit: the recorder of tool calls bounds the nesting.
+    return json.dumps(args, ensure_ascii=False)
+
+
+def convert_usage(usage: Mapping[str, object]) -> AgentRunDict:
+    """Convert the usage of a run or of an execution; what was not measured is absent."""
+    values: dict[str, object] = {
+        "latency_ms": _valid_quantity(usage.get("latency_ms")),
+        **{name: _valid_count(usage.get(name)) for name in _COUNTS},
+        "model_calls": _valid_count(usage.get("model_calls")) or None,
+        "cost_usd": _valid_quantity(usage.get("cost_usd")),
+    }
+    return cast("AgentRunDict", {name: value for name, value in values.items() if value is not None})
+
+
+def _valid_count(value: object) -> int | None:
+    """Return a count; None for an impossible one, which some providers report."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= _MAX_COUNT else None
+
+
+def _valid_quantity(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 <= value <= sys.float_info.max else None

@@ -1,0 +1,187 @@
+"""The state of a run of the orchestrator, as an agent run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation import ContractError, evaluate, run_from_state
+
+NO_USAGE = {"model_calls": 1, "total_tokens": 9, "latency_ms": 5.0}
+
+
+def call(name="price_of", **changes):
+    return {
+        "name": name,
+        "args": {"title": "x"},
+        "result": "12.5",
+        "error": None,
+        "latency_ms": 3.5,
+        **changes,
+    }
+
+
+def record(index=0, *calls, **changes):
+    return {
+        "step_index": index,
+        "step": "find it",
+        "attempt": 1,
+        "status": "validated",
+        "result": "12.5",
+        "error": None,
+        "tool_calls": list(calls),
+        "usage": NO_USAGE,
+        "model": "qwen3",
+        "started_at": f"2026-01-01T10:00:0{index}+00:00",
+        **changes,
+    }
+
+
+def state(*records, **changes):
+    return {
+        "task": "What does it cost?",
+        "status": "success",
+        "output": "12.50 euros",
+        "basis": "checked",
+        "failure": None,
+        "plan": ["find it"],
+        "results": list(records) or [record()],
+        "synthesis": [],
+        "retries": {"transport": 1, "semantic": 2, "replans": 0},
+        "usage": {
+            "model_calls": 4,
+            "failed_model_calls": 0,
+            "input_tokens": 100,
+            "output_tokens": 20,
+            "total_tokens": 120,
+            "token_source": "measured",
+            "cost_usd": 0.01,
+            "latency_ms": 812.5,
+        },
+        **changes,
+    }
+
+
+def test_task_output_tokens_cost_and_time_carry_over():
+    assert run_from_state(state()) == {
+        "input": "What does it cost?",
+        "final_output": "12.50 euros",
+        "tool_calls": [],
+        "model": "qwen3",
+        "latency_ms": 812.5,
+        "input_tokens": 100,
+        "output_tokens": 20,
+        "total_tokens": 120,
+        "model_calls": 4,
+        "cost_usd": 0.01,
+        "retries": 3,
+        "metadata": {"timestamp": "2026-01-01T10:00:00+00:00", "status": "success", "basis": "checked"},
+    }
+
+
+def test_tool_calls_carry_over_with_their_results_errors_and_time():
+    failed = call(result=None, error="no such book")
+    run = run_from_state(state(record(0, failed, call())))
+
+    assert run["tool_calls"] == [failed, call()]
+
+
+def test_the_calls_of_refused_attempts_and_of_the_answer_are_calls_of_the_run():
+    run = run_from_state(
+        state(
+            record(2, call("b")),  # a parallel step that began later
+            record(1, call("a"), status="failed"),
+            synthesis=[record(3, call("c"))],
+        )
+    )
+
+    assert [each["name"] for each in run["tool_calls"]] == ["a", "b", "c"]
+
+
+def test_a_call_that_never_ended_is_an_error():
+    run = run_from_state(state(record(0, call(result=None))))
+
+    assert run["tool_calls"][0]["error"] == "the call had not ended when the step returned"
+
+
+def test_a_failed_run_has_its_error_and_no_output():
+    failure = {"kind": "denied", "message": "denied by ada", "step_index": 0, "error_type": None}
+    run = run_from_state(state(status="failed", output=None, failure=failure))
+
+    assert ("final_output" in run, run["error"]) == (False, "denied by ada")
+    assert evaluate({"agent_run": run, "required_content": [{"text": "euros"}]}).status == "failed"
+
+
+def test_unknown_measurements_are_absent():
+    usage = {"model_calls": 0, "total_tokens": None, "cost_usd": None, "latency_ms": 0.0}
+    run = run_from_state(state(usage=usage))
+
+    assert run.keys() & {"model_calls", "total_tokens", "input_tokens", "cost_usd"} == set()
+
+
+def test_several_models_have_no_name():
+    assert "model" not in run_from_state(state(record(0), record(1, model="other")))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"output": "12.50 euros", "thread_id": "t", "status": "success", "state": state()},
+        {**state(), "thread_id": "t"},
+    ],
+)
+def test_the_documents_of_the_command_line_are_read(document):
+    run = run_from_state(json.loads(json.dumps(document)))
+
+    assert run["final_output"] == "12.50 euros"
+    assert run["metadata"]["thread_id"] == "t"
+
+
+def test_the_run_can_be_evaluated():
+    report = evaluate(
+        {
+            "agent_run": run_from_state(state(record(0, call()))),
+            "must_call": ["price_of"],
+            "required_content": [{"text": "12.50"}],
+            "thresholds": {"latency_ms": 1000, "cost_usd": 0.1},
+        }
+    )
+
+    assert report.status == "passed"
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        (state(status="executing", output=None), "the run has not ended (its status is 'executing')"),
+        ({"final_output": "x"}, "task: "),
+        (state(record(0, usage=None)), "results[0].usage: "),
+        (
+            state(record(0, {"name": "x", "arguments": "{}", "failed": False})),
+            "results[0].tool_calls[0].args: ",
+        ),
+        (state(record(0, call(name=5))), "results[0].tool_calls[0].name: "),
+        (state(results={"a": 1}), "results: "),
+        (["x"], "a list"),
+    ],
+)
+def test_anything_else_is_refused_with_its_place_and_what_to_give(document, problem):
+    with pytest.raises(ContractError) as raised:
+        run_from_state(document)
+
+    assert problem in str(raised.value)
+    assert ("--json --full" in str(raised.value)) != ("has not ended" in problem)
+
+
+def test_arguments_that_are_nested_too_deep_to_evaluate_become_text():
+    args = {"a": json.loads("[" * 70 + "]" * 70)}
+    run = run_from_state(state(record(0, call(args=args))))
+
+    assert run["tool_calls"][0]["args"] == json.dumps(args)
+
+
+def test_a_state_in_place_of_a_run_is_refused_with_what_converts_it():
+    assert evaluate({"agent_run": state()}).summary == (
+        "invalid: agent_run: is the state of a run of the orchestrator; convert it with run_from_state."
+    )
