@@ -1,24 +1,20 @@
-"""Runs of tasks under candidates, kept in the study's folder: a run that finished is never repeated."""
+"""Runs of tasks under candidates: what is measured of each, and the checks of the tasks."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
-from typing import Final, NamedTuple, Protocol
-
-from pydantic import TypeAdapter
+from typing import Protocol
 
 from evaluation.evalset.task_case import TaskCase
 from evaluation.task_checks import derive_checks
-from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.replay.attempts import RecordedRun
-from orchestrator.tuning.spec import Quantity, SearchBudget
+from orchestrator.tuning.spec import Quantity
 from orchestrator.tuning.trials import Values
 
 
@@ -76,91 +72,6 @@ class TaskRunner(Protocol):
             repeat: Number of the run, from 0; each has seeds of its own, which all candidates share.
         """
         ...
-
-
-_Key = tuple[str, str, int]
-_READER: Final = TypeAdapter(MeasuredRun)
-
-
-class Spent(NamedTuple):
-    """Calls of models, seconds on the clock, and US dollars."""
-
-    calls: int
-    seconds: float
-    usd: float
-
-
-_NOTHING: Final = Spent(0, 0.0, 0.0)
-
-
-def _add_spent(runs: Iterable[MeasuredRun], before: Spent = _NOTHING) -> Spent:
-    calls, seconds, usd = before
-    for run in runs:
-        calls, seconds, usd = calls + run.spent_calls, seconds + run.spent_seconds, usd + run.spent_usd
-    return Spent(calls, seconds, usd)
-
-
-class BudgetSpentError(OrchestratorError):
-    """The budget of a search is spent; everything that it has found is kept."""
-
-
-class RunLog:
-    """The finished runs of a study, one in each line of a file."""
-
-    def __init__(self, path: Path, budget: SearchBudget) -> None:
-        self._path, self._budget = path, budget
-        self._runs = dict(self._read()) if path.exists() else {}
-        self._spent = _add_spent(self._runs.values())
-
-    def measure(self, runner: TaskRunner, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
-        """Returns the run of a task under a candidate; runs it unless it is in the file.
-
-        Raises:
-            BudgetSpentError: It is not in the file, and the budget does not allow another run.
-        """
-        key = (candidate.digest, name_task(case), repeat)
-        if key not in self._runs:
-            self._check_budget()
-            run = runner.run(case, candidate, repeat)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"key": key, "run": _READER.dump_python(run, mode="json")}) + "\n")
-            self._runs[key] = run
-            self._spent = _add_spent([run], self._spent)
-        return self._runs[key]
-
-    @property
-    def recorded_runs(self) -> list[RecordedRun]:
-        """The attempts of the runs of all candidates."""
-        return [run.run for run in self._runs.values()]
-
-    def find_runs(self, candidate: Candidate) -> list[RecordedRun]:
-        """Returns the attempts of all runs of a candidate."""
-        return [run.run for (digest, _, _), run in self._runs.items() if digest == candidate.digest]
-
-    def _check_budget(self) -> None:
-        spent = self._spent
-        for name, bound, used in (
-            ("model_calls", self._budget.model_calls, spent.calls),
-            ("seconds", self._budget.seconds, spent.seconds),
-            ("cost_usd", self._budget.cost_usd, spent.usd),
-        ):
-            if bound is not None and used >= bound:
-                raise BudgetSpentError(f"the budget of {bound:g} {name} is spent")
-
-    def _read(self) -> Iterator[tuple[_Key, MeasuredRun]]:
-        text = self._path.read_text(encoding="utf-8")
-        if text and not text.endswith("\n"):
-            # A kill cut the last line off; that run had not finished.
-            text = text[: text.rfind("\n") + 1]
-            self._path.write_text(text, encoding="utf-8")
-        for number, line in enumerate(text.splitlines(), 1):
-            try:
-                digest, task, repeat = (values := json.loads(line))["key"]
-                yield (digest, task, repeat), _READER.validate_python(values["run"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise ConfigurationError(
-                    f"{str(self._path)!r} has a broken line {number}; delete the line, or the folder"
-                ) from error
 
 
 def join_values(runs: Sequence[MeasuredRun]) -> Values:

@@ -23,9 +23,9 @@ from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, name_task
-from orchestrator.tuning.recorded_replies import RecordedReplies
 from orchestrator.tuning.replay.policies import is_success, read_run
 from orchestrator.tuning.spec import TuneSpec
+from orchestrator.tuning.study.recorded_replies import RecordedReplies
 
 _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
     "planner_error", "executor_error", "compressor_error", "monitor_error", "supervisor_error",

@@ -10,8 +10,8 @@ from typing import Final, Protocol
 from evaluation.errors import MissingExtraError
 from evaluation.statistics.sequential import sequential_test
 from orchestrator.tuning.candidates import Candidate, Space
-from orchestrator.tuning.measured_runs import BudgetSpentError
 from orchestrator.tuning.spec import Objective, TuneSpec
+from orchestrator.tuning.study.run_log import BudgetSpentError
 from orchestrator.tuning.trials import Trial, Values, score_values
 
 _ASKED_PER_TRIAL: Final = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,8 +14,6 @@ from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError
 from orchestrator.tuning.candidates import Candidate, Space, build_space
 from orchestrator.tuning.measured_runs import (
-    BudgetSpentError,
-    RunLog,
     TaskRunner,
     check_cases,
     join_values,
@@ -25,6 +22,8 @@ from orchestrator.tuning.measured_runs import (
 from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.search import choose_best, run_trial, search
 from orchestrator.tuning.spec import TuneSpec, read_spec
+from orchestrator.tuning.study.folder import open_study
+from orchestrator.tuning.study.run_log import BudgetSpentError, RunLog
 from orchestrator.tuning.trials import Trial, Values
 from orchestrator.tuning.tune_result import FEWEST_TASKS, Progress, TuneResult, build_result, split_tasks
 
@@ -52,7 +51,8 @@ def tune(
         on_trial: Is called with all trials after each one.
 
     Raises:
-        ConfigurationError: The specification, the tasks or the runs are not accepted; nothing was spent.
+        ConfigurationError: The specification, the tasks or the runs are not accepted, or another process
+            has the study open; nothing was spent.
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
         MissingExtraError: Optuna or numpy is not installed.
@@ -66,11 +66,10 @@ def tune(
 
         return tune_stored_runs(checked, space, report)
     cases = _read_tasks(checked.tasks or "")
-    home = _open_study(checked, Path(folder))
-    run_tasks = runner or _load_runner(checked, home, load)
-    return _tune_tasks(
-        checked, space, cases, _Study(RunLog(home / "runs.jsonl", checked.budget), run_tasks), report
-    )
+    with open_study(checked, Path(folder)) as home:
+        run_tasks = runner or _load_runner(checked, home, load)
+        study = _Study(RunLog(home / "runs.jsonl", checked.budget), run_tasks)
+        return _tune_tasks(checked, space, cases, study, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,23 +135,6 @@ def _read_tasks(path: str) -> list[TaskCase]:
             f"tasks: {path!r} has {len(cases)} task; give at least {FEWEST_TASKS}, and better 50"
         )
     return cases
-
-
-def _open_study(spec: TuneSpec, folder: Path) -> Path:
-    """Makes the folder of a study, or opens it if it is of the same space."""
-    home = folder / spec.name
-    home.mkdir(parents=True, exist_ok=True)
-    file = home / "study.json"
-    # What a run depends on; a larger budget or another objective can go on with the same runs.
-    values = spec.model_dump(mode="json", include={"space", "policies", "models", "planning", "seed"})
-    text = json.dumps(values, sort_keys=True, indent=1)
-    if file.exists() and file.read_text(encoding="utf-8") != text:
-        raise ConfigurationError(
-            f"the study {spec.name!r} in {str(folder)!r} is of another space; "
-            "give another name, or delete its folder"
-        )
-    file.write_text(text, encoding="utf-8")
-    return home
 
 
 def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[RecordedRun]:

@@ -10,8 +10,8 @@ from agents.errors import ModelSetupError
 from agents.testing import ScriptedChatModel
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.tuning.measured_runs import RunLog
 from orchestrator.tuning.spec import TuneSpec, read_spec
+from orchestrator.tuning.study.run_log import RunLog
 from orchestrator.tuning.tune import load_recorded_runs, tune
 from tests.fakes.simulated_runner import SimulatedRunner
 

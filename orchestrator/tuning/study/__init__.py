@@ -1,0 +1,1 @@
+"""Where a study is kept: its lock, its finished runs, and the replies of models."""

@@ -1,0 +1,121 @@
+"""The finished runs of a study, and its budget: a run that finished is never repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from pydantic import TypeAdapter
+
+from evaluation.evalset.task_case import TaskCase
+from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.tuning.candidates import Candidate
+from orchestrator.tuning.measured_runs import MeasuredRun, TaskRunner, name_task
+from orchestrator.tuning.replay.attempts import RecordedRun
+from orchestrator.tuning.spec import SearchBudget
+
+_Key: TypeAlias = tuple[str, str, int]
+_READER: Final = TypeAdapter(MeasuredRun)
+
+
+class _Spent(NamedTuple):
+    """Calls of models, seconds on the clock, and US dollars."""
+
+    calls: int
+    seconds: float
+    usd: float
+
+
+_NOTHING: Final = _Spent(0, 0.0, 0.0)
+
+
+def _add_spent(runs: Iterable[MeasuredRun], before: _Spent = _NOTHING) -> _Spent:
+    calls, seconds, usd = before
+    for run in runs:
+        calls, seconds, usd = calls + run.spent_calls, seconds + run.spent_seconds, usd + run.spent_usd
+    return _Spent(calls, seconds, usd)
+
+
+class BudgetSpentError(OrchestratorError):
+    """The budget of a search is spent; everything that it has found is kept."""
+
+
+class RunLog:
+    """The finished runs of a study, one in each line of a file. Whoever adds runs holds the study's lock.
+
+    Raises:
+        ConfigurationError: A line of the file is broken.
+    """
+
+    def __init__(self, path: Path, budget: SearchBudget) -> None:
+        self._path, self._budget = path, budget
+        self._runs, self._length = _read_runs(path)
+        self._spent = _add_spent(self._runs.values())
+
+    def measure(self, runner: TaskRunner, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
+        """Returns the run of a task under a candidate; runs it unless it is in the file.
+
+        Raises:
+            BudgetSpentError: It is not in the file, and the budget does not allow another run.
+        """
+        key = (candidate.digest, name_task(case), repeat)
+        if key not in self._runs:
+            self._check_budget()
+            run = runner.run(case, candidate, repeat)
+            self._add(key, run)
+            self._runs[key] = run
+            self._spent = _add_spent([run], self._spent)
+        return self._runs[key]
+
+    @property
+    def recorded_runs(self) -> list[RecordedRun]:
+        """The attempts of the runs of all candidates."""
+        return [run.run for run in self._runs.values()]
+
+    def find_runs(self, candidate: Candidate) -> list[RecordedRun]:
+        """Returns the attempts of all runs of a candidate."""
+        return [run.run for (digest, _, _), run in self._runs.items() if digest == candidate.digest]
+
+    def _add(self, key: _Key, run: MeasuredRun) -> None:
+        line = json.dumps({"key": key, "run": _READER.dump_python(run, mode="json")}) + "\n"
+        with self._path.open("ab") as file:
+            # Only here, under the lock: a reader must not cut off a line that another process is writing.
+            if file.tell() > self._length:
+                os.ftruncate(file.fileno(), self._length)
+            self._length += file.write(line.encode())
+
+    def _check_budget(self) -> None:
+        spent = self._spent
+        for name, bound, used in (
+            ("model_calls", self._budget.model_calls, spent.calls),
+            ("seconds", self._budget.seconds, spent.seconds),
+            ("cost_usd", self._budget.cost_usd, spent.usd),
+        ):
+            if bound is not None and used >= bound:
+                raise BudgetSpentError(f"the budget of {bound:g} {name} is spent")
+
+
+def _read_runs(path: Path) -> tuple[dict[_Key, MeasuredRun], int]:
+    """Returns the finished runs, and the number of bytes that they take.
+
+    A kill may have cut the last line off; that run had not finished.
+    """
+    if not path.exists():
+        return {}, 0
+    content = path.read_bytes()
+    length = content.rfind(b"\n") + 1
+    return dict(_read_lines(path, content[:length])), length
+
+
+def _read_lines(path: Path, content: bytes) -> Iterator[tuple[_Key, MeasuredRun]]:
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            digest, task, repeat = (values := json.loads(line))["key"]
+            yield (digest, task, repeat), _READER.validate_python(values["run"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(
+                f"{str(path)!r} has a broken line {number}; delete the line, or the folder"
+            ) from error
