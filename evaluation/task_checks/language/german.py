@@ -86,6 +86,7 @@ _WORDS: Final = {
     "gedicht": "poem", "geschichte": "story", "brief": "letter", "tabelle": "table",
     "aufzählung": "bullet list", "titel": "title", "folgenden": "following", "folgende": "following",
     "er": "it", "am": "at the", "ja": "yes", "nein": "no",
+    "weiterer": "another", "weitere": "another", "weiteren": "another", "weiteres": "another",
     "diesen": "this", "dieser": "this", "dieses": "this", "werden": "be", "sein": "be", "es": "it",
     "sie": "it", "ob": "whether", "sagt": "says",
 }  # fmt: skip
