@@ -22,6 +22,7 @@ from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
+from orchestrator.judging.tools.names import read_planned_tools
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runs.launch import Launcher
@@ -193,7 +194,7 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         )
         output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         self.graph = compile_graph(agents, contract, self.settings, saver, output)
-        launcher = Launcher(self.graph, self.settings)
+        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, contract))
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     @classmethod

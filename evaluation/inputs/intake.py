@@ -15,16 +15,14 @@ from evaluation.importers.langchain import dump_messages
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.json_copy import copy_json, find_odd_values
 from evaluation.inputs.recorded_messages import Doubt, import_run
-from evaluation.inputs.run import MEASURES, AgentRun, RunMetadata, ToolCall
+from evaluation.inputs.run import MEASURES
 from evaluation.sensitive.quoting import shorten
+from evaluation.validation.field_paths import list_field_paths
 from evaluation.validation.problems import MAX_PROBLEMS, count_left_out, describe_errors
 from evaluation.values import JsonObject, as_object
 
 _LONGEST_NAME: Final = 200
-_FIELDS: Final = tuple(
-    name for model in (EvaluationCase, AgentRun, RunMetadata, ToolCall) for name in model.model_fields
-)
-
+_FIELDS: Final = list_field_paths(EvaluationCase)
 _STATE_FIELDS: Final = {"task", "results"}
 _IS_STATE: Final = "agent_run: is the state of a run of the orchestrator; convert it with run_from_state"
 _INNER_FIELDS: Final = {"checks": CONTRACT_CHECK_FIELDS}

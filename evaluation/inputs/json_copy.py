@@ -11,8 +11,9 @@ from pydantic_core import from_json, to_json
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.sensitive.json_values import encode_json
+from evaluation.validation.field_paths import Path
 from evaluation.validation.input_model import InputModel
-from evaluation.validation.problems import Path, format_path
+from evaluation.validation.problems import format_path
 
 MAX_DEPTH: Final = 100
 """Most levels of nesting in a case; the recursive parts of the evaluation rely on it."""

@@ -12,6 +12,7 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from evaluation.errors import ContractError
 from evaluation.validation.described_model import DescribedModel
+from evaluation.validation.field_paths import list_field_paths
 from evaluation.validation.problems import describe_errors
 
 
@@ -36,7 +37,7 @@ class InputModel(DescribedModel):
         try:
             super().__init__(**{name: _as_lists(value) for name, value in fields.items()})
         except ValidationError as error:
-            problems = describe_errors(error, fields, tuple(type(self).model_fields), type(self).__name__)
+            problems = describe_errors(error, fields, list_field_paths(type(self)), type(self).__name__)
             raise ContractError("; ".join(problems)) from None
 
     # Without this mark, pydantic would call this method for each model inside of another one.

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from evaluation.sensitive.quoting import redact, shorten
-
-Path: TypeAlias = tuple[str | int, ...]
+from evaluation.validation.field_paths import Path, propose_field
 
 MAX_PROBLEMS: Final = 50
 """Most problems that are listed; the rest is counted."""
@@ -59,7 +58,8 @@ def describe_errors(
     Args:
         error: The error of validating ``data``.
         data: Plain JSON.
-        known_names: Names of fields, one of which is proposed for an unknown field that resembles it.
+        known_names: Names or paths of fields, one of which is proposed for an unknown field that resembles
+            it.
         root: Name of ``data`` itself.
         inner_names: Names of the fields within a field of ``data``, in place of ``known_names``.
 
@@ -141,7 +141,7 @@ def _is_other_form(path: Path, details: list[ErrorDetails]) -> bool:
 def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence[str]) -> str:
     error = details[0]
     if error["type"] == "extra_forbidden":
-        return _describe_unknown(str(path[-1]), known_names)
+        return _describe_unknown(path, known_names)
     if error["type"] in {"missing", "union_tag_not_found"}:
         return "is missing; add it"
     if error["type"] == "union_tag_invalid":
@@ -154,8 +154,10 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     return f"give {accepted}, not {_describe_given(value)}{_propose_option(accepted, value)}"
 
 
-def _describe_unknown(name: str, known_names: Sequence[str]) -> str:
-    similar = find_similar(name, known_names)
+def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
+    name = str(path[-1])
+    similar = propose_field(path, known_names)
+    similar = similar or find_similar(name, [known for known in known_names if "." not in known])
     hint = "leave it out" if similar in {None, name} else f"did you mean {similar!r}?"
     return f"is no known field; {hint}"
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from agents import ModelSetupError
 from agents.models.embedded import embedded_endpoint, require_runtime
 from agents.models.ollama import format_address, installed_models
-from agents.models.weights import DEFAULT_SOURCES, Sources, find_weights
+from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
 from orchestrator.cli.process.statuses import FAILED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import one_line, to_json
@@ -30,8 +30,8 @@ _PACKAGES: Final = (
 )
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _NO_WEIGHTS: Final = (
-    "this machine has no weights; `orchestrator run` downloads them (98 MB) if there is a network, "
-    "or set PEM_WEIGHTS to a GGUF file"
+    f"this machine has no weights; {GET_WEIGHTS}, or let `orchestrator run` download them (98 MB) if there "
+    "is a network"
 )
 _NOTHING_USABLE: Final = (
     "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "

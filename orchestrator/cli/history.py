@@ -16,7 +16,7 @@ from orchestrator.cli.arguments.parameters import Display
 from orchestrator.cli.arguments.threads import complete_thread, find_thread
 from orchestrator.cli.ask import is_terminal
 from orchestrator.cli.process.exits import report_bad_input
-from orchestrator.cli.store import open_store
+from orchestrator.cli.store import describe_no_store, open_store
 from orchestrator.cli.view.consoles import build_console
 from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.cli.view.plain import state_to_plain
@@ -40,6 +40,11 @@ def list_runs(
     json: bool,
 ) -> None:
     """Print the runs of a store, newest first."""
+    if (nothing := describe_no_store(db)) is not None:
+        _print_progress(nothing)
+        if json:
+            typer.echo("[]")
+        return
     with _open_for_reading(db) as store:
         runs = store.history.runs(status=status, since=since, task=task, limit=limit)
     if json:

@@ -16,11 +16,20 @@ from orchestrator.cli.view.question import format_delete_command, format_resume_
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import Store
+from orchestrator.persistence.store import default_path
 from orchestrator.runs.summary import ENDED
 from orchestrator.state.plain_values import format_repr
 
 STORED: Final = "stored"
 _READER: TypeAdapter[RunOptions] = TypeAdapter(with_config(ConfigDict(extra="forbid"))(RunOptions))
+
+
+def describe_no_store(path: str | None) -> str | None:
+    """Return what to do if the file in the user's data folder is meant and does not exist yet; else None."""
+    file = default_path()
+    if path is not None or file.exists():
+        return None
+    return f"no run is stored yet; `orchestrator run TASK` stores its run in {file}"
 
 
 @contextmanager
@@ -35,6 +44,8 @@ def open_store(path: str | None, labels: Mapping[str, object] | None = None) -> 
     Raises:
         StoreError: The store is missing, cannot be opened or contains something else. It is unchanged.
     """
+    if labels is None and (problem := describe_no_store(path)) is not None:
+        raise StoreError(problem)
     # Only a new run creates a store: a mistyped path must not leave an empty file.
     with persistence.open_store(path, make=labels is not None) as store:
         if labels is not None:

@@ -32,7 +32,8 @@ from orchestrator.judging.contracts import Contracts, ContractSource, Synthesis,
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.tool_effects import find_once_tools, read_tool_effects
+from orchestrator.judging.tools.effects import find_once_tools, read_tool_effects
+from orchestrator.judging.tools.names import read_tool_names
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -108,13 +109,15 @@ def compile_graph(
     )
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
-    derived = read_task_contracts(contract, agents.writer)
+    tools = read_tool_names(agents.executor)
+    derived = read_task_contracts(contract, agents.writer, tools)
     contracts = replace(
-        read_contracts(contract, output),
+        read_contracts(contract, output, tools),
         synthesis=_choose_synthesis(agents.executor, output, settings, derived is not None),
     )
     steps = _build_steps(agents, contracts, phases, modes, settings)
-    planner = planner_node(bind_method(agents.planner, "generate_plan"), modes, settings, derived)
+    plan = bind_method(agents.planner, "generate_plan")
+    planner = planner_node(plan, modes, settings, derived, contracts)
     _add_nodes(graph, planner, steps, settings)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")

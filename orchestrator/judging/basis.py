@@ -9,10 +9,9 @@ from typing import Final, cast
 
 from evaluation import JudgeTrust
 from evaluation.sensitive.quoting import shorten
-from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import Report, alerts_of, judge_result, mapping, outcomes_of
 from orchestrator.state.current_step import ACCEPTED
-from orchestrator.state.records import Basis, Requirement, StepRecord
+from orchestrator.state.records import Basis, PlainContract, Requirement, StepRecord
 
 _SATISFYING: Final[Mapping[Requirement, frozenset[Basis]]] = {
     "checked": frozenset({"checked", "approved"}),

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final, Literal, TypeAlias, cast
 
+from agents.errors import PlanError
 from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.contract_function import ContractFunction, call_contract_function, plain_contract
 from orchestrator.judging.output import OutputRules, merge_contracts
 from orchestrator.judging.report import mapping
+from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import current_step, read_planned_contract
 from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import Json
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Json, PlainContract
 
-ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
 ContractSource: TypeAlias = EvaluationContract | ContractFunction | Literal["from_task"] | TaskCase | None
-PlainContract: TypeAlias = Mapping[str, Json]
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
 OBJECTIVE: Final = "objective"
@@ -35,6 +36,7 @@ OBJECTIVE_ONLY: Final[PlainContract] = {
 
 
 _NO_RULES: Final = OutputRules()
+_UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +50,24 @@ class Contracts:
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
+        tools: The executor's tools, which the contracts of steps may name.
     """
 
     source: ContractFunction | PlainContract | None
     output: OutputRules = _NO_RULES
     is_answer: bool = False
     synthesis: Synthesis = "never"
+    tools: ToolNames = _UNKNOWN_TOOLS
 
     def of(self, state: OrchestratorState) -> PlainContract:
         """Return the contract of the current step as plain JSON.
 
         Raises:
-            ContractFunctionError: The function of the caller raised or returned no contract, or the contract
-                of the only step contradicts the contract of the output.
+            ContractFunctionError: The function of the caller raised or returned no contract, the contract
+                names a tool that the executor lacks, or the contract of the only step contradicts the
+                contract of the output.
         """
-        source = self.source
-        contract = _call_source(source, *reversed(current_step(state))) if callable(source) else source
-        contract = _limit_planned(read_planned_contract(state)) if contract is None else contract
+        contract = self._find_own(state)
         is_output = self._is_output(state)
         if self.output.contract is not None and is_output:
             contract = merge_contracts(contract or {}, self.output.contract)
@@ -72,6 +75,47 @@ class Contracts:
         if added:
             return _add_objective(added) if contract is None else merge_contracts(contract, added)
         return OBJECTIVE_ONLY if contract is None else contract
+
+    def _find_own(self, state: OrchestratorState) -> PlainContract | None:
+        """Return the contract of the step itself, from the caller or the planner."""
+        source = self.source
+        if source is not None and not callable(source):
+            return source
+        contract = None if source is None else call_contract_function(source, *reversed(current_step(state)))
+        contract = _limit_planned(read_planned_contract(state)) if contract is None else contract
+        if (problem := self.tools.find_problem(contract)) is not None:
+            raise ContractFunctionError(f"the contract cannot be used: {problem}")
+        return contract
+
+    def review_plan(self, planned: Sequence[PlainContract | None]) -> list[str]:
+        """Return what has no effect in the contracts of a plan.
+
+        Raises:
+            PlanError: One of them needs a tool that the executor lacks.
+        """
+        if self.source is not None:
+            return []
+        named = [(f"step {number} of the plan: contract", each) for number, each in enumerate(planned, 1)]
+        for place, contract in named:
+            if (problem := self.tools.find_problem(contract)) is not None:
+                raise PlanError(f"{place}.{problem}")
+        return [f"{place}.{text}" for place, contract in named for text in self.tools.list_warnings(contract)]
+
+    def list_step_warnings(self, contract: PlainContract) -> list[str]:
+        """Return what has no effect in the contract of a step, if a function built it."""
+        # The planner's contracts and a contract for all steps are read when the plan is made.
+        warnings = self.tools.list_warnings(contract) if callable(self.source) else []
+        return [f"contract.{warning}" for warning in warnings]
+
+    def list_stated_warnings(self) -> list[str]:
+        """Return what has no effect in the contract of all steps and in the contract of the output."""
+        stated = {"contract": None if callable(self.source) else self.source}
+        stated["output_contract"] = self.output.contract
+        return [
+            f"{name}.{warning}"
+            for name, contract in stated.items()
+            for warning in self.tools.list_warnings(contract)
+        ]
 
     def _list_additions(self, state: OrchestratorState, *, is_output: bool) -> PlainContract:
         """Return what is checked besides a contract: what the task states, and the caller's checks."""
@@ -165,47 +209,26 @@ def _list_criteria(contract: PlainContract) -> list[str]:
     return [name for name in names if name not in PLAIN_CRITERIA]
 
 
-def read_contracts(source: object, output: OutputRules = _NO_RULES) -> Contracts:
+def read_contracts(
+    source: object, output: OutputRules = _NO_RULES, tools: ToolNames = _UNKNOWN_TOOLS
+) -> Contracts:
     """Validate the option ``contract``; ``output`` has the rules for the final output.
 
     Raises:
-        ConfigurationError: It is neither an EvaluationContract, nor a function, nor None, or a threshold has
-            a name that is no metric, and no direction.
+        ConfigurationError: It is neither an EvaluationContract, nor a function, nor None; or a threshold has
+            a name that is no metric, and no direction; or a contract needs a tool that the executor lacks.
     """
+    if (problem := tools.find_problem(output.contract)) is not None:
+        raise ConfigurationError(f"output_contract.{problem}")
     if isinstance(source, EvaluationContract):
-        if problem := "; ".join(find_unclear_thresholds(source)):
+        if problem := "; ".join(find_unclear_thresholds(source)) or tools.find_problem(source):
             raise ConfigurationError(f"contract.{problem}")
-        return Contracts(_plain_contract(source), output)
+        return Contracts(plain_contract(source), output, tools=tools)
     if source == FROM_TASK or isinstance(source, TaskCase):
-        return Contracts(None, output)
+        return Contracts(None, output, tools=tools)
     if source is None or callable(source):
-        return Contracts(cast("ContractFunction | None", source), output)
+        return Contracts(cast("ContractFunction | None", source), output, tools=tools)
     raise ConfigurationError(
         f"contract is {format_repr(source, 80)}; give an EvaluationContract, a function of a step and its "
         "index that returns one, 'from_task', or a TaskCase"
     )
-
-
-def _call_source(function: ContractFunction, step: object, index: object) -> PlainContract | None:
-    try:
-        contract: object = function(cast("str", step), cast("int", index))
-    except (Exception, SystemExit) as error:
-        # User code may raise anything; the run ends with this as its failure.
-        raise ContractFunctionError(
-            f"the contract function raised {type(error).__name__}: {format_text(error)}"
-        ) from error
-    if contract is None:
-        return None
-    if not isinstance(contract, EvaluationContract):
-        raise ContractFunctionError(
-            f"the contract function returned {format_repr(contract, 80)}; "
-            "return an EvaluationContract or None"
-        )
-    return _plain_contract(contract)
-
-
-def _plain_contract(contract: EvaluationContract) -> PlainContract:
-    """Return the fields that are set. Of a whole case, the baseline stays, and the run is another one."""
-    # A default that is written out would count as a demand of the contract.
-    names = {*EvaluationContract.model_fields, "baseline_metrics"}
-    return contract.model_dump(exclude_unset=True, include=names)

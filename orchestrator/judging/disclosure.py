@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, TypeAlias
 
-from orchestrator.judging.contracts import PlainContract
-from orchestrator.state.records import Json
+from orchestrator.state.records import Json, PlainContract
 
 HIDDEN: Final = "[not shown]"
 _WITHHELD: Final = "[a sentence that quotes the expected answer is not shown]"

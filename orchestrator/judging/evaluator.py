@@ -28,11 +28,10 @@ from evaluation.judges.call import aask_judge
 from evaluation.plain_types.case import EvaluationCaseDict
 from evaluation.plugins import AnyJudge, PluginOptions
 from orchestrator.judging.agent_run import build_agent_run
-from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.own_checks import add_own_checks
 from orchestrator.judging.report import Report
-from orchestrator.judging.tool_effects import ToolEffects
+from orchestrator.judging.tools.effects import ToolEffects
 from orchestrator.judging.verdict import objective_of, read_verdict, score_verdict
 from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.agent_methods import AgentMethod
@@ -47,7 +46,7 @@ from orchestrator.runtime.nested_graphs import (
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord, VerdictRecord
+from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _NO_OPTIONS: Final = EvaluationOptions()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from agents.prompts import find_marks
-from orchestrator.judging.contracts import PlainContract, add_rules
+from orchestrator.judging.contracts import add_rules
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Json, StepRecord
+from orchestrator.state.records import Json, PlainContract, StepRecord
 
 REPEATED_PROMPT: Final = "repeated_prompt"
 """Id of the audit rule that an output breaks if it repeats our request."""

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.contracts import Contracts, PlainContract
+from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
 from orchestrator.judging.verdict import build_failure, no_verdict
 from orchestrator.retry.correction import build_instruction
@@ -28,7 +28,7 @@ from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_step, read_correction
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import PlainContract, StepRecord
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.tool_effects import build_gate, find_earlier_answers
+from orchestrator.judging.tools.effects import build_gate, find_earlier_answers
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval

@@ -51,7 +51,8 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         unchecked = contracts.find_unchecked(state, contract)
         stated = contracts.has_stated_checks(state, contract)
         evidence = read_evidence(evaluated.report, contract, unchecked, stated=stated)
-        record = await _add_basis(_add_report(record, evaluated), evidence, evaluator)
+        reported = _add_report(record, evaluated, contracts.list_step_warnings(contract))
+        record = await _add_basis(reported, evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:
             record = _limit_feedback(record, evaluated, hidden)
         record = _add_problems(record, evaluated, hidden)
@@ -99,12 +100,13 @@ def _find_failure(state: OrchestratorState, record: StepRecord, evaluated: Evalu
     return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
 
 
-def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
+def _add_report(record: StepRecord, evaluated: Evaluated, warnings: list[str]) -> StepRecord:
+    passed = evaluated.report["status"] == "passed"
     return {
         **with_judge_usage(record, evaluated.usage),
         "verdict": _build_verdict(evaluated),
         "report": cast("EvaluationReportDict", dict(evaluated.report)),
-        "warnings": [] if evaluated.report["status"] == "passed" else warnings_of(evaluated.report),
+        "warnings": warnings if passed else [*warnings, *warnings_of(evaluated.report)],
     }
 
 

@@ -12,6 +12,7 @@ from langgraph.types import Overwrite
 
 from agents.errors import PlanError
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.planning.plan import PlannedSteps, read_steps
@@ -39,9 +40,11 @@ def planner_node(
     generate_plan: AgentMethod[object],
     modes: Modes,
     settings: Settings,
-    contracts: TaskContracts | None = None,
+    derivation: TaskContracts | None = None,
+    contracts: Contracts | None = None,
 ) -> Node:
     """Returns the node that asks the planner, and derives the contracts of the task and of the steps."""
+    stated = Contracts(None) if contracts is None else contracts
 
     async def node(state: OrchestratorState, runtime: Runtime[RunContext]) -> StateUpdate:
         run = get_context(runtime, settings)
@@ -50,7 +53,7 @@ def planner_node(
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
         observer = CallObserver(runtime.stream_writer, run.thread_id, "planner")
         call = partial(call_agent, generate_plan, run=run, spent_before=before["usage"], observer=observer)
-        update = await _make_plan(call, before, modes, settings, run, contracts)
+        update = await _make_plan(call, before, modes, settings, run, derivation, stated)
         for event in _build_events(run.thread_id, before, update):
             runtime.stream_writer(event)
         return update if is_replan else _replace_all(before, update)
@@ -65,6 +68,7 @@ async def _make_plan(  # noqa: PLR0917
     settings: Settings,
     run: RunContext,
     contracts: TaskContracts | None,
+    stated: Contracts,
 ) -> StateUpdate:
     request = build_replan_request(state) if _is_replan(state) else state["task"]
     called = await call_planner(request)
@@ -73,6 +77,7 @@ async def _make_plan(  # noqa: PLR0917
         return {**totals, **build_failure(called.kind or "planner_error", called.message, error=called.error)}
     try:
         steps = read_steps(called.value, settings.max_plan_steps)
+        warnings = stated.review_plan(steps.contracts)
         step_modes = modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
     except PlanError as error:
         return {**totals, **build_failure("plan_invalid", str(error), error=error)}
@@ -82,7 +87,9 @@ async def _make_plan(  # noqa: PLR0917
     if derived.get("status") == "failed":
         return {**totals, **derived}
     update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, step_modes)
-    return stop_if_over_budget({**totals, **derived, **update}, run)
+    stated_once = [] if _is_replan(state) else stated.list_stated_warnings()
+    all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
+    return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, run)
 
 
 def _is_replan(state: OrchestratorState) -> bool:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agents.errors import PlanError
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.sensitive.quoting import shorten
+from evaluation.validation.field_paths import list_field_paths
 from evaluation.validation.problems import describe_errors
 from orchestrator.state.plain_values import format_repr, plain_json
 from orchestrator.state.records import Json, SupervisionMode
@@ -94,7 +95,7 @@ def _read_step(number: int, item: object) -> _Step:
     try:
         return _Step.model_validate(plain)
     except ValidationError as error:
-        problems = "; ".join(describe_errors(error, plain, [*EvaluationContract.model_fields]))
+        problems = "; ".join(describe_errors(error, plain, list_field_paths(EvaluationContract)))
         raise PlanError(f"step {number} of the plan: {shorten(problems, _PROBLEM_LENGTH)}") from error
 
 

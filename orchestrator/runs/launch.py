@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -13,6 +13,8 @@ from langgraph.constants import START
 from langgraph.types import Command, Overwrite, StateSnapshot
 
 from orchestrator.errors import ConfigurationError, ResumeError
+from orchestrator.judging.tools.names import ToolNames
+from orchestrator.judging.tools.stored import find_stored_problem
 from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.resume import PLANNER, Resumption, decide_resumption
@@ -24,6 +26,7 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
 
+_UNKNOWN_TOOLS: Final = ToolNames()
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
 
@@ -72,10 +75,12 @@ class Launcher:
     Attributes:
         graph: The compiled graph, with the store of every thread.
         settings: The settings of every run.
+        tools: The executor's tools, which the contracts of a stored plan may name.
     """
 
     graph: Graph
     settings: Settings
+    tools: ToolNames = _UNKNOWN_TOOLS
 
     def launch_task(self, task: str, thread_id: str | None, config: RunnableConfig | None) -> Launch:
         """Checks the arguments of a new run.
@@ -107,6 +112,7 @@ class Launcher:
             snapshot = await self.read_snapshot(thread_id)
             now, retries = self.settings.now(), self.settings.max_retries
             resumed = decide_resumption(thread_id, snapshot, answer, now, retries)
+            self._check_tools(thread_id, resumed.state)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
             return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
@@ -191,6 +197,12 @@ class Launcher:
             metadata={**config.get("metadata", {}), **({} if began is None else {STARTED: began})},
         )
         return RunnableConfig(**{**defaults, **config, **own})
+
+    def _check_tools(self, thread_id: str, state: OrchestratorState) -> None:
+        """Refuses a stored run before anything is stored, so that another executor can go on with it."""
+        if (problem := find_stored_problem(state, self.tools)) is not None:
+            name = format_repr(thread_id, 80)
+            raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
 
     def _check_resumable(self, thread_id: object) -> None:
         check_thread_id(thread_id)

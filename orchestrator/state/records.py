@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NotRequired
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -19,6 +20,7 @@ else:
     Json = object
     Report = dict[str, object]
 
+PlainContract: TypeAlias = Mapping[str, Json]
 SupervisionMode = Literal["none", "llm", "human"]
 """Who decides on a step: only the evaluation, a model if the step is not clean, or a person on each step."""
 

@@ -13,15 +13,22 @@ from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.call import Raised, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
 from orchestrator.state.usage import Usage, add_usage
-from orchestrator.task_contracts.writers import ContractWriter, RuleWriter, drop_unquoted
+from orchestrator.task_contracts.writers import (
+    ContractWriter,
+    RuleWriter,
+    drop_unknown_tools,
+    drop_unquoted,
+)
 
 _RULES: Final = RuleWriter()
+_UNKNOWN_TOOLS: Final = ToolNames()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,12 @@ class TaskContracts:
     Attributes:
         case: The case whose contract is the one of the task; None to derive it from the task.
         writer: Derives the checks; None for the rules.
+        tools: The executor's tools, which the contracts may name.
     """
 
     case: TaskCase | None = None
     writer: ContractWriter | None = None
+    tools: ToolNames = _UNKNOWN_TOOLS
 
     async def derive_plan(
         self, task: str, steps: Sequence[str], run: RunContext, spent_before: Usage
@@ -68,7 +77,7 @@ class TaskContracts:
         Raises:
             ContractFunctionError: The case is one of another task, or the writer returned something else.
         """
-        stated = None if self.case is None else _read_case(self.case, task)
+        stated = None if self.case is None else _read_case(self.case, task, self.tools)
         if stated is not None:
             return Derivation(stated, [None] * len(steps))
         texts = (task, *(steps if len(steps) > 1 else ()))
@@ -99,16 +108,18 @@ class TaskContracts:
             spent.append(called.spent)
             if isinstance(called, Raised):
                 return Derivation(None, [], spent, called)
-            contracts.append(_store_checks(called.value, text))
+            contracts.append(_store_checks(called.value, text, self.tools))
         return Derivation(None, contracts, spent)
 
 
-def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskContracts | None:
+def read_task_contracts(
+    source: object, writer: ContractWriter | None, tools: ToolNames = _UNKNOWN_TOOLS
+) -> TaskContracts | None:
     """Reads the option ``contract``; returns None if it does not ask for the contract of the task.
 
     Raises:
         ConfigurationError: The writer has no method ``write_checks``, or nothing asks for it; or the case has
-            a threshold whose name is no metric, without a direction.
+            a threshold whose name is no metric, without a direction, or needs a tool that the executor lacks.
     """
     if writer is not None and not callable(getattr(writer, "write_checks", None)):
         raise ConfigurationError(
@@ -119,10 +130,11 @@ def read_task_contracts(source: object, writer: ContractWriter | None) -> TaskCo
             raise ConfigurationError("contract_writer needs contract='from_task'; give both, or neither")
         return None
     stated = source.contract if isinstance(source, TaskCase) else None
-    problems = find_unclear_thresholds(stated) if isinstance(stated, EvaluationContract) else ()
-    if problem := "; ".join(problems):
+    if isinstance(stated, EvaluationContract) and (
+        problem := "; ".join(find_unclear_thresholds(stated)) or tools.find_problem(stated)
+    ):
         raise ConfigurationError(f"contract.contract.{problem}")
-    return TaskContracts(source if isinstance(source, TaskCase) else None, writer)
+    return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)
 
 
 def _drop_all_repeated(
@@ -151,7 +163,7 @@ def _without_quote(check: Json) -> Json:
     return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
 
-def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
+def _read_case(case: TaskCase, task: str, tools: ToolNames) -> DerivedContract | None:
     """Returns the contract that a case states; None if it has to be derived."""
     if case.task.split() != task.split():
         raise ContractFunctionError(
@@ -161,15 +173,17 @@ def _read_case(case: TaskCase, task: str) -> DerivedContract | None:
     if case.contract == FROM_TASK:
         return None
     plain = cast("dict[str, Json]", case.model_dump(mode="json", exclude_unset=True)["contract"])
-    return DerivedContract(contract=plain, unchecked=list(case.unchecked), warnings=[])
+    return DerivedContract(
+        contract=plain, unchecked=list(case.unchecked), warnings=tools.list_warnings(plain)
+    )
 
 
-def _store_checks(value: object, text: str) -> DerivedContract:
+def _store_checks(value: object, text: str, tools: ToolNames) -> DerivedContract:
     if not isinstance(value, task_checks.DerivedChecks):
         raise ContractFunctionError(
             f"the contract writer returned {format_repr(value, 80)}; return DerivedChecks"
         )
-    derived = drop_unquoted(value, text)
+    derived = drop_unknown_tools(drop_unquoted(value, text), tools)
     checks: list[Json] = [_dump_check(check, text) for check in derived.checks]
     return DerivedContract(
         contract={"checks": checks} if checks else {},

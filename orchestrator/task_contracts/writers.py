@@ -8,6 +8,7 @@ from typing import Protocol
 
 from evaluation import task_checks
 from evaluation.checks import Check
+from orchestrator.judging.tools.names import ToolNames
 
 
 class ContractWriter(Protocol):
@@ -37,6 +38,18 @@ def drop_unquoted(derived: task_checks.DerivedChecks, text: str) -> task_checks.
     dropped = [check for check in derived.checks if check not in kept]
     warnings = [f"a check {check.check!r} was dropped: it quotes no words of the text" for check in dropped]
     return replace(derived, checks=kept, warnings=(*derived.warnings, *warnings))
+
+
+def drop_unknown_tools(derived: task_checks.DerivedChecks, tools: ToolNames) -> task_checks.DerivedChecks:
+    """Returns the checks without those of calls that the executor cannot make; their words are unchecked."""
+    problems = [(check, tools.find_problem({"checks": [check.model_dump()]})) for check in derived.checks]
+    dropped = [(check, problem) for check, problem in problems if problem is not None]
+    return replace(
+        derived,
+        checks=tuple(check for check, problem in problems if problem is None),
+        unchecked=(*derived.unchecked, *(check.quote for check, _ in dropped if check.quote)),
+        warnings=(*derived.warnings, *(f"a check was dropped: {problem}" for _, problem in dropped)),
+    )
 
 
 def _is_quoted(check: Check, text: str) -> bool:

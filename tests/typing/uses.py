@@ -70,6 +70,11 @@ def write_cases(case: EvaluationCaseDict, run: AgentRunDict, names: list[str], d
     contract: EvaluationContractDict = {"keywords": ["light"], "judge": {"when": "if_checks_pass"}}
     evaluate(case)
     evaluate(EvaluationCase(agent_run=run, **contract))
+    stated: list[CheckDict] = [
+        {"check": "word_count", "max": 5},
+        {"check": "tool_calls", "tool": "rm", "max": 0},
+    ]
+    EvaluationContract(checks=stated)
     evaluate({"agent_run": {"final_output": "Hi", "tool_calls": ["search", {"name": "book", "args": {}}]}})
     evaluate({"agent_run": {"user_input": "Hi", "final_output": "Hi", "tool_calls": names}})
     evaluate({"agent_run": AgentRun(final_output="Hi", tool_calls=[ToolCall(name="a"), "b"])})

@@ -130,7 +130,7 @@ Tools = Annotated[
     list[str] | None,
     typer.Option(
         help="Give the executor this tool, or this list of tools (repeatable). It imports MODULE from the "
-        "current folder or an installed package: this runs its code.",
+        "current folder or an installed package, or the file FILE.py: this runs its code.",
         metavar="MODULE:NAME",
     ),
 ]

@@ -9,9 +9,8 @@ from typing import Final
 from langchain_core.tools import BaseTool
 
 from agents.calls.tool_gate import ToolGate, describe_call
-from orchestrator.judging.contracts import PlainContract
 from orchestrator.judging.report import mapping
-from orchestrator.state.records import Json, StepRecord
+from orchestrator.state.records import Json, PlainContract, StepRecord
 
 _LISTS: Final = ("writing_tools", "reading_tools")
 

@@ -22,6 +22,30 @@ PROBLEMS = [
         "thresholds.latency_ms.max: give a number, not a text",
     ),
     (lambda: EvaluationContract(keyword=["a"]), "keyword: is no known field; did you mean 'keywords'?"),
+    (
+        lambda: EvaluationContract(forbidden_tool=["a"]),
+        "forbidden_tool: is no known field; did you mean 'trajectory.forbidden_tools'?",
+    ),
+    (
+        lambda: EvaluationContract(forbidden_tools=["a"]),
+        "forbidden_tools: is no known field; did you mean 'trajectory.forbidden_tools'?",
+    ),
+    (
+        lambda: EvaluationContract(trajectory={"forbidden_tool": ["a"]}),
+        "trajectory.forbidden_tool: is no known field; did you mean 'forbidden_tools'?",
+    ),
+    (
+        lambda: EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tool": ["a"]}]}),
+        "audit.rules[0].forbidden_tool: is no known field; did you mean 'forbidden_tools'?",
+    ),
+    (
+        lambda: EvaluationContract(writing_tool=["a"]),
+        "writing_tool: is no known field; did you mean 'trajectory.writing_tools'?",
+    ),
+    (
+        lambda: EvaluationContract(must_calls=["a"]),
+        "must_calls: is no known field; did you mean 'must_call'?",
+    ),
     (lambda: EvaluationContract(keywords="a"), "keywords: give a list, not a text"),
     (
         lambda: EvaluationContract(expected_trajectory=["a", {"args": {}}]),

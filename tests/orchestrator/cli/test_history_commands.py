@@ -14,6 +14,7 @@ from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_1.sqlite"
+NOTHING_STORED = "no run is stored yet; `orchestrator run TASK` stores its run in "
 HOSTILE = "\x1b[2J[bold]x[/]\u202e\nstatus success"
 
 
@@ -37,6 +38,29 @@ def test_steps_that_wait_side_by_side_are_shown_without_a_warning(on, caplog):
     on("show", "waiting side by side")
 
     assert caplog.records == []
+
+
+def test_without_any_stored_run_the_list_says_how_to_make_one(cli, tmp_path):
+    asked = cli("runs", env={"XDG_DATA_HOME": str(tmp_path / "new")})
+
+    assert (asked.exit_code, asked.stdout) == (0, "")
+    assert " ".join(asked.stderr.split()).startswith(NOTHING_STORED)
+
+
+def test_without_any_stored_run_the_list_as_json_is_empty(cli, tmp_path):
+    asked = cli("runs", "--json", env={"XDG_DATA_HOME": str(tmp_path / "new")})
+
+    assert (asked.exit_code, json.loads(asked.stdout)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "command", [["show", "--last"], ["show", "x"], ["resume", "--last"], ["delete", "x"]]
+)
+def test_without_any_stored_run_no_run_can_be_named(cli, tmp_path, command):
+    asked = cli(*command, env={"XDG_DATA_HOME": str(tmp_path / "new")})
+
+    assert asked.exit_code == 2
+    assert asked.stderr.startswith(f"orchestrator: {NOTHING_STORED}")
 
 
 def test_runs_are_listed_with_how_far_they_are(on):

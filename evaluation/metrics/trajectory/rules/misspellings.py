@@ -28,11 +28,16 @@ def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> Ite
         field: the contract's field that has the names.
     """
     for name, meant in islice(product(names, sorted(known)), _MAX_PAIRS):
-        if is_misspelling(name, meant) or _has_prefix(name, meant) or _has_prefix(meant, name):
+        if is_other_spelling(name, meant):
             yield (
                 f"'{field}' has {list_names([name])}, which nothing in this case is called; "
                 f"write {list_names([meant])} if that is meant"
             )
+
+
+def is_other_spelling(name: str, meant: str) -> bool:
+    """Return whether two names are one name, misspelt or with the name of a server or a package before it."""
+    return is_misspelling(name, meant) or _has_prefix(name, meant) or _has_prefix(meant, name)
 
 
 def is_misspelling(name: str, meant: str) -> bool:

@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
-    for name in ("shop_tools", "broken_tools", "needy_tools"):
+    for name in ("shop_tools", "broken_tools", "needy_tools", "neighbour"):
         sys.modules.pop(name, None)
 
 
@@ -42,12 +42,25 @@ def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
     assert [tool.name for tool in import_tools([name])] == ["price"]
 
 
+def test_a_file_is_imported_by_its_path_with_the_modules_beside_it(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "my-shop.py").write_text("from neighbour import price\nTOOLS = [price]")
+    (folder / "sub" / "neighbour.py").write_text(MODULE)
+
+    for path in ("sub/my-shop.py", folder / "sub" / "my-shop.py"):
+        assert [tool.name for tool in import_tools([f"{path}:TOOLS"])] == ["price"]
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("shop_tools", "give MODULE:NAME, such as my_tools:TOOLS"),
         ("shop_tools:a.b", "give MODULE:NAME"),
         ("../shop_tools:price", "give MODULE:NAME"),
+        ("shop_tools.py", "give MODULE:NAME, such as my_tools:TOOLS, or FILE.py:NAME"),
+        ("absent.py:TOOLS", "--tools 'absent.py:TOOLS': there is no file absent.py; give the path of a file"),
+        ("broken_tools.py:TOOLS", "importing broken_tools.py raised ZeroDivisionError: division by zero"),
+        ("needy_tools.py:TOOLS", "needs the module 'not_installed_anywhere', which is neither in "),
         ("absent_tools:price", "needs the module 'absent_tools', which is neither in "),
         ("needy_tools:price", "needs the module 'not_installed_anywhere', which is neither in "),
         ("broken_tools:price", "importing broken_tools raised ZeroDivisionError: division by zero"),

@@ -12,7 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
-from orchestrator.judging.tool_effects import ToolEffects, read_tool_effects
+from orchestrator.judging.tools.effects import ToolEffects, read_tool_effects
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner

@@ -1,0 +1,69 @@
+"""Lists the tools that a contract names, with the field that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation.checks.kinds.tools import ToolCalls
+from evaluation.inputs.contract import EvaluationContract
+from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
+
+_OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
+"""Match modes in which a run can agree with an expected action that it lacks."""
+_TRAJECTORY_LISTS: Final = (
+    *("forbidden_tools", "ignored_tools", "compared_tools", "writing_tools", "reading_tools", "final_tools"),
+    "tools",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTools:
+    """Tools that one field of a contract names.
+
+    Attributes:
+        field: The path of the field, such as ``trajectory.forbidden_tools``.
+        names: The names.
+        is_required: Whether one of them has to be called.
+    """
+
+    field: str
+    names: tuple[str, ...]
+    is_required: bool = False
+
+
+def list_named_tools(contract: EvaluationContract) -> Iterator[NamedTools]:
+    """List the tools that a contract names, in the order of its fields."""
+    for place, check in enumerate(contract.checks):
+        if isinstance(check, ToolCalls):
+            yield NamedTools(f"checks[{place}].tool", (check.tool,), bool(check.exactly or check.min))
+    is_optional = contract.trajectory_match_mode in _OPTIONAL_MODES
+    expected = contract.expected_trajectory or ()
+    for each in _list_expected(expected, "expected_trajectory", contract.trajectory):
+        yield NamedTools(each.field, each.names) if is_optional else each
+    for name in contract.must_call:
+        yield NamedTools("must_call", (name,), is_required=True)
+    for field in _TRAJECTORY_LISTS:
+        yield NamedTools(f"trajectory.{field}", tuple(getattr(contract.trajectory, field) or ()))
+    for place, rule in enumerate(contract.audit.rules):
+        yield NamedTools(f"audit.rules[{place}].allowed_tools", tuple(rule.allowed_tools or ()))
+        yield NamedTools(f"audit.rules[{place}].forbidden_tools", tuple(rule.forbidden_tools or ()))
+
+
+def _list_expected(
+    actions: Sequence[ExpectedAction], field: str, rules: TrajectoryRules
+) -> Iterator[NamedTools]:
+    for place, action in enumerate(actions):
+        path = f"{field}[{place}]"
+        if action.in_any_order:
+            yield from _list_expected(action.in_any_order, f"{path}.in_any_order", rules)
+        elif action.kind in {None, "tool"}:
+            is_required = not action.optional and all(_is_compared(name, rules) for name in action.names)
+            yield NamedTools(path, tuple(sorted(action.names)), is_required)
+
+
+def _is_compared(name: str, rules: TrajectoryRules) -> bool:
+    """Return whether the rules compare calls of a tool in every case."""
+    kept = [names for names in (rules.compared_tools, rules.writing_tools) if names is not None]
+    return name not in rules.ignored_tools and all(name in names for names in kept)

@@ -1,0 +1,1 @@
+"""The tools of the executor: what their annotations say, and which of them a contract names."""

@@ -1,0 +1,225 @@
+"""A contract that names a tool which the executor lacks is refused before a model is called."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract, TaskCase, task_checks
+from evaluation.checks.kinds.tools import ToolCalls
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+
+
+@tool
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+@tool
+def pay(amount: int) -> str:
+    """Pay."""
+    return str(amount)
+
+
+def build(contract=None, tools=(search, pay), plan=("one",), **options) -> LangGraphOrchestrator:
+    """An orchestrator whose executor has these tools; its model answers nothing."""
+    executor = options.pop("executor", None) or ExecutionAgent(ScriptedChatModel([]), list(tools))
+    planner = options.pop("planner", FakePlanner([*plan]))
+    return LangGraphOrchestrator(planner, executor, FakeMonitor(), contract=contract, **options)
+
+
+def with_tools(*tools) -> FakeExecutor:
+    executor = FakeExecutor()
+    executor.tools = [*tools]
+    return executor
+
+
+def contract_of(**fields) -> EvaluationContract:
+    return EvaluationContract.model_validate(fields)
+
+
+WRONG = {
+    "must_call": {"must_call": ["serach"]},
+    "checks[0].tool": {"checks": [{"check": "tool_calls", "tool": "serach", "max": 0}]},
+    "expected_trajectory[1]": {"expected_trajectory": ["pay", "serach"]},
+    "expected_trajectory[0].in_any_order[0]": {"expected_trajectory": [{"in_any_order": ["serach", "pay"]}]},
+    "expected_trajectory[0]": {"expected_trajectory": [{"any_of": ["pay", "serach"]}]},
+    "trajectory.forbidden_tools": {"trajectory": {"forbidden_tools": ["serach"]}},
+    "trajectory.ignored_tools": {"trajectory": {"ignored_tools": ["serach"]}},
+    "trajectory.compared_tools": {"trajectory": {"compared_tools": ["pay", "serach"]}},
+    "trajectory.writing_tools": {"trajectory": {"writing_tools": ["serach"]}},
+    "trajectory.reading_tools": {"trajectory": {"reading_tools": ["serach"]}},
+    "trajectory.final_tools": {"trajectory": {"final_tools": ["serach"]}},
+    "trajectory.tools": {"trajectory": {"tools": {"serach": {"match": "ignore"}}}},
+    "audit.rules[0].allowed_tools": {"audit": {"rules": [{"id": "r", "allowed_tools": ["serach"]}]}},
+    "audit.rules[0].forbidden_tools": {"audit": {"rules": [{"id": "r", "forbidden_tools": ["serach"]}]}},
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_misspelt_tool_is_refused_in_every_field_that_names_tools(field):
+    with pytest.raises(ConfigurationError) as caught:
+        build(contract_of(**WRONG[field]))
+    assert str(caught.value) == (
+        f'contract.{field} names "serach"; the tools of the executor are search, pay; did you mean "search"?'
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"must_call": ["lookup"]},
+        {"expected_trajectory": ["lookup"]},
+        {"expected_trajectory": [{"any_of": ["lookup", "drop"]}]},
+        {"checks": [{"check": "tool_calls", "tool": "lookup", "min": 1}]},
+        {"checks": [{"check": "tool_calls", "tool": "lookup", "exactly": 2}]},
+    ],
+)
+def test_a_tool_that_has_to_be_called_is_refused_if_the_executor_lacks_it(fields):
+    with pytest.raises(ConfigurationError, match="the tools of the executor are search, pay; name one of"):
+        build(contract_of(**fields))
+
+
+def test_an_executor_without_tools_cannot_call_any():
+    with pytest.raises(ConfigurationError, match='names "search"; the executor has no tools; give it this'):
+        build(contract_of(must_call=["search"]), tools=())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"trajectory": {"forbidden_tools": ["drop_table"]}},
+        {"trajectory": {"writing_tools": ["drop_table", "pay"]}},
+        {"checks": [{"check": "tool_calls", "tool": "drop_table", "max": 0}]},
+        {"audit": {"rules": [{"id": "r", "forbidden_tools": ["drop_table"]}]}},
+        {"expected_trajectory": [{"name": "drop_table", "optional": True}]},
+        {"expected_trajectory": ["drop_table"], "trajectory_match_mode": "subset"},
+        {"expected_trajectory": ["drop_table"], "trajectory": {"ignored_tools": ["drop_table"]}},
+    ],
+)
+def test_a_name_that_need_not_be_called_and_is_no_misspelling_is_a_warning_of_the_run(fields):
+    executor = ExecutionAgent(ScriptedChatModel(["done", "done"]), [search, pay])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one", "two"]), executor, FakeMonitor(), contract=contract_of(**fields), synthesis=False
+    )
+    state = orchestrator.run("x")
+    warnings = [text for text in state["warnings"] if 'names "drop_table", without effect' in text]
+    assert warnings, state["warnings"]
+    assert len(warnings) == len(set(warnings))
+
+
+@pytest.mark.parametrize("similar", ["set_price", "get_prices", "get_price_2"])
+def test_a_forbidden_tool_may_resemble_one_that_the_executor_has(similar):
+    def get_price(name: str) -> str:
+        """Price."""
+        return name
+
+    build(contract_of(trajectory={"forbidden_tools": [similar]}), tools=[get_price])
+
+
+def test_a_list_may_name_a_tool_and_another_spelling_of_it():
+    build(contract_of(trajectory={"forbidden_tools": ["search", "Search"]}))
+
+
+@pytest.mark.parametrize("has_empty_list", [False, True])
+def test_an_executor_whose_tools_are_unknown_accepts_every_name(has_empty_list):
+    executor = with_tools() if has_empty_list else FakeExecutor()
+    contract = contract_of(must_call=["serach"])
+    LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), contract=contract)
+
+
+def test_another_executor_with_a_list_of_tools_is_checked_too():
+    with pytest.raises(ConfigurationError, match="must_call"):
+        LangGraphOrchestrator(
+            FakePlanner(["one"]),
+            with_tools(search),
+            FakeMonitor(),
+            contract=contract_of(must_call=["serach"]),
+        )
+
+
+def test_the_contract_of_the_output_is_checked():
+    with pytest.raises(ConfigurationError, match=r'^output_contract\.must_call names "serach"'):
+        build(output_contract=contract_of(must_call=["serach"]))
+
+
+def test_the_contract_of_a_case_is_checked():
+    case = TaskCase(task="x", contract={"must_call": ["serach"]})
+    with pytest.raises(ConfigurationError, match=r'^contract\.contract\.must_call names "serach"'):
+        build(case)
+
+
+def test_the_contract_of_a_function_is_checked_before_its_step_runs():
+    orchestrator = build(lambda step, index: contract_of(must_call=["serach"]))
+    state = orchestrator.run("x")
+    assert state["failure"]["kind"] == "contract_error"
+    assert state["failure"]["message"] == (
+        'step 1: the contract cannot be used: must_call names "serach"; the tools of the executor are '
+        'search, pay; did you mean "search"?'
+    )
+    assert state["results"] == []
+
+
+def test_a_warning_about_the_contract_of_a_function_names_its_step():
+    executor = ExecutionAgent(ScriptedChatModel(["done"]), [search])
+    contract = contract_of(trajectory={"forbidden_tools": ["drop_table"]}, must_call=[])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), executor, FakeMonitor(), contract=lambda step, index: contract
+    )
+    warnings = orchestrator.run("x")["warnings"]
+    assert [text.partition(", without")[0] for text in warnings] == [
+        'step 1: contract.trajectory.forbidden_tools names "drop_table"'
+    ]
+
+
+@pytest.mark.parametrize("needs", [{}, {"needs": []}])
+def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(needs):
+    plan = [{"step": "one", **needs}, {"step": "two", "contract": {"must_call": ["serach"]}, **needs}]
+    state = build(planner=FakePlanner(plan)).run("x")
+    assert state["failure"]["kind"] == "plan_invalid"
+    assert state["failure"]["message"].startswith('step 2 of the plan: contract.must_call names "serach"')
+    assert state["results"] == []
+
+
+def test_the_contract_of_a_function_is_checked_in_parallel_steps():
+    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+    state = build(lambda step, index: contract_of(must_call=["serach"]), planner=FakePlanner(plan)).run("x")
+    assert state["failure"]["kind"] == "contract_error"
+    assert state["results"] == []
+
+
+def test_a_check_of_the_writer_for_an_unknown_tool_is_dropped_and_its_words_are_unchecked():
+    class Writer:
+        def write_checks(self, text: str) -> task_checks.DerivedChecks:
+            check = ToolCalls(check="tool_calls", tool="serach", min=1, quote="search")
+            return task_checks.DerivedChecks((check,), (), ())
+
+    executor = ExecutionAgent(ScriptedChatModel(["done"]), [search])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one"]), executor, FakeMonitor(), contract="from_task", contract_writer=Writer()
+    )
+    state = orchestrator.run("search the web")
+    assert state["declared"]["derived"]["output"]["contract"] == {}
+    assert state["declared"]["derived"]["output"]["unchecked"] == ["search"]
+    assert "a check was dropped" in state["warnings"][0]
+
+
+def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_contracts():
+    planner = FakePlanner([{"step": "one"}, {"step": "two", "contract": {"must_call": ["search"]}}])
+    options = {"planner": planner, "supervision": "human", "checkpointer": InMemorySaver()}
+    first, second = (build(executor=with_tools(tool), **options) for tool in (search, pay))
+    first.run("x", thread_id="t")
+    with pytest.raises(ResumeError) as caught:
+        second.resume("t", {"answer": "approve"})
+    assert str(caught.value) == (
+        "thread 't' cannot go on with this executor: step 2: contract.must_call names \"search\"; "
+        "the tools of the executor are pay; name one of them, or none"
+    )
+    assert first.resume("t")["question"] is not None
