@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Final
+from typing import Final, Literal
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -42,6 +42,7 @@ def build_settings(options: RunOptions) -> Settings:
         step_timeout=options.step_timeout,
         budget=budget,
         supervision=options.supervise,
+        approve_tools=_read_names(options.approve_tools),
         synthesis=options.synthesis,
         require=options.require,
     )
@@ -80,6 +81,11 @@ def build_orchestrator(
         # Each other setting has the name of an argument.
         **{name: value for name, value in build_settings(options) if name != "human"},
     )
+
+
+def _read_names(text: str | None) -> tuple[str, ...] | Literal["all"]:
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    return "all" if names == ("all",) else names
 
 
 def _read_policy(options: RunOptions) -> RetryPolicy:

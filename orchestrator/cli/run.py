@@ -173,10 +173,9 @@ def fork_run(
 def _open_new_store(path: str | None, options: RunOptions, *, no_db: bool) -> Iterator[Store | None]:
     if no_db and path is not None:
         raise ConfigurationError("--db and --no-db contradict each other; give one of them")
-    if no_db and options.supervise == "human":
-        raise ConfigurationError(
-            "--no-db cannot store a question of --supervise human; leave one of them out"
-        )
+    asks = "--supervise human" if options.supervise == "human" else "--approve-tools"
+    if no_db and (options.supervise == "human" or options.approve_tools):
+        raise ConfigurationError(f"--no-db cannot store a question of {asks}; leave one of them out")
     with nullcontext() if no_db else open_store(path, changed_options(options)) as store:
         yield store
 

@@ -34,7 +34,7 @@ AnswerWord = Literal["approve", "correct", "deny"]
 
 
 GateDecision = Literal["forbidden", "denied", "reused"]
-"""Why a tool did not run: the contract forbids it, a person denied it, or an earlier attempt made the call."""
+"""Why a tool did not run: it is forbidden, a person denied the call, or an earlier attempt made it."""
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     AnswerWord,
@@ -22,6 +23,7 @@ from orchestrator.state.records import (
 from orchestrator.supervision.limits import SupervisionPolicy
 
 ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
+_ANSWER_CHARACTERS: Final = 200
 DEADLINE: Final = "deadline"
 """``answered_by`` of an answer that a deadline gave."""
 _WORDS: Final[Mapping[str, str]] = {
@@ -63,7 +65,7 @@ def build_question(
     """
     may_correct = corrected < policy.max_corrections
     wait = policy.answer_deadline_s
-    return Question(
+    question = Question(
         # A corrected step asks again: with the attempt in the id, an old answer does not count for it.
         id=f"{record['step_index']}.{record['attempt']}",
         kind=kind,
@@ -79,6 +81,14 @@ def build_question(
         on_deadline=policy.on_deadline,
         problem=None,
     )
+    calls = [_shorten_answer(call) for call in record["tool_calls"]]
+    return {**question, "tool_calls": calls} if calls else question
+
+
+def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
+    """Returns a call with the beginning of its answer; the record of the execution has it all."""
+    result, error = (text and shorten(text, _ANSWER_CHARACTERS) for text in (call["result"], call["error"]))
+    return {**call, "result": result, "error": error}
 
 
 def build_tool_question(

@@ -11,7 +11,13 @@ from typing import Annotated, Final, TypeAlias, get_type_hints
 import typer
 
 from orchestrator.cli.arguments.models import ROLES, parse_model
-from orchestrator.cli.arguments.values import count_parser, parse_seconds, read_policy, word_parser
+from orchestrator.cli.arguments.values import (
+    count_parser,
+    parse_seconds,
+    parse_tool_names,
+    read_policy,
+    word_parser,
+)
 from orchestrator.state.records import Requirement, SupervisionMode
 
 
@@ -45,6 +51,14 @@ class RunOptions:
             parser=word_parser("none", "llm", "human"),
         ),
     ] = "none"
+    approve_tools: Annotated[
+        str | None,
+        typer.Option(
+            help='Ask you before each call of these tools: names with commas between them, or "all".',
+            metavar="NAMES|all",
+            parser=parse_tool_names,
+        ),
+    ] = None
     max_retries: Annotated[
         int,
         typer.Option(help="Maximum number of retries of a step.", metavar="N", parser=count_parser(0)),

@@ -62,6 +62,17 @@ def read_policy(path: str) -> str:
         ) from None
 
 
+def parse_tool_names(text: str) -> str:
+    """Read names of tools with commas between them, or "all".
+
+    Raises:
+        typer.BadParameter: There is no name.
+    """
+    if not text.replace(",", "").strip():
+        raise _refuse(text, 'names of tools with commas between them, or "all"')
+    return text
+
+
 def parse_seconds(text: str) -> float:
     """Read a duration above 0, such as ``90s`` or ``1h30m``, as seconds. A number alone is seconds.
 

@@ -81,7 +81,15 @@ def run(
 
 @accept_run_options(
     only_changes=True,
-    without=("supervise", "max_retries", "retry_policy", "synthesis", "checks", "checks_model"),
+    without=(
+        "supervise",
+        "approve_tools",
+        "max_retries",
+        "retry_policy",
+        "synthesis",
+        "checks",
+        "checks_model",
+    ),
 )
 def resume(
     thread: ThreadOrLast = None,

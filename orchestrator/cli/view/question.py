@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +15,7 @@ from rich.text import Text
 from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
-from orchestrator.state.records import Question
+from orchestrator.state.records import Question, ToolCallRecord
 
 _OUTPUT_CHARACTERS: Final = 4000
 _MARGIN: Final = "│ "
@@ -48,7 +49,7 @@ def format_answer_command(question: Question, thread_id: str, store: str, tools:
 
 
 def draw_question(question: Question) -> RenderableType:
-    """Draw a question: its step, the output, the findings and the deadline."""
+    """Draw a question: its step, the tool calls, the output, the findings and the deadline."""
     return Group(*_draw_parts(question))
 
 
@@ -60,6 +61,9 @@ def _draw_parts(question: Question) -> Iterator[RenderableType]:
         yield Text(f"The previous answer was not accepted: {one_line(question['problem'])}", style="red")
     yield Text("Question:", style="bold")
     yield _Quotation(Text(one_line(question["text"], 2000)))
+    if calls := question.get("tool_calls"):
+        yield Text("Tool call:" if len(calls) == 1 else "Tool calls:", style="bold")
+        yield from (_Quotation(_shorten_output(_format_call(call))) for call in calls)
     if question["output"]:
         yield Text("Output:", style="bold")
         yield _Quotation(_shorten_output(question["output"]))
@@ -69,6 +73,13 @@ def _draw_parts(question: Question) -> Iterator[RenderableType]:
     if question["deadline"] is not None:
         deadline = one_line(question["deadline"])
         yield Text(f"After {deadline} the answer is {one_line(question['on_deadline'])}.", style="bold")
+
+
+def _format_call(call: ToolCallRecord) -> str:
+    """Format a call as one line: its tool, its arguments and the answer, if there is one."""
+    args = json.dumps(call["args"], ensure_ascii=False)
+    answer = call["result"] if call["error"] is None else f"failed: {call['error']}"
+    return f"{call['name']} {args}" if answer is None else f"{call['name']} {args}: {one_line(answer, 200)}"
 
 
 def _shorten_output(output: str) -> Text:

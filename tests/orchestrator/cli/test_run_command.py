@@ -183,6 +183,8 @@ BAD_INPUT = [
         "--max-tokens: '0' is not accepted; give a whole number of at least 1",
     ),
     (["run", "x", "--supervise", "god"], "--supervise: 'god' is not accepted; give none, llm or human"),
+    (["run", "x", "--approve-tools", ","], "--approve-tools: ',' is not accepted; give names of tools"),
+    (["run", "x", "--no-db", "--approve-tools", "a"], "--no-db cannot store a question of --approve-tools"),
     (["run", "x", "--require", "maybe"], "--require: 'maybe' is not accepted; give checked or judged"),
     (["run", "x", "--model", "plannr=local"], "--model: 'plannr' is no role; did you mean 'planner'?"),
     (["run", "x", "--model", "q=local"], "'q' is no role; give planner, executor, monitor or supervisor"),

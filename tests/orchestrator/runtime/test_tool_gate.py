@@ -20,6 +20,11 @@ from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
+READY = (
+    '{"interpretation": "i", "scope_in": [], "scope_out": [], "approach": "a", "predicted_output": "o",'
+    ' "confidence": "high", "assumptions": []}'
+)
+MET = '{"met": true, "deviations": [], "concerns": [], "unexpected": []}'
 THREAD = {"configurable": {"thread_id": "thread"}}
 
 
@@ -340,3 +345,18 @@ def test_a_failed_call_is_made_again():
     state = LangGraphOrchestrator(*agents, once_tools=["send"]).run("x")
 
     assert (state["status"], tries) == ("success", ["Bob", "Bob"])
+
+
+# ------------------------------------------------------------------------------------------ human supervision
+
+
+def test_the_question_about_a_step_shows_its_tool_calls_with_short_answers():
+    orchestrator, _ = build(
+        Office(),
+        *(READY, ask(("read", "a" * 300)), "done", MET),
+        supervision="human",
+    )
+    [call] = orchestrator.run("x", "thread")["question"]["tool_calls"]
+
+    assert (call["name"], call["args"]) == ("read", {"name": "a" * 300})
+    assert (call["result"][:9], len(call["result"])) == ("text of a", 200)

@@ -67,3 +67,15 @@ def test_the_command_has_the_answers_that_are_taken(tmp_path):
 
 def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
     assert format_answer_command(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
+
+
+def test_the_tool_calls_of_a_question_are_shown_with_their_arguments_and_answers():
+    call = {"name": "send", "args": {"to": "Bob\nEve"}, "result": None, "error": None, "latency_ms": None}
+    calls = [call, {**call, "result": "sent"}, {**call, "args": {}, "error": "no\nline"}]
+    lines = shown(1000, output="", tool_calls=calls)
+
+    assert lines[lines.index("Tool calls:") + 1 :] == [
+        '│ send {"to": "Bob\\nEve"}',
+        '│ send {"to": "Bob\\nEve"}: sent',
+        "│ send {}: failed: no line",
+    ]
