@@ -16,6 +16,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, SupervisionPolicy
+from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -360,3 +361,35 @@ def test_the_question_about_a_step_shows_its_tool_calls_with_short_answers():
 
     assert (call["name"], call["args"]) == ("read", {"name": "a" * 300})
     assert (call["result"][:9], len(call["result"])) == ("text of a", 200)
+
+
+# ------------------------------------------------------------------------------------------ stores and graphs
+
+
+def test_another_process_finds_the_question_in_the_store_and_answers_it(tmp_path):
+    office = Office()
+    with open_store(str(tmp_path / "runs.sqlite")) as store:
+        orchestrator, _ = build(
+            office, ask(("read", "a"), ("send", "Bob")), approve_tools=["send"], checkpointer=store
+        )
+        orchestrator.run("x", "thread")
+    with open_store(str(tmp_path / "runs.sqlite")) as store:
+        [waiting] = store.history.runs(status="waiting")
+        question = waiting.question
+        orchestrator, model = build(office, "sent", approve_tools=["send"], checkpointer=store)
+        state = orchestrator.resume("thread", {**APPROVE, "question": question["id"]})
+
+    assert (question["kind"], question["tool_calls"][0]["args"]) == ("tool", {"to": "Bob"})
+    assert (state["status"], len(model.prompts)) == ("success", 1)
+    assert sorted(office.done) == ["read a", "send Bob"]
+
+
+def test_a_graph_that_is_not_awaited_asks_as_well():
+    office = Office()
+    orchestrator, _ = build(
+        office, ask(("send", "Bob")), ask(("send", "Bob")), "sent", approve_tools=["send"]
+    )
+    [waiting] = orchestrator.graph.invoke({"task": "x"}, THREAD)["__interrupt__"]
+    state = orchestrator.graph.invoke(Command(resume={waiting.id: APPROVE}), THREAD)
+
+    assert (waiting.value["kind"], state["status"], office.done) == ("tool", "success", ["send Bob"])
