@@ -1,0 +1,60 @@
+"""A process that is killed between two tool calls of a step does not repeat the first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [pytest.mark.faults, pytest.mark.sample]
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from langchain_core.messages import AIMessage
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator
+from orchestrator.persistence import open_store
+
+folder, action = Path(sys.argv[1]), sys.argv[2]
+
+def note(text: str) -> str:
+    \"\"\"Write a note, and die at the second if it is the first try.\"\"\"
+    if text == "b" and action == "run":
+        os.kill(os.getpid(), signal.SIGKILL)
+    with (folder / "notes").open("a") as file:
+        file.write(text)
+    return "noted"
+
+def call(text):
+    return AIMessage("", tool_calls=[{"name": "note", "args": {"text": text}, "id": text}])
+
+asked = [call("a"), call("b"), "done"]
+replies = ['{"plan": ["Take notes"]}', *asked] if action == "run" else asked[2:]
+monitor = ScriptedChatModel(['{"success": true, "feedback": "good"}'])
+with open_store(str(folder / "runs.sqlite")) as store:
+    orchestrator = LangGraphOrchestrator.from_model(
+        ScriptedChatModel(replies), monitor_model=monitor, tools=[note], checkpointer=store
+    )
+    state = orchestrator.run("Take notes", "one") if action == "run" else orchestrator.resume("one")
+    [record] = state["results"]
+    print(state["status"], *[each["args"]["text"] for each in record["tool_calls"]])
+"""
+
+
+def test_a_step_goes_on_after_the_last_tool_call_that_had_ended(tmp_path):
+    killed, resumed = (
+        subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path), action],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        for action in ("run", "resume")
+    )
+
+    assert killed.returncode == -9
+    assert (resumed.stdout, resumed.stderr[-500:]) == ("success a b\n", "")
+    assert (tmp_path / "notes").read_text() == "ab"
