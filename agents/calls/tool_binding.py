@@ -16,6 +16,7 @@ def build_tools(tools: object) -> list[BaseTool]:
 
     Raises:
         TypeError: ``tools`` is no list, or an item is neither a tool nor a function.
+        ValueError: A function cannot be a tool, because it has no docstring, say.
     """
     if tools is None:
         return []
@@ -48,7 +49,11 @@ def _build_tool(item: object) -> BaseTool:
         return item
     if isinstance(item, type) or not callable(item):
         raise TypeError(f"tools contains {_describe_tool(item)}; give LangChain tools or functions")
-    return tool(item)
+    try:
+        return tool(item)
+    except ValueError as error:  # without a docstring, say
+        name = _describe_tool(item)
+        raise ValueError(f"tools contains {name}, which cannot be a tool: {error}") from None
 
 
 def _describe_tool(item: object) -> str:

@@ -93,7 +93,7 @@ def check_weights(path: str | Path, origin: Origin = "path", named_by: str = "th
         raise ModelSetupError(
             f"{named_by} names {os.fspath(path)!r}, which cannot be read ({reason}); "
             "give the path of a GGUF file"
-        ) from error
+        ) from None
     if magic != _MAGIC:
         raise ModelSetupError(
             f"{named_by} names {os.fspath(path)!r}, which does not begin with the bytes GGUF; "

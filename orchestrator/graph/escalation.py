@@ -43,7 +43,7 @@ def _load(spec: str) -> BaseChatModel:
     except (ModelSetupError, ModelSpecError) as error:
         raise ConfigurationError(
             f"a rule of strategies escalates to {format_repr(spec, 80)}: {error}"
-        ) from error
+        ) from None
 
 
 def _check_models(given: Mapping[str, BaseChatModel]) -> None:

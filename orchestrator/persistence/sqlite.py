@@ -128,7 +128,7 @@ def _create_file(file: Path, *, with_folder: bool) -> None:
         # 0600: runs hold private data, such as their tasks and the output of tools.
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from error
+        raise StoreError(f"{file} cannot be written ({error.strerror}); give another path") from None
 
 
 def _create_tables(saver: SqliteRunSaver) -> None:
@@ -150,7 +150,7 @@ def _convert_open_errors(file: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise StoreError(
             f"{file} cannot be used as a store ({format_one_line(error)}); give another path"
-        ) from error
+        ) from None
 
 
 def _connect(file: Path) -> sqlite3.Connection:

@@ -96,7 +96,7 @@ def _read_step(number: int, item: object) -> _Step:
         return _Step.model_validate(plain)
     except ValidationError as error:
         problems = "; ".join(describe_errors(error, plain, list_field_paths(EvaluationContract)))
-        raise PlanError(f"step {number} of the plan: {shorten(problems, _PROBLEM_LENGTH)}") from error
+        raise PlanError(f"step {number} of the plan: {shorten(problems, _PROBLEM_LENGTH)}") from None
 
 
 def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, object]:
@@ -154,4 +154,4 @@ def _refuse_circle(needs: Sequence[Sequence[int]]) -> None:
         # graphlib's cycle leads from a needed step to the one that needs it; the message goes the other way.
         circle = ", which needs ".join(f"step {index + 1}" for index in reversed(error.args[1]))
         problem = f"the needs form a circle: {circle}".replace(", which needs", " needs", 1)
-        raise PlanError(shorten(problem, _PROBLEM_LENGTH)) from error
+        raise PlanError(shorten(problem, _PROBLEM_LENGTH)) from None
