@@ -11,7 +11,7 @@ import numpy as np
 
 from orchestrator.retry.attempts import Attempt
 from orchestrator.tuning.replay.attempts import failure_kind, has_passed
-from orchestrator.tuning.replay.table import Floats, Table
+from orchestrator.tuning.replay.table import Floats, Table, Weights
 
 Cell: TypeAlias = tuple[str, str, str]
 """A strategy, the kind of the failure that it follows, and the model of the step's first attempt."""
@@ -57,7 +57,9 @@ class AttemptModel:
 
     Within a cell, each step of a task has its own chance to pass, drawn from Beta(a, b): a step that failed
     often is likely to fail again. (a, b) has a posterior on a grid, with Jeffreys' prior of the mean and a
-    flat one of log(a + b). It is drawn from, so that few observations give wide intervals.
+    flat one of log(a + b). It is drawn from, so that few observations give wide intervals. The draws are put
+    in the order of the weights that tasks have in the bootstrap: a draw of lucky tasks has both high recorded
+    rates and high chances.
 
     Sources: Fader and Hardie (2007), How to project customer retention, Journal of Interactive Marketing 21
     (the beta-geometric model of attempts until success); Gelman et al. (2013), Bayesian data analysis, 5.3.
@@ -65,7 +67,7 @@ class AttemptModel:
 
     draws: int
     chances: Mapping[Cell, Chances]
-    following: Mapping[Cell, Mapping[str, float]]
+    following: Mapping[Cell, Mapping[str, Floats]]
     resources: Mapping[str, Floats]
     unknown: Chances
     evidence: Mapping[int, Mapping[Cell, Evidence]] = field(default_factory=dict)
@@ -74,9 +76,9 @@ class AttemptModel:
         """Returns the draws of a cell, or of the prior if its strategy was never recorded."""
         return self.chances.get(cell) or self.chances.get(pool_cell(cell)) or self.unknown
 
-    def next_kinds(self, cell: Cell) -> Mapping[str, float]:
-        """Returns which kinds of failure follow in a cell, with their shares."""
-        return self.following.get(cell) or {cell[1]: 1.0}
+    def next_kinds(self, cell: Cell) -> Mapping[str, Floats]:
+        """Returns which kinds of failure follow in a cell, with draws of their shares, [D]."""
+        return self.following.get(cell) or {cell[1]: np.ones(self.draws)}
 
     def cost(self, strategy: str) -> Floats:
         """Returns the mean resources of an attempt, [4]; for a new strategy, over all attempts."""
@@ -88,22 +90,58 @@ class AttemptModel:
         return pool_cell((strategy, "", "")) in self.chances
 
 
-def fit_model(table: Table, draws: int, source: np.random.Generator) -> AttemptModel:
-    """Fits the model to all recorded attempts after a failure."""
-    evidence = _count_evidence(table)
-    outcomes: dict[Cell, Counter[Evidence]] = {}
-    for cells in evidence.values():
-        for own, counts in cells.items():
-            for cell in (own, pool_cell(own)):
-                outcomes.setdefault(cell, Counter())[counts] += 1
-    likelihoods = {cell: _log_likelihood(counts) for cell, counts in outcomes.items()}
-    sizes = {cell: sum(sum(key) * n for key, n in counts.items()) for cell, counts in outcomes.items()}
+def fit_model(table: Table, weights: Weights, source: np.random.Generator) -> AttemptModel:
+    """Fits the model to all recorded attempts after a failure.
+
+    Args:
+        table: The recorded runs.
+        weights: Weights of the tasks in each of D draws, [D, T].
+        source: Of the draws of parameters.
+    """
+    evidence, draws = _count_evidence(table), len(weights)
+    observed = _list_observed(table, evidence)
+    likelihoods = {
+        cell: _log_likelihood({key: len(each) for key, each in tasks.items()})
+        for cell, tasks in observed.items()
+    }
+    sizes = {
+        cell: sum(sum(key) * len(each) for key, each in tasks.items()) for cell, tasks in observed.items()
+    }
     chances = {
-        cell: _draw(_borrow(cell, likelihoods, sizes), sizes[cell], draws, source) for cell in likelihoods
+        cell: _put_in_order(
+            _draw(_borrow(cell, likelihoods, sizes), sizes[cell], draws, source), observed[cell], weights
+        )
+        for cell in likelihoods
     }
     flat = np.zeros((len(_MEANS), len(_SIZES)))
     unknown = _draw(flat, 0, draws, source)
-    return AttemptModel(draws, chances, _count_kinds(table), _mean_resources(table), unknown, evidence)
+    following = {cell: _draw_shares(counts, draws, source) for cell, counts in _count_kinds(table).items()}
+    return AttemptModel(draws, chances, following, _mean_resources(table), unknown, evidence)
+
+
+def _list_observed(
+    table: Table, evidence: Mapping[int, Mapping[Cell, Evidence]]
+) -> dict[Cell, dict[Evidence, list[int]]]:
+    """Lists the tasks with each evidence in each cell; a task once for each of its steps."""
+    task_of = dict(zip(table.item_of.tolist(), table.task_of[table.run_of].tolist(), strict=True))
+    observed: dict[Cell, dict[Evidence, list[int]]] = {}
+    for item, cells in evidence.items():
+        for own, counts in cells.items():
+            for cell in (own, pool_cell(own)):
+                observed.setdefault(cell, {}).setdefault(counts, []).append(task_of[item])
+    return observed
+
+
+def _put_in_order(chances: Chances, observed: Mapping[Evidence, Sequence[int]], weights: Weights) -> Chances:
+    """Puts draws in the order of the mean chance that the weighted tasks of each draw suggest."""
+    total = np.zeros((len(weights), len(_MEANS) * len(_SIZES)))
+    for evidence, tasks in observed.items():
+        total += np.outer(weights[:, tasks].sum(axis=1), _log_likelihood({evidence: 1}).ravel())
+    posterior = np.exp(total - total.max(axis=1, keepdims=True))
+    means = posterior @ np.repeat(_MEANS, len(_SIZES)) / posterior.sum(axis=1)
+    ranks = means.argsort().argsort()
+    order = (chances.a / (chances.a + chances.b)).argsort()[ranks]
+    return Chances(chances.a[order], chances.b[order], chances.observations)
 
 
 def _borrow(cell: Cell, likelihoods: Mapping[Cell, Floats], sizes: Mapping[Cell, int]) -> Floats:
@@ -151,18 +189,20 @@ def _count_evidence(table: Table) -> dict[int, dict[Cell, Evidence]]:
     return evidence
 
 
-def _count_kinds(table: Table) -> dict[Cell, dict[str, float]]:
+def _count_kinds(table: Table) -> dict[Cell, Counter[str]]:
     kinds: dict[Cell, Counter[str]] = {}
     for group, steps in enumerate(np.bincount(table.group_of).tolist()):
         for cell, attempt in _retries(table.histories[group]):
             if not has_passed(attempt):
                 kinds.setdefault(cell, Counter())[failure_kind(attempt)] += steps
-    return {cell: _share(counts) for cell, counts in kinds.items()}
+    return kinds
 
 
-def _share(counts: Counter[str]) -> dict[str, float]:
-    frequent = {kind: n for kind, n in counts.items() if n >= _RARE * counts.total()}
-    return {kind: n / sum(frequent.values()) for kind, n in frequent.items()}
+def _draw_shares(counts: Counter[str], draws: int, source: np.random.Generator) -> dict[str, Floats]:
+    """Draws the shares of the frequent kinds, [D] each, with Jeffreys' prior."""
+    frequent = {kind: n + 0.5 for kind, n in counts.items() if n >= _RARE * counts.total()}
+    shares = source.dirichlet(list(frequent.values()), draws)
+    return dict(zip(frequent, shares.T, strict=True))
 
 
 def _mean_resources(table: Table) -> dict[str, Floats]:

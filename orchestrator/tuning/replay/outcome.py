@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from orchestrator.tuning.replay.attempt_model import AttemptModel, Cell, Evidence
 from orchestrator.tuning.replay.attempts import ReplayPolicy, has_passed
 from orchestrator.tuning.replay.forecast import forecast, walk_recorded
-from orchestrator.tuning.replay.table import RESOURCES, Floats, Ints, Table
+from orchestrator.tuning.replay.table import RESOURCES, Floats, Ints, Table, Weights
 
 QUANTITIES: Final = ("success", *RESOURCES)
 Flags: TypeAlias = NDArray[np.bool_]
@@ -81,9 +81,9 @@ class _Steps:
 
 
 def replay_policy(
-    policy: ReplayPolicy, table: Table, model: AttemptModel, units: Units, source: np.random.Generator
+    policy: ReplayPolicy, table: Table, model: AttemptModel, units: Units, weights: Weights
 ) -> Outcome:
-    """Replays all runs under one policy."""
+    """Replays all runs under one policy; ``weights`` are those of the tasks in each draw, [D, T]."""
     steps = _replay_steps(policy, table, model, units)
     success = steps.success[units.of_step]
     used = table.totals[np.arange(len(success)), steps.used[table.group_of]]
@@ -96,7 +96,7 @@ def replay_policy(
     factors = np.divide(values[table.run_of, 0], success, out=np.zeros_like(success), where=success > 0.0)
     factors += slope * table.runs * missing.weights
     noise = _spread(steps, table, units, factors, reached) + np.zeros((model.draws, 1))
-    noise[:, 0] += slope * missing.spread(model.draws, source)
+    noise[:, 0] += slope * missing.spread(table, success, weights)
     return Outcome(values, noise, _find_exact(table, units, steps, recorded[:, 0]), steps.strategies)
 
 
@@ -179,11 +179,15 @@ class _Missing:
         """Returns by how much the rate of success grows with the chance."""
         return float((reach * table.missing).sum()) / table.runs / max(self.chance, _TINY)
 
-    def spread(self, draws: int, source: np.random.Generator) -> Floats:
-        """Returns deviations of the chance, because few steps were recorded, [D]."""
-        chances = source.beta(
-            self.chance * self.steps + _TINY, (1.0 - self.chance) * self.steps + _TINY, draws
-        )
+    def spread(self, table: Table, success: Floats, weights: Weights) -> Floats:
+        """Returns deviations of the chance with other tasks, because few steps were recorded, [D].
+
+        The recorded rates deviate with the same weights: tasks that are lucky are so in both.
+        """
+        tasks, task_of = len(table.tasks), table.task_of[table.run_of]
+        size = np.bincount(task_of, self.weights, tasks)
+        passed = np.bincount(task_of, self.weights * success, tasks)
+        chances = (weights @ passed) / np.maximum(weights @ size, _TINY)
         deviations: Floats = chances - chances.mean()
         return deviations
 

@@ -9,15 +9,20 @@ import numpy as np
 
 from evaluation.statistics.intervals import Interval
 from orchestrator.tuning.replay.outcome import Outcome
-from orchestrator.tuning.replay.table import Floats, Table
+from orchestrator.tuning.replay.table import Floats, Table, Weights
 
 _TAIL: Final = 0.025
 _FRESH: Final = 5
 """New sets of runs that are drawn for each draw of the weights."""
 
 
+def draw_weights(table: Table, draws: int, source: np.random.Generator) -> Weights:
+    """Draws the weights of the tasks in the Bayesian bootstrap, [D, T]."""
+    return source.standard_gamma(1.0, (draws, len(table.tasks)), dtype=np.float32)
+
+
 def predict(
-    outcomes: Sequence[Outcome], table: Table, source: np.random.Generator
+    outcomes: Sequence[Outcome], table: Table, weights: Weights, source: np.random.Generator
 ) -> list[list[tuple[float, Interval]]]:
     """Computes for each outcome the mean of each quantity, and its 95 % prediction interval.
 
@@ -28,16 +33,14 @@ def predict(
 
     Source: Rubin (1981), The Bayesian bootstrap, Annals of Statistics 9.
     """
-    draws = len(outcomes[0].noise)
-    weights = source.standard_gamma(1.0, (draws, len(table.tasks)), dtype=np.float32)
-    added = source.standard_gamma(0.5, (draws, 2))
+    added = source.standard_gamma(0.5, (len(weights), 2))
     return [_predict(outcome, table, weights, added, source) for outcome in outcomes]
 
 
 def _predict(
     outcome: Outcome,
     table: Table,
-    weights: np.ndarray[tuple[int, int], np.dtype[np.float32]],
+    weights: Weights,
     added: Floats,
     source: np.random.Generator,
 ) -> list[tuple[float, Interval]]:

@@ -15,7 +15,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.tuning.replay.attempt_model import AttemptModel, fit_model
 from orchestrator.tuning.replay.attempts import RecordedRun, ReplayPolicy
 from orchestrator.tuning.replay.outcome import Outcome, find_units, replay_policy
-from orchestrator.tuning.replay.prediction import predict
+from orchestrator.tuning.replay.prediction import draw_weights, predict
 from orchestrator.tuning.replay.table import Floats, build_table
 
 _DRAWS: Final = 200
@@ -86,10 +86,11 @@ def replay(runs: Sequence[RecordedRun], policies: Sequence[ReplayPolicy], seed: 
     """
     _check_names(policies)
     table, source = build_table(runs), np.random.default_rng(seed)
-    model = fit_model(table, _DRAWS, source)
+    weights = draw_weights(table, _DRAWS, source)
+    model = fit_model(table, weights, source)
     units = find_units(table, model)
-    outcomes = [replay_policy(policy, table, model, units, source) for policy in policies]
-    predicted = predict(outcomes, table, source)
+    outcomes = [replay_policy(policy, table, model, units, weights) for policy in policies]
+    predicted = predict(outcomes, table, weights, source)
     return [
         _describe(policy.name, model, outcome, quantities)
         for policy, outcome, quantities in zip(policies, outcomes, predicted, strict=True)

@@ -17,6 +17,7 @@ from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = NDArray[np.float32]
 
 RESOURCES: Final = ("attempts", "tokens", "cost_usd", "seconds")
 _NO_SCORE: Final = -1
