@@ -12,6 +12,7 @@ import typer
 from rich.console import OverflowMethod
 from rich.text import Text
 
+from evaluation.values import as_list
 from orchestrator.cli.arguments.parameters import Display
 from orchestrator.cli.arguments.threads import complete_thread, find_thread
 from orchestrator.cli.ask import is_terminal
@@ -20,10 +21,14 @@ from orchestrator.cli.store import describe_no_store, open_store
 from orchestrator.cli.view.consoles import build_console
 from orchestrator.cli.view.history import draw_run, draw_runs
 from orchestrator.cli.view.plain import state_to_plain
-from orchestrator.cli.view.question import format_answer_command
+from orchestrator.cli.view.question import (
+    describe_python_resume,
+    format_answer_command,
+    format_resume_command,
+)
 from orchestrator.cli.view.text import count_noun, one_line, to_json
 from orchestrator.errors import ConfigurationError
-from orchestrator.persistence import Store
+from orchestrator.persistence import RunSummary, Store
 from orchestrator.runs.summary import StoredStatus
 
 _NAMED: Final = 5
@@ -60,6 +65,7 @@ def show_run(thread: str | None, *, db: str | None, display: Display) -> None:
     """Print one run: its plan, its executions with their verdicts, its usage and its result."""
     with _open_for_reading(db) as store:
         run = store.history.show(find_thread(store, thread))
+        hint = _describe_next(run.summary, store)
     if display.json:
         state = state_to_plain(run.state, full=display.full)
         document = {"output": run.state["output"], **asdict(run.summary), "state": state}
@@ -67,17 +73,32 @@ def show_run(thread: str | None, *, db: str | None, display: Display) -> None:
         return
     console = build_console()
     console.print(draw_run(run))
-    if run.summary.question is not None:
-        command = format_answer_command(run.summary.question, run.summary.thread_id, store.where)
-        console.print(Text(command), soft_wrap=True)
+    if hint:
+        console.print(Text(hint), soft_wrap=True)
+
+
+def _describe_next(run: RunSummary, store: Store) -> str:
+    """Return what continues a run that is waiting or was interrupted: a command, or a call in Python."""
+    if run.status not in ("waiting", "interrupted"):
+        return ""
+    options = store.history.command(run.thread_id)
+    if options is None:
+        return f"To go on, {describe_python_resume(run.question, run.thread_id)}"
+    # Printed only: the command that is typed decides which code runs.
+    tools = [name for name in as_list(options.get("tools")) if isinstance(name, str)]
+    if run.question is None:
+        return format_resume_command(run.thread_id, store.where, tools)
+    return format_answer_command(run.question, run.thread_id, store.where, tools)
 
 
 def delete_run(thread: str, *, yes: bool, db: str | None) -> None:
     """Delete one run. The start of a name is not enough without a confirmation."""
     with _open_for_reading(db) as store:
         name = complete_thread(store, thread)
-        if name != thread and not yes and not _confirm_deletion([name]):
-            return
+        if name != thread and not yes:
+            _require_terminal(thread, name)
+            if not _confirm_deletion([name]):
+                return
         store.history.delete(name)
     _print_progress(f"deleted {name}")
 
@@ -112,12 +133,15 @@ def prune_runs(
         _print_progress("nothing to delete")
 
 
-def _confirm_deletion(threads: Sequence[str]) -> bool:
+def _require_terminal(start: str, name: str) -> None:
     if not is_terminal():
         raise ConfigurationError(
-            f"the start of the name {threads[0]!r} is not enough to delete a run; "
+            f"{start!r} is only the start of the name {name!r}, and nobody can be asked; "
             "give the whole name, or --yes"
         )
+
+
+def _confirm_deletion(threads: Sequence[str]) -> bool:
     names = ", ".join(one_line(thread, 80) for thread in threads[:_NAMED])
     more = f" and {len(threads) - _NAMED} more" if len(threads) > _NAMED else ""
     is_confirmed = typer.confirm(f"Delete {count_noun(len(threads), 'run')} ({names}{more})?", err=True)

@@ -25,11 +25,16 @@ from orchestrator.cli.store import (
     changed_options,
     open_store,
     parse_options,
+    refuse_ended_run,
     refuse_used_thread,
     restore_options,
 )
 from orchestrator.cli.view.consoles import build_console, print_logs_on
-from orchestrator.cli.view.question import format_resume_command
+from orchestrator.cli.view.question import (
+    describe_python_fork,
+    describe_python_resume,
+    format_resume_command,
+)
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.settings import check_task, check_thread_id
@@ -116,7 +121,8 @@ def resume_run(
     with report_bad_input(), open_store(db) as store:
         answer = read_answer(approve=approve, correct=correct, deny=deny)
         name = find_thread(store, thread, resumable=True)
-        options = restore_options(store, name, typed)
+        refuse_ended_run(store, name)
+        options = restore_options(store, name, typed, in_python=_describe_resume(store, name))
         state = _execute(
             options,
             store,
@@ -155,8 +161,9 @@ def fork_run(
         check_thread_id(new)
         with open_store(db) as store:
             name = find_thread(store, thread)
-            options = restore_options(store, name, typed)
             index = step - 1  # users count steps from 1, as `show` does
+            in_python = describe_python_fork(name, index)
+            options = restore_options(store, name, typed, in_python=in_python)
             state = _execute(
                 options,
                 store,
@@ -201,6 +208,11 @@ def _execute(
 
 def _explain_resume(store: Store, thread_id: str, options: RunOptions) -> str:
     return f"interrupted; continue with\n{format_resume_command(thread_id, store.where, options.tools)}"
+
+
+def _describe_resume(store: Store, thread_id: str) -> str:
+    run = store.history.find(thread_id)
+    return describe_python_resume(None if run is None else run.question, thread_id)
 
 
 def _read_contract(path: str | None, task: str, options: RunOptions) -> TaskCase | None:

@@ -12,11 +12,16 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from orchestrator import persistence
 from orchestrator.cli.arguments.options import RunOptions
-from orchestrator.cli.view.question import format_delete_command, format_resume_command
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.cli.view.question import (
+    describe_python_resume,
+    format_delete_command,
+    format_resume_command,
+)
+from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.judging.options import EvaluationOptions
-from orchestrator.persistence import Store
+from orchestrator.persistence import RunSummary, Store
 from orchestrator.persistence.store import default_path
+from orchestrator.runs.index import describe_ended_run
 from orchestrator.runs.summary import ENDED
 from orchestrator.state.plain_values import format_repr
 
@@ -64,8 +69,16 @@ def parse_options(values: Mapping[str, object]) -> RunOptions:
     return _READER.validate_python(values)
 
 
-def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -> RunOptions:
+def restore_options(
+    store: Store, thread_id: str, typed: Mapping[str, object], *, in_python: str
+) -> RunOptions:
     """Return the options of a stored run with the typed changes, and store them from now on.
+
+    Args:
+        store: The store of the run.
+        thread_id: Name of the run.
+        typed: Fields of ``RunOptions`` to change.
+        in_python: What to do with a run that was started in Python.
 
     Raises:
         StoreError: The thread does not exist, another program or version started it, or it cannot be read.
@@ -74,8 +87,7 @@ def restore_options(store: Store, thread_id: str, typed: Mapping[str, object]) -
     stored = store.history.command(thread_id)
     if stored is None:
         raise StoreError(
-            f"thread {format_repr(thread_id, 80)} was not started by `orchestrator run`; "
-            "resume it in the program that started it"
+            f"thread {format_repr(thread_id, 80)} was not started by `orchestrator run`; {in_python}"
         )
     try:
         options = parse_options({**stored, **typed})
@@ -113,9 +125,28 @@ def refuse_used_thread(store: Store, thread_id: str) -> None:
         )
     # Starting would overwrite the checkpoints that a resume needs.
     raise StoreError(
-        f"thread {name} has an unfinished run ({run.status}); resume it with "
-        f"`{format_resume_command(thread_id, store.where)}`, or give another --thread, or delete it first"
+        f"thread {name} has an unfinished run ({run.status}); {_describe_resume(run, store)}"
+        "give another --thread, or delete it first"
     )
+
+
+def _describe_resume(run: RunSummary, store: Store) -> str:
+    if run.status == "unreadable":
+        return ""
+    if store.history.command(run.thread_id) is None:
+        return f"{describe_python_resume(None, run.thread_id)}, or "
+    return f"resume it with `{format_resume_command(run.thread_id, store.where)}`, or "
+
+
+def refuse_ended_run(store: Store, thread_id: str) -> None:
+    """Refuse to resume a run that has ended, before its model is loaded.
+
+    Raises:
+        ResumeError: The run has ended.
+    """
+    run = store.history.find(thread_id)
+    if run is not None and run.status in ENDED:
+        raise ResumeError(describe_ended_run(thread_id, run.status))
 
 
 def read_baseline(option: str | None, store: Store | None) -> EvaluationOptions:

@@ -99,3 +99,11 @@ def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
         f"thread {format_repr(thread_id, 80)} is not in {store}; "
         "`orchestrator runs` or history.runs() lists the threads"
     )
+
+
+def describe_ended_run(thread_id: str, status: str) -> str:
+    """Says that a run has ended, so that it cannot be resumed."""
+    return (
+        f"thread {format_repr(thread_id, 80)} has ended as {status!r}; "
+        "start a new run, on this thread or on another"
+    )

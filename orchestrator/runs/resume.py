@@ -11,7 +11,7 @@ from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
-from orchestrator.runs.index import describe_unknown_thread
+from orchestrator.runs.index import describe_ended_run, describe_unknown_thread
 from orchestrator.state.current_step import current_step, is_answer_due
 from orchestrator.state.graph_state import ADDED_TO, BRANCH, SYNTHESIS, OrchestratorState, blank_state
 from orchestrator.state.plain_values import format_repr
@@ -108,10 +108,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
         )
     if not snapshot.tasks:
-        raise ResumeError(
-            f"thread {format_repr(thread_id, 80)} has ended as {values['status']!r}; "
-            "start a new run, on this thread or on another"
-        )
+        raise ResumeError(describe_ended_run(thread_id, str(values["status"])))
     state = state_from_values(thread_id, values, max_retries)
     _check_next_step(thread_id, state, snapshot.tasks)
     return state

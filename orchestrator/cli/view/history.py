@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from orchestrator.cli.view.question import draw_question
-from orchestrator.cli.view.records import VERDICTS, last_word
+from orchestrator.cli.view.records import VERDICTS, format_tool_call, last_word
 from orchestrator.cli.view.summary import format_summary
 from orchestrator.cli.view.text import format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
@@ -90,6 +90,7 @@ def _draw_execution(record: StepRecord, steps: int) -> Text:
         (verdict, style),
         f" ({format_usage(usage)})",
         f": {one_line(reason, _TEXT_CHARACTERS)}" if reason else "",
+        *(f"\n    {format_tool_call(call)}" for call in record["tool_calls"]),
         _format_decision(record),
     )
 

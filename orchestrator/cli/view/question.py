@@ -48,6 +48,28 @@ def format_answer_command(question: Question, thread_id: str, store: str, tools:
     return f"{command} {' | '.join(answers)}" if answers else command
 
 
+def describe_python_resume(question: Question | None, thread_id: str) -> str:
+    """Return what continues a run that was started in Python, whose agents no command can know."""
+    arguments = [_quote_name(thread_id)]
+    if question is not None:
+        answers = " | ".join(f'"{answer}"' for answer in question["accepts"])
+        arguments += [f'{{"answer": {answers}, "text": "..."}}' if answers else "ANSWER"]
+    return _call_in_python("continue" if question is None else "answer", "resume", *arguments)
+
+
+def describe_python_fork(thread_id: str, step_index: int) -> str:
+    """Return what forks a run that was started in Python."""
+    return _call_in_python("fork", "fork", _quote_name(thread_id), str(step_index))
+
+
+def _call_in_python(verb: str, method: str, *arguments: str) -> str:
+    return f"{verb} it in Python, with its agents: orchestrator.{method}({', '.join(arguments)})"
+
+
+def _quote_name(thread_id: str) -> str:
+    return repr(clean(thread_id))
+
+
 def draw_question(question: Question) -> RenderableType:
     """Draw a question: its step, the tool calls, the output, the findings and the deadline."""
     return Group(*_draw_parts(question))

@@ -1,14 +1,23 @@
-"""Describes executions: the words for their verdicts, the last decision, the final one of each step."""
+"""Describes executions: their verdicts, the last decision, the final one of each step, and tool calls."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import one_line
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
-from orchestrator.state.records import HumanAnswer, RecordStatus, StepRecord, SupervisorVerdict
+from orchestrator.state.records import (
+    HumanAnswer,
+    Json,
+    RecordStatus,
+    StepRecord,
+    SupervisorVerdict,
+    ToolCallRecord,
+)
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),
@@ -39,6 +48,8 @@ FAILURES: Final[Mapping[FailureKind, str]] = {
     "unverified": "it rests on less than required",
 }
 """The words for the kind of a failure."""
+_SHOWN: Final = 100
+"""Most characters of the arguments on a line, of an argument in JSON, and of an error."""
 
 
 def final_records(records: Iterable[StepRecord]) -> list[StepRecord]:
@@ -85,3 +96,37 @@ def _format_supervision(verdict: SupervisorVerdict) -> str:
 
 def _add_reason(decision: str, reason: str) -> str:
     return f"{decision}: {reason}" if reason.strip() else decision
+
+
+def format_tool_call(call: ToolCallRecord) -> str:
+    """Format a call on one line: its name, its arguments, and its error if it failed."""
+    args = "" if call["args"] is None else f" {one_line(_to_text(call['args']), _SHOWN)}"
+    return f"{one_line(call['name'], _SHOWN)}{args}{_format_end(call)}"
+
+
+def _format_end(call: ToolCallRecord) -> str:
+    if "gate" in call:
+        return f" {call['gate']}"
+    if call["error"] is not None:
+        return f" failed: {one_line(call['error'], _SHOWN)}"
+    return " did not end" if call["result"] is None else ""
+
+
+def tool_call_to_plain(call: ToolCallRecord) -> dict[str, Json]:
+    """Convert a call to plain values without its result; long arguments and errors are shortened."""
+    args, error = call["args"], call["error"]
+    return {
+        "name": call["name"],
+        "args": {name: _cut(value) for name, value in args.items()} if isinstance(args, dict) else _cut(args),
+        "error": None if error is None else shorten(error, _SHOWN),
+        **({"gate": call["gate"]} if "gate" in call else {}),
+    }
+
+
+def _cut(value: Json) -> Json:
+    text = _to_text(value)
+    return value if len(text) <= _SHOWN else shorten(value if isinstance(value, str) else text, _SHOWN)
+
+
+def _to_text(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -6,12 +6,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import AIMessage
 
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.persistence import open_store
+from orchestrator.cli.view.history import draw_run
+from orchestrator.persistence import RunSummary, StoredRun, open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+from tests.orchestrator.cli import builders
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_1.sqlite"
 NOTHING_STORED = "no run is stored yet; `orchestrator run TASK` stores its run in "
@@ -145,13 +152,13 @@ def test_the_attempts_of_the_answer_are_shown(cli, tmp_path):
     assert lines[2].endswith(": no")
 
 
-def test_a_run_that_waits_is_shown_with_its_question_and_the_command_that_answers_it(on, db):
+def test_a_run_that_waits_is_shown_with_its_question_and_the_call_that_answers_it(on):
     said = on("show", "waiting").stdout
 
     # The store was written when the question had this text.
     assert "Question:\n│ Does the output of step 1 stand?\n" in said
     assert said.endswith(
-        f"orchestrator resume waiting --db {db} --approve | --correct TEXT | --deny REASON\n"
+        """orchestrator.resume('waiting', {"answer": "approve" | "correct" | "deny", "text": "..."})\n"""
     )
 
 
@@ -326,3 +333,112 @@ def test_a_database_is_taken_and_its_password_is_not_printed(cli, postgres_url):
     assert threads(cli("runs", "--json", "--db", url)) == ["t"]
     ended = cli("show", "nothing", "--db", url)
     assert (ended.exit_code, "s3cret" in ended.stderr) == (2, False)
+
+
+def price_of(title: str, note: str = "") -> float:
+    """Return the price of a book."""
+    if not note:
+        raise ValueError("no such book")
+    return 12.5
+
+
+def ask_tool(number, **args):
+    return AIMessage("", tool_calls=[{"name": "price_of", "args": args, "id": number}])
+
+
+@pytest.fixture
+def in_python(cli, tmp_path):
+    """Start the run "t" in Python, then run a command about it: `in_python("show", supervision="human")`."""
+    db = tmp_path / "python.sqlite"
+
+    def start(command, *words, executor=None, monitor=None, **options):
+        agents = FakePlanner(["one"]), executor or SpeakingExecutor(), monitor or FakeMonitor()
+        with open_store(db) as store:
+            LangGraphOrchestrator(*agents, checkpointer=store, **options).run("x", "t")
+        return cli(command, *words, "--db", str(db))
+
+    return start
+
+
+def call_tools(*, note):
+    calls = [ask_tool("1", title="x"), ask_tool("2", title="x", note=note), "12.5"]
+    return ExecutionAgent(ScriptedChatModel(calls), tools=[price_of])
+
+
+def test_the_tool_calls_of_an_execution_are_shown_with_their_arguments_and_errors(in_python):
+    lines = in_python("show", "t", executor=call_tools(note="n" * 500)).stdout.splitlines()
+    first = next(number for number, line in enumerate(lines) if "step 1, attempt 1" in line)
+
+    assert lines[first + 1].startswith('    price_of {"title": "x"} failed: ')
+    assert lines[first + 2].startswith('    price_of {"title": "x", "note": "nnn')
+    assert lines[first + 2].endswith("…")
+    assert len(lines[first + 2]) < 150
+
+
+def test_json_has_the_tool_calls_with_shortened_arguments(in_python):
+    shown = in_python("show", "t", "--json", executor=call_tools(note="n" * 500))
+    first, second = json.loads(shown.stdout)["state"]["results"][0]["tool_calls"]
+
+    assert (first["name"], first["args"]) == ("price_of", {"title": "x"})
+    assert "no such book" in first["error"]
+    assert second == {"name": "price_of", "args": {"title": "x", "note": "n" * 99 + "…"}, "error": None}
+
+
+def test_hostile_tool_calls_are_shown_on_one_line(on_hostile_tool):
+    assert "\x1b" not in on_hostile_tool
+    assert "\n    [2J[bold]x[/] status success {" in on_hostile_tool
+
+
+@pytest.fixture
+def on_hostile_tool():
+    call = {"name": HOSTILE, "args": {"a": HOSTILE}, "result": "x", "error": None, "latency_ms": 1.0}
+    summary = RunSummary("t", "success", "x", 1, 1, None, datetime.now(UTC), None, None)
+    ended = builders.state(results=[builders.record(status="validated", tool_calls=[call])], status="success")
+    return builders.drawn(draw_run(StoredRun(summary, ended)), width=200)
+
+
+def test_a_run_of_python_that_waits_is_shown_with_the_call_that_answers_it(in_python):
+    last = in_python("show", "t", supervision="human").stdout.splitlines()[-1]
+
+    assert last == (
+        "To go on, answer it in Python, with its agents: "
+        """orchestrator.resume('t', {"answer": "approve" | "correct" | "deny", "text": "..."})"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("resume", "t", "--approve"), "with its agents: orchestrator.resume('t', "),
+        (("fork", "t", "--step", "1"), "with its agents: orchestrator.fork('t', 0)"),
+        (("run", "task", "--thread", "t"), "with its agents: orchestrator.resume('t')"),
+    ],
+)
+def test_a_run_of_python_is_continued_in_python(in_python, words, sentence):
+    refused = in_python(*words, supervision="human")
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert sentence in refused.stderr
+
+
+def test_a_run_of_python_that_has_ended_is_not_continued(in_python):
+    assert "thread 't' has ended as 'success'" in in_python("resume", "t").stderr
+
+
+def test_a_run_that_was_interrupted_is_shown_with_the_command_that_continues_it(on, db):
+    with open_store(db) as store:
+        store.keep({"model": "local", "tools": ["shop:price of"]})
+        agents = FakePlanner(["one"]), FakeMonitor()
+        interrupt_run(
+            lambda executor: LangGraphOrchestrator(agents[0], executor, agents[1], checkpointer=store),
+            "x",
+            "cut",
+        )
+
+    assert on("show", "cut").stdout.splitlines()[-1] == (
+        f"orchestrator resume cut --db {db} --tools 'shop:price of'"
+    )
+
+
+def test_the_start_of_a_name_is_not_taken_for_the_name_in_the_error(on):
+    assert "'fin' is only the start of the name 'finished'" in on("delete", "fin").stderr

@@ -12,7 +12,6 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.view.question import format_resume_command
 from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan, supervision, verdict
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
@@ -220,9 +219,10 @@ def test_a_run_that_has_ended_is_refused(begin, resume, db):
 def test_a_run_of_another_program_is_refused(resume, served, db):
     served()
     with SqliteSaver.from_conn_string(str(db)) as saver:
-        LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), checkpointer=saver).run("x", "t")
+        agents = FakePlanner(), SpeakingExecutor(), FakeMonitor()
+        LangGraphOrchestrator(*agents, checkpointer=saver, supervision="human").run("x", "t")
 
-    refused(resume(), "thread 't' was not started by `orchestrator run`; resume it in the program")
+    refused(resume(), "thread 't' was not started by `orchestrator run`; answer it in Python")
 
 
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
@@ -288,7 +288,7 @@ def test_a_run_of_another_program_is_not_overwritten(begin, db):
         agents = FakePlanner(["a"]), SpeakingExecutor(), FakeMonitor()
         LangGraphOrchestrator(*agents, checkpointer=store.saver, supervision="human").run("x", "t")
 
-    refused(begin(), "thread 't' has an unfinished run (waiting); resume it with")
+    refused(begin(), "thread 't' has an unfinished run (waiting); continue it in Python, with")
 
 
 def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
@@ -296,7 +296,9 @@ def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
     with closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("UPDATE checkpoints SET metadata = '[]'")
 
-    refused(begin(), "thread 't' has an unfinished run (unreadable); resume it with")
+    refused(
+        begin(), "thread 't' has an unfinished run (unreadable); give another --thread, or delete it first"
+    )
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_json_has_the_output_first_and_of_each_execution_its_result_and_verdict(
     assert next(iter(document.items())) == ("output", "the result")
     assert set(document["results"][0]) == {
         *("step_index", "step", "attempt", "status", "result", "verdict", "error"),
-        *("basis", "basis_reason", "warnings"),
+        *("basis", "basis_reason", "warnings", "tool_calls"),
     }
 
 

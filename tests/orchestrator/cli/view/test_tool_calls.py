@@ -1,0 +1,38 @@
+"""Tool calls as a line, and as compact JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.cli.view.records import format_tool_call, tool_call_to_plain
+
+CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latency_ms": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({}, 'buy {"id": 7}'),
+        ({"args": None}, "buy"),
+        ({"result": None, "error": "sold\nout"}, 'buy {"id": 7} failed: sold out'),
+        ({"result": None}, 'buy {"id": 7} did not end'),
+        ({"result": None, "error": "denied by ada", "gate": "denied"}, 'buy {"id": 7} denied'),
+        ({"gate": "reused"}, 'buy {"id": 7} reused'),
+        ({"args": ["a" * 200]}, f'buy ["{"a" * 97}…'),
+    ],
+)
+def test_a_call_is_a_line(changes, line):
+    assert format_tool_call({**CALL, **changes}) == line
+
+
+@pytest.mark.parametrize(
+    ("changes", "plain"),
+    [
+        ({}, {"name": "buy", "args": {"id": 7}, "error": None}),
+        ({"args": {"a": ["b" * 200]}}, {"name": "buy", "args": {"a": f'["{"b" * 97}…'}, "error": None}),
+        ({"args": "c" * 200}, {"name": "buy", "args": f"{'c' * 99}…", "error": None}),
+        ({"gate": "reused"}, {"name": "buy", "args": {"id": 7}, "error": None, "gate": "reused"}),
+    ],
+)
+def test_a_call_is_compact_json(changes, plain):
+    assert tool_call_to_plain({**CALL, **changes}) == plain
