@@ -1,0 +1,132 @@
+"""What every strategy of a retry policy has in common: it ends, keeps its records, and survives a cut."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator.retry.custom import ENTRY_POINTS, load_strategy
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import FakeSupervisor
+
+CONTRACT = EvaluationContract(checks=[{"check": "excludes", "texts": ["red"]}])
+RETRIES = 2
+EXECUTIONS = RETRIES + 1
+STRATEGIES = {
+    "feedback": ({"use": "feedback"}, EXECUTIONS),
+    "resample": ({"use": "resample"}, EXECUTIONS),
+    "repair": ({"use": "repair"}, EXECUTIONS),
+    "escalate": ({"use": "escalate", "model": "other"}, EXECUTIONS),
+    "parallel": ({"use": "parallel", "n": 2}, EXECUTIONS),
+    "custom": ({"use": "custom", "name": "same"}, EXECUTIONS),
+    # These execute nothing: the step ends with its first execution, and its second plan with another.
+    "decompose": ({"use": "decompose"}, 2),
+    "ask_human": ({"use": "ask_human"}, 1),
+    "stop": ({"use": "stop"}, 1),
+}
+CASES = [pytest.param(*case, id=name) for name, case in STRATEGIES.items()]
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path, monkeypatch):
+    """An installed package with a strategy that executes the step again as it is."""
+    folder = tmp_path / "same_strategies-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: same-strategies\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nsame = same_strategies:same\n")
+    (tmp_path / "same_strategies.py").write_text("def same(step):\n    return step.request\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    load_strategy.cache_clear()
+    yield
+    load_strategy.cache_clear()
+
+
+def build(rule, **settings):
+    model = ScriptedChatModel(lambda prompt: "red", usage=(5, 5))
+    policy = RetryPolicy(max_retries=RETRIES, strategies=[rule], max_replans=int(rule["use"] == "decompose"))
+    return LangGraphOrchestrator(
+        FakePlanner(["write"], ["write anew"]),
+        ExecutionAgent(model),
+        FakeMonitor(),
+        contract=CONTRACT,
+        retry_policy=policy,
+        models={"other": model} if rule["use"] == "escalate" else None,
+        **{"checkpointer": InMemorySaver(), **settings},
+    )
+
+
+def finish(orchestrator, state):
+    """Denies whatever a person is asked."""
+    while state["question"]:
+        state = orchestrator.resume("t", {"answer": "deny", "text": "no"})
+    return state
+
+
+def describe(state):
+    """What a cut may not change."""
+    keys = ("attempt", "result", "status", "decision", "sampling")
+    return [[record[key] for key in keys] for record in state["results"]]
+
+
+@pytest.mark.parametrize(("rule", "executions"), CASES)
+def test_every_strategy_ends_with_a_record_of_each_execution(rule, executions):
+    orchestrator = build(rule)
+    state = finish(orchestrator, orchestrator.run("write", "t"))
+
+    assert state["status"] == "failed"
+    assert len(state["results"]) == executions
+    assert all(record["decision"]["reason"] for record in state["results"])
+
+
+@pytest.mark.parametrize("supervision", ["llm", "human"])
+@pytest.mark.parametrize(("rule", "executions"), CASES)
+def test_a_supervised_step_ends_under_every_strategy(rule, executions, supervision):
+    orchestrator = build(rule, supervision=supervision, supervisor=FakeSupervisor())
+    state = finish(orchestrator, orchestrator.run("write", "t"))
+
+    assert state["status"] == "failed"
+    assert 1 <= len(state["results"]) <= executions
+
+
+@pytest.mark.parametrize(("rule", "executions"), CASES)
+def test_a_budget_ends_every_strategy(rule, executions):
+    orchestrator = build(rule, budget=Budget(max_model_calls=2))
+    state = finish(orchestrator, orchestrator.run("write", "t"))
+
+    assert state["usage"]["model_calls"] == min(2, executions)
+    assert len(state["results"]) <= executions
+
+
+def go_on(orchestrator):
+    """Goes on with a run that was cut off; returns the state of a run that had ended."""
+    state = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
+    return state if state["status"] in {"failed", "success"} else orchestrator.resume("t")
+
+
+SAMPLE = {"parallel", "ask_human"}
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(rule, id=name, marks=[pytest.mark.sample] if name in SAMPLE else [])
+        for name, (rule, _) in STRATEGIES.items()
+    ],
+)
+def test_a_run_that_is_cut_off_after_any_event_ends_as_if_it_had_not_been(rule):
+    whole = build(rule)
+    expected = describe(finish(whole, whole.run("write", "t")))
+    for cut in range(2, 1 + sum(1 for _ in build(rule).stream("write", "t"))):
+        store = InMemorySaver()
+        events = build(rule, checkpointer=store).stream("write", "t")
+        assert sum(1 for _ in zip(range(cut), events, strict=False)) == cut
+        events.close()
+        again = build(rule, checkpointer=store)
+
+        assert describe(finish(again, go_on(again))) == expected
