@@ -36,7 +36,7 @@ _MODAL: Final = regex.compile(
     r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?|needs?|consists?)\b(?:n't)?"
 )
 _STRONG: Final = regex.compile(
-    r"should|must|shall|to$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
+    r"should|must|shall|to$|^needs?$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
     r"permitted|supposed|expected|prohibited|banned|will"
 )
 _BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
@@ -65,6 +65,7 @@ _WISH: Final = regex.compile(
     r"prefer|"
     r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
     r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use|handle|process)\b"
+    r"|^(?:need|want|wanted|looking for)\b"
     r"|\byou(?:'ve| have)(?: got)?(?= (?:only |just |at most |up to |no more |a m[ai]\w+ |\S+ (?:words|"
     r"sentences|"
     r"characters|lines|paragraphs)\b))"

@@ -49,7 +49,8 @@ _MOST: Final = (
     r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
     r"max(?:imum)?(?: length)? ?:|(?:limit|restrict|confin|hold)(?:ed?|ing)? (?:yourself|(?:your|the|each|"
     r"every|its|my) \w+|it|this|that|them)"
-    r" to|as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|exceed|<="
+    r" (?:to|in)|as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|"
+    r"exceed|<="
 )
 _MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|>"
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"

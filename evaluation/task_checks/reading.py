@@ -15,6 +15,7 @@ import regex
 
 from evaluation.task_checks.language.german import is_german, translate_word
 from evaluation.task_checks.language.phrasing import rephrase
+from evaluation.task_checks.language.verb_order import reorder_verbs
 from evaluation.task_checks.marks import Mark, find_marks
 
 LONGEST_END: Final = 20_000
@@ -90,7 +91,10 @@ def _fold(task: str, marks: list[Mark], *, is_shortened: bool = False) -> Readin
             characters.append(mark.character)
             offsets.append(mark.start)
         end = mark.end
-    text, offsets = rephrase("".join(characters), offsets)
+    text = "".join(characters)
+    if german:
+        text, offsets = reorder_verbs(text, offsets)
+    text, offsets = rephrase(text, offsets)
     places = (match.start() for match in _MARK.finditer(text))
     return Reading(task, text, (*offsets, len(task)), dict(zip(places, marks, strict=True)), is_shortened)
 

@@ -17,7 +17,10 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 
 _SCOPE: Final = regex.compile(
-    r"\b(?:have|need\w*|necessary|required|obliged|essential|mandatory|obligation|requirement|may|can|could|"
+    r"\b(?:then|followed|after|below|underneath|title|headline|heading|body|caption|subject|footer|"
+    r"intro\w*|conclusion|"
+    r"first|second|third|fourth|fifth|last|final|other|next|one|have|need\w*|necessary|required|obliged|"
+    r"essential|mandatory|obligation|requirement|may|can|could|"
     r"might|free|"
     r"welcome|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|^(?:\w+,? )?(?:in|for|"
     r"within|under|"
@@ -62,6 +65,21 @@ _IN_PART: Final = regex.compile(
     r"footer)"
     r"|(?:paragraph|section|line|part|sentence|stanza|chapter) (?:\d+|one|two|three|four|five))\b"
 )
+_PART_IS: Final = regex.compile(
+    rf"(?:^|[,;:(] ?| and |\. ?)(?:an? |the |its |your )?(?:{_ORDINAL.removesuffix(')')}?(?:one|version|"
+    rf"answer|line|sentence|"
+    r"paragraph|part|half|stanza|verse|section))|subject(?: line)?|headline|title|heading|body|caption|intro|"
+    r"introduction|conclusion|footer|sign-off)\b(?! (?:and|as well)\b)[^.;,:]{0,40}$"
+)
+_NEXT: Final = regex.compile(
+    r"\b(?:then|followed by|after that|afterwards|below (?:it|that|this)|underneath)\b[^.;]{0,60}$"
+)
+_REPEATS: Final = regex.compile(r"\b(?:repeat|restate|copy|quote)\w*\b")
+_OF_ALL: Final = frozenset(
+    {"word_count", "sentence_count", "paragraph_count", "line_count", "character_count"}
+    | {"letter_case", "language"}
+)
+"""Checks of the whole output, of which a part may have another size, case or language."""
 _PLACED: Final = frozenset({"each", "sentence", "number"})
 """Fields of checks that hold for a part."""
 
@@ -94,4 +112,9 @@ def _is_conditional(text: str, before: str, end: int) -> bool:
 
 
 def _is_in_part(finding: Finding, before: str) -> bool:
-    return bool(_IN_PART.match(before)) and not _PLACED & set(finding.check or {})
+    check = finding.check or {}
+    if _PLACED & set(check):
+        return False
+    is_next = _NEXT.search(before) and not _REPEATS.search(before)
+    is_part = is_next or _PART_IS.search(before)
+    return bool(_IN_PART.match(before) or (is_part and check.get("check") in _OF_ALL))

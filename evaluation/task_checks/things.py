@@ -134,7 +134,7 @@ THINGS: Final = (
     Thing(
         "characters",
         (
-            r"characters?(?: long| in length)?(?: \(?(?:including|with|"
+            r"(?:characters?|chars?)(?: long| in length)?(?: \(?(?:including|with|"
             r"counting) (?:the )?spaces?\)?)?(?! (?:named|called|who|in the story|arcs?)\b)"
         ),
         _build_characters,
@@ -162,6 +162,11 @@ THINGS: Final = (
         _count("list_item_count"),
     ),
     Thing("placeholders", r"placeholders?", _count("placeholder_count")),
+    Thing(
+        "second_headings",
+        r"(?:second[- ]level|level[- ](?:2|two)|h2|##) (?:sub-?)?(?:headings?|headers?)",
+        _count("heading_count", level=2),
+    ),
     Thing("headings", r"(?:sub-?)?(?:headings?|headers?)", _count("heading_count")),
     Thing("code_blocks", r"(?:fenced )?code ?-?(?:blocks?|fences?)", _count("code_block_count")),
     Thing("emails", r"e-?mail addresses", _count("email_count")),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import regex
+from text_to_num import text2num
 
 _WORDS: Final = {
     # words that say how many
@@ -89,6 +91,27 @@ _WORDS: Final = {
     "weiterer": "another", "weitere": "another", "weiteren": "another", "weiteres": "another",
     "diesen": "this", "dieser": "this", "dieses": "this", "werden": "be", "sein": "be", "es": "it",
     "sie": "it", "ob": "whether", "sagt": "says",
+    # order and place
+    "erste": "first", "ersten": "first", "erster": "first", "zweite": "second", "zweiten": "second",
+    "zweiter": "second", "dritte": "third", "dritten": "third", "letzte": "last", "letzten": "last",
+    "letzter": "last", "anfang": "beginning", "schluss": "end", "zuerst": "first", "danach": "then",
+    "jeden": "each", "darin": "in it", "dazwischen": "between them", "durch": "by", "dich": "yourself",
+    # further orders and statements
+    "schließe": "end", "schließ": "end", "wiederhole": "repeat", "erzähl": "tell", "lauten": "read",
+    "wofür": "why",
+    "erzähle": "tell", "hebe": "highlight", "markiere": "highlight", "hervor": "", "hinzu": "",
+    "begrenze": "limit", "beschränke": "limit", "baue": "include", "bau": "include", "zähle": "list",
+    "auftauchen": "appear", "auftaucht": "appears", "vorkommt": "appears", "braucht": "needs",
+    "überschreiten": "exceed", "weglassen": "avoid", "getrennt": "separated", "geschrieben": "written",
+    "verwendet": "used", "benutzt": "used", "verboten": "forbidden", "tabu": "taboo", "erlaubt": "allowed",
+    # further things and their properties
+    "mein": "my", "meine": "my", "aufsatz": "essay", "frage": "question", "textstellen": "passages",
+    "passagen": "passages", "postskriptum": "postscript", "nachsatz": "postscript", "klammern": "brackets",
+    "eckigen": "square", "spitzen": "angle", "semikolon": "semicolon", "semikolons": "semicolons",
+    "doppelpunkte": "colons", "bindestriche": "hyphens", "leerzeichen": "spaces", "ziffern": "digits",
+    "stichwörter": "keywords", "varianten": "versions", "versionen": "versions", "fassungen": "versions",
+    "unterschiedliche": "different", "verschiedene": "different", "wortwörtlich": "word for word",
+    "wörtlich": "word for word", "klein": "small", "groß": "large", "einziges": "single", "wenn": "if",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
 _ENGLISH: Final = frozenset(
@@ -115,6 +138,10 @@ _ENGLISH: Final = frozenset(
     ]
 )
 """Words of the table that are English words, too."""
+_NUMERAL: Final = regex.compile(
+    r"(?:ein|zwei|drei|vier|fünf|sechs?|sieb(?:en)?|acht|neun|zehn|elf|zwölf|zwan|hundert|tausend|und|zig|"
+    r"ßig)+"
+)
 _LEAST: Final = 0.2
 _MOST_CHARACTERS: Final = 2_000
 
@@ -126,6 +153,20 @@ def is_german(text: str) -> bool:
     return known > max(1, len(words) * _LEAST)
 
 
+@lru_cache(1024)
 def translate_word(word: str) -> str:
     """Translate one word in small letters; one that has no entry stays as it is."""
-    return _WORDS.get(word, word)
+    if word in _WORDS:
+        return _WORDS[word]
+    is_times = word.endswith("mal")
+    number = _read_number(word.removesuffix("mal"))
+    return word if number is None else f"{number} times" if is_times else str(number)
+
+
+def _read_number(word: str) -> int | None:
+    if not _NUMERAL.fullmatch(word):
+        return None
+    try:
+        return int(text2num(word, "de"))
+    except ValueError:
+        return None

@@ -87,11 +87,7 @@ _LEADS: Final = regex.compile(
 )
 _TOPIC: Final = regex.compile(r"\b(?:about|why|how|what|whether|when|if|who|whom|whose)\b")
 _TELLS: Final = regex.compile(rf"(?:please )?(?:{PRODUCING}|{REQUIRING}|can you|could you|would you)\b")
-_LITERAL: Final = regex.compile(
-    rf"\b(?:should|must)(?: not)?(?: with| in| the (?:words?|phrase))? {QUOTED} "
-    r"(?:start|end|begin|appear|contain)\w*"
-)
-_PARTS: Final = frozenset({"part_count", "list_item_count", "section_count", "csv"})
+_PARTS: Final = frozenset({"part_count", "list_item_count", "section_count", "csv", "table"})
 """Checks of a number of parts: the number of the things that the parts are is the same requirement."""
 _LONGEST_FRAGMENT: Final = 60
 _MOST: Final = 300
@@ -136,9 +132,9 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
     """Find the requirements that no finding touches."""
     result: list[Finding] = []
     checks = [finding.check for finding in findings if finding.check]
-    numbers = {check.get("exactly", check.get("min")) for check in checks if check["check"] in _PARTS} - {
-        None
-    }
+    parts = [check for check in checks if check["check"] in _PARTS]
+    values = [check.get(name) for check in parts for name in ("exactly", "min", "rows", "columns")]
+    numbers = {value for value in values if isinstance(value, int)}
     kinds = {str(check["check"]) for check in checks} | {name for check in checks for name in check}
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
@@ -152,11 +148,10 @@ def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -
 
 
 def _find_candidates(
-    sentence: Sentence, known: list[Finding], kinds: set[str], numbers: set[object]
+    sentence: Sentence, known: list[Finding], kinds: set[str], numbers: set[int]
 ) -> Iterator[Finding]:
     yield from _find_orders(sentence, kinds)
     yield from _find_amounts(sentence, numbers)
-    yield from _find_literals(sentence)
     for match in _FORM_WORDS.finditer(sentence.text):
         clause = _find_clause(sentence, match)
         is_free = not any(_overlap(clause, finding) for finding in known)
@@ -176,7 +171,7 @@ def _find_clause(sentence: Sentence, match: regex.Match[str]) -> Finding:
     return _place(sentence, *match.span())
 
 
-def _find_amounts(sentence: Sentence, numbers: set[object]) -> Iterator[Finding]:
+def _find_amounts(sentence: Sentence, numbers: set[int]) -> Iterator[Finding]:
     """Find numbers of things: "three reasons", "2 hashtags"; no ages, prices, times or years."""
     for quantity in find_quantities(sentence.text):
         if _is_no_amount(sentence.text, quantity) or quantity.bounds.least in numbers:
@@ -213,12 +208,6 @@ def _find_orders(sentence: Sentence, kinds: set[str]) -> Iterator[Finding]:
         is_order = is_literal or is_demanded(sentence, match.end() - 1, match.end())
         if is_order or _is_stated(sentence, start, match.end()):
             yield _place(sentence, start, match.end())
-
-
-def _find_literals(sentence: Sentence) -> Iterator[Finding]:
-    """Find quoted words of which the verb comes last: 'er soll mit "Na dann" anfangen'."""
-    for match in _LITERAL.finditer(sentence.text):
-        yield _place(sentence, *match.span())
 
 
 def _is_stated(sentence: Sentence, start: int, end: int) -> bool:

@@ -45,8 +45,8 @@ _FOLLOW: Final = (
     r"all\b|script\b))"
 )
 _IN: Final = regex.compile(
-    r"(?P<lead>\b(?:in|into|using|use|stick to|stay with|nothing but|to|language(?: is| must be|"
-    r" should be)?:?|speak|be|"
+    r"(?P<lead>\b(?:in|into|using|use|stick to|stay with|nothing but|to|language(?: of (?:the|your) \w+)?"
+    r"(?: is| must be| should be)?:?|speak|be|"
     r"only)(?: (?:only|just|entirely|exclusively|completely|fully|proper|standard|"
     rf"solely))*(?: the)?(?: only)?) (?P<name>{_NAME})\b{_FOLLOW}"
     rf"|^(?P<name>{_NAME})(?P<lead> only| please|, please)\b"

@@ -52,6 +52,7 @@ _EACH_OF_THEM: Final = regex.compile(
     r"\b(?:each|none(?= of))(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
     r"being|at|has|have|is|should|must|contain|be|consisting))* ?$"
 )
+_OF: Final = regex.compile(r" of ?")
 _SINGLE: Final = regex.compile(r"\b(?:without|not|no|n't|never|avoid)(?: \w+)? ?$")
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
 _PICKS: Final = regex.compile(
@@ -207,8 +208,10 @@ def _build(sentence: Sentence, count: _Count, previous: _Count | None) -> Findin
 
 def _find_unit(before: str, after: str, previous: _Count | None, count: _Count) -> tuple[str, int]:
     """Find the unit that the number holds for, and the length of the words after it that say so."""
-    if match := _EACH_AFTER.match(after):
+    if (match := _EACH_AFTER.match(after)) and _UNITS[match["unit"]] != _name_unit(count):
         return _UNITS[match["unit"]], match.end()
+    if previous and previous.bounds.most != 1 and _OF.fullmatch(before, previous.end):
+        return _name_unit(previous).replace("other", ""), 0
     if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("none")):
         return _name_unit(previous) if previous else "other", 0
     if match := _EACH_BEFORE.search(before):

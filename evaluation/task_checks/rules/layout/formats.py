@@ -32,6 +32,8 @@ _FORMAT: Final = regex.compile(
     rf"file))?"
     r"(?=,| (?:only|please|format|with|of|containing|for|listing)\b)"
 )
+_INSIDE: Final = regex.compile(r"\bin an? (?:json|csv)$")
+_CONTAINER: Final = regex.compile(r" (?:strings?|files?|documents?|values?|objects?|arrays?)\b")
 _ITEM: Final = (
     rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[a-z_]+)"
 )
@@ -71,8 +73,13 @@ _TITLED: Final = regex.compile(r"\b(?:explain|how|what|why|who|difference|histor
 def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find JSON and CSV."""
     for match in _FORMAT.finditer(sentence.text):
-        if not is_demanded(sentence, match.start("format"), match.end()) or is_negated(
-            sentence, match.start()
+        is_place = _INSIDE.search(sentence.text[: match.end()]) and _CONTAINER.match(
+            sentence.text, match.end()
+        )
+        if (
+            is_place
+            or not is_demanded(sentence, match.start("format"), match.end())
+            or is_negated(sentence, match.start())
         ):
             continue
         start, end = sentence.start + match.start(), sentence.start + match.end()

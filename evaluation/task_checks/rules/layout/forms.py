@@ -106,7 +106,7 @@ def _read_size_before(sentence: Sentence, place: int) -> Bounds | None:
     """Read the number of things to list: "10 questions, as a numbered list"."""
     before = sentence.text[:place]
     quantity = next(reversed(find_quantities(before)), None)
-    if quantity is None or not sentence.text.startswith("as ", place):
+    if quantity is None or len(find_quantities(before)) > 1 or not sentence.text.startswith("as ", place):
         return None
     is_size = _MEMBERS.match(before, quantity.end) and is_demanded(sentence, quantity.start, quantity.end)
     return quantity.bounds if is_size else None

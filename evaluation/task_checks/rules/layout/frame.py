@@ -17,7 +17,8 @@ from evaluation.task_checks.sentences import Sentence
 
 _MARKS: Final = r"(?:quotation marks?|quotes|quote marks|inverted commas|quotations?)"
 _QUOTED: Final = regex.compile(
-    r"\b(?:(?:start|begin|open) and (?:end|finish|close)|first and (?:the )?(?:very )?last characters?|"
+    r"\b(?:(?:start|begin|open) and (?:end|finish|close)|"
+    r"first and (?:the )?(?:very )?last characters?(?: of)?|"
     r"wrap|wrapped|enclose|enclosed|surround|"
     r"surrounded|put|place|placed|encase|encased|"
     r"set|be|is|contained|framed?|written|appears?|inside|"
@@ -158,7 +159,8 @@ def _read_request(sentence: Sentence, reading: Reading) -> str:
     if 0 <= colon < len(sentence.text) - 1:
         marks = reading.get_marks(sentence.start + colon, end)
         quoted = [mark.content for mark in marks if mark.character == QUOTED]
-        return quoted[0].strip() if quoted else reading.quote(sentence.start + colon + 1, end)
+        stop = end + (reading.text[end : end + 1] in {".", "!", "?"})
+        return quoted[0].strip() if quoted else reading.quote(sentence.start + colon + 1, stop)
     rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
     return _REQUEST_LABEL.sub("", reading.quote(rest, len(reading.text)).lstrip(".:!? \n"))
 

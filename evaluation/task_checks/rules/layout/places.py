@@ -21,7 +21,7 @@ _NTH: Final = (
     r"sentence) (?:number )?(?P<nth>\d+|one|two|three|four|five|six))"
 )
 _NTH_STARTS: Final = regex.compile(
-    rf"\b(?:the )?{_NTH}[^.;]{{0,30}}?\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
+    rf"\b(?:the )?{_NTH}(?:(?! and )[^.;]){{0,30}}?\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
     rf"ting)? with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
     r"|\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
     rf"ting)? (?:the )?{_NTH} with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
@@ -38,6 +38,7 @@ _NTH_WORD: Final = regex.compile(
 )
 _COUNTED_UNIT: Final = regex.compile(r"\b(paragraph|line|sentence|stanza)s\b")
 _NUMBER_OF_UNITS: Final = regex.compile(rf"\b({NUMBER}) (?:[a-z]+ )?(?:paragraphs|lines|sentences|stanzas)\b")
+_KIND_OF_WORD: Final = regex.compile(r"\bwith (?:an?|one|your|some|any|another|its|their)\b")
 _LONGEST_SEARCH: Final = 300
 _ORDINALS: Final = {
     name: number
@@ -57,7 +58,7 @@ def find_places(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         unit = _find_unit(before, match)
         number = _read_ordinal(match, before)
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        if number is None or unit is None:
+        if number is None or unit is None or (match["bare"] and _KIND_OF_WORD.search(match.group())):
             yield Finding(start, end)
             continue
         position = 1 if match["side"] in {"start", "begin", "open", "first"} else -1

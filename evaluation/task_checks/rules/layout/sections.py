@@ -45,6 +45,11 @@ _PUT_IN_BOLD: Final = regex.compile(
     r"\b(?P<verb>mark|make|put|set|render|write|format|display|show)\b(?P<gap>(?:(?! to\b)[^.;]){0,60}?)"
     rf" {_STANDS_OUT}\b"
 )
+_MARKED_UP: Final = regex.compile(
+    r"\b(?P<verb>asterisks?|italics|bold(?: type|face| font| text)?|emphasis|highlighting|highlights?|"
+    r"markdown)"
+    r"(?: formatting| syntax)? (?:around|for|on|to)(?P<gap>[^.;]{0,60})"
+)
 _PORTION: Final = regex.compile(
     r"^[ -]*(?:up )?(?:[a-z-]+ ){0,4}?(?:sections?|parts?|phrases?|words?|key ?words?|terms?|"
     r"points?|passages?|texts?|sentences?|portions?|items?|areas?|names?|lines?|of|things?|"
@@ -59,6 +64,7 @@ _BE_HIGHLIGHTED: Final = regex.compile(
     r"have to|needs? to|ought to|are to|to))?"
     rf"(?: be)?(?: (?:set|put|marked|shown|written|made|wrapped|placed|printed|formatted))? {_STANDS_OUT}\b"
 )
+_HIGHLIGHTING: Final = (_HIGHLIGHT, _PUT_IN_BOLD, _MARKED_UP)
 _SOME: Final = regex.compile(
     r"\b(?:some|key|important|certain|main|the (?:key|main|most)|any|several|a few|major|"
     r"multiple|a (?:word|phrase|section|part|sentence|line))\b"
@@ -94,7 +100,7 @@ def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the number of highlighted parts."""
     yield from _find_highlighted(sentence)
-    for match in [*_HIGHLIGHT.finditer(sentence.text), *_PUT_IN_BOLD.finditer(sentence.text)]:
+    for match in [match for pattern in _HIGHLIGHTING for match in pattern.finditer(sentence.text)]:
         before, place = sentence.text[: match.start()], match.start("gap")
         if _NEGATED.search(before) or _is_purpose(before, match["gap"]):
             continue
@@ -117,6 +123,8 @@ def _find_highlighted(sentence: Sentence) -> Iterator[Finding]:
     """Find parts that have to be highlighted: "Two or more sections should be highlighted"."""
     for quantity in find_quantities(sentence.text):
         match = _BE_HIGHLIGHTED.match(sentence.text[quantity.end :])
+        if _HIGHLIGHTS.search(sentence.text[: quantity.start]):
+            continue
         if match and (
             is_demanded(sentence, quantity.start, quantity.end) or is_statement(sentence, quantity.start)
         ):

@@ -9,7 +9,7 @@ import regex
 
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED, Mark
-from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.moods import can_demand, is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
@@ -74,7 +74,11 @@ def _read_texts(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
         return []
     place = sentence.start + match.start("bare")
     text = reading.quote(place, sentence.start + match.end("bare"))
-    return [part for part in regex.split(r",\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+", text) if part.strip()]
+    return [
+        part
+        for part in regex.split(r",\s*(?:(?:and|or|und|oder)\s+)?|\s+(?:and|or|und|oder)\s+", text)
+        if part.strip()
+    ]
 
 
 def _clean(mark: Mark, number: int) -> str:
@@ -137,6 +141,8 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
     if "modal" in groups:
         return states_appearance(sentence, before, match["modal"])
     if "verb" in groups:
+        if match["verb"] == "without" and match["noun"] and can_demand(sentence):
+            return True
         place = match.end("verb") + 1
         return not _is_vague(match, before, after) and (
             is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())

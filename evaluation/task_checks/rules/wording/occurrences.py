@@ -39,7 +39,7 @@ APPEARS: Final = regex.compile(
     r"present|taboo))"
 )
 _APPEARANCE: Final = regex.compile(
-    r"\b(?:in (?:your|the|it)|part of|appears?|occurs?|shows? up|show up|used|included|mentioned|present|"
+    r"\b(?:in (?:your|the|it)|part of|appears?|occurs?|shows?|used|included|mentioned|present|"
     r"come up|found|"
     r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
     r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"

@@ -46,7 +46,8 @@ _PHRASE_LIST: Final = (
     rf"or) {_BARE}(?: {_BARE}){{0,2}})?"
 )
 _VERB: Final = (
-    r"(?:us(?:e|es|ed|ing)|includ(?:e|es|ed|ing)|contain(?:s|ing)?|mention(?:s|ing|ed)?|"
+    r"(?:us(?:e|es|ed|ing)(?: of)?|includ(?:e|es|ed|ing)|contain(?:s|ing)?|mention(?:s|ing|ed)?(?: of)?|"
+    r"see|find|"
     r"incorporat(?:e|es|ing)|add(?:ing)?|ha(?:s|ve|ving)|featur(?:e|es|ing)|"
     r"insert(?:ing)?|employ(?:s|ing)?|work in|avoid(?:s|ing)?|exclud(?:e|es|ing)|omit(?:s|ting)?|"
     r"skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|repeat(?:ing)?|"
@@ -54,7 +55,8 @@ _VERB: Final = (
 )
 _FILL: Final = (
     r"(?: (?:in|into|to|from|throughout)? ?(?:your|the|it|its)? ?(?:entire |whole )?(?:response|"
-    r"answer|text|reply|output|both|also|either|any of|at least|somewhere))?"
+    r"answer|text|reply|output|both|also|either|any of|at least|somewhere)"
+    r"| in (?:your|the) [a-z]\w+(?: (?:of|about|on|for|the) (?:the )?\w+)?)?"
 )
 _USE: Final = regex.compile(
     rf"\b(?P<verb>{_VERB}){_FILL}:? (?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|"
@@ -62,7 +64,7 @@ _USE: Final = regex.compile(
 )
 _COLON_LIST: Final = regex.compile(
     rf"(?P<noun>\b{_NOUN})(?P<modal>(?:should|must|has to|have to|needs? to|may|can|cannot|are|"
-    rf"is)\b[^.;:{QUOTED}]{{0,60}}): ?"
+    rf"is|to|you)\b[^.;:{QUOTED}]{{0,60}})(?:: ?|(?<= are| is) )"
     rf"(?:(?P<quotes>{_QUOTES})|(?P<bare>{_PHRASE_LIST}|{_BARE_LIST}))"
 )
 _COUNTED: Final = regex.compile(rf"(?:{TIMES.pattern}) of (?:the )?$")
@@ -77,6 +79,11 @@ _NAMES_WORDS: Final = regex.compile(
 _ELLIPSIS: Final = regex.compile(
     rf"(?<!\w)(?P<noun>{_NOUN})(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
+)
+_ARE: Final = regex.compile(r"words?\b[^.;:]{0,60} (?:is|are) ")
+_BARE_TIMES: Final = regex.compile(
+    r"\b(?P<verb>mention(?:ing)?|say(?:ing)?|repeat(?:ing)?) (?:(?P<noun>the name) )?(?:(?P<quotes>(?!))|"
+    rf"(?P<bare>(?!(?:it|this|that|them|him|her)\b){_BARE}))(?= (?:{TIMES.pattern}))"
 )
 _TIMES_AFTER: Final = regex.compile(rf"^[^.;,]{{0,30}}?(?:{TIMES.pattern})")
 _NEXT_IN_LIST: Final = regex.compile(
@@ -98,7 +105,8 @@ def find_word_lists(text: str) -> Iterator[regex.Match[str]]:
             or _COUNTED.search(text[: match.start()])
         ):
             yield match
-    if ":" in text:
+    yield from _BARE_TIMES.finditer(text)
+    if ":" in text or _ARE.search(text):
         yield from _COLON_LIST.finditer(text)
     for match in _ELLIPSIS.finditer(text):
         is_next = _NEXT_IN_LIST.search(text[: match.start("noun")])

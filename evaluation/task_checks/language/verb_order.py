@@ -1,0 +1,61 @@
+"""Moves the verbs of a German task, read with English words, to where English has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import regex
+
+_CLAUSE_END: Final = r"(?=[.,;:!?\n]|$| and | but )"
+_AMOUNT: Final = r"\b(?:no|at|exactly|more|fewer|not)\b"
+_STATES: Final = r"(?P<verb>is|are|has|have|contains?)"
+_INFINITIVE: Final = (
+    r"(?P<verb>(?:be )?(?:contain|include|use|avoid|mention|appear|have|be|begin|start|end|exceed|consist|"
+    r"read))"
+)
+_MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
+_NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
+_ORDERS: Final = tuple(
+    (regex.compile(pattern), words)
+    for pattern, words in (
+        # "der mindestens 300 Wörter lang ist", "und kein Komma enthält"
+        (
+            rf"(?P<head>, (?:the|in the|that) )(?P<object>[^.,;:!?\n]{{3,80}}?) {_STATES}{_CLAUSE_END}",
+            ", that {verb}",
+        ),
+        (
+            rf"(?<= )(?P<head>(?:and|but) )(?P<object>{_AMOUNT}[^.,;:!?\n]{{3,80}}?) {_STATES}{_CLAUSE_END}",
+            "and {verb}",
+        ),
+        # "in dem das Wort „Mond“ mindestens zweimal vorkommt"
+        (rf"(?P<head>)(?P<object>{_AMOUNT}[^.,;:!?\n]{{1,40}}?) (?P<verb>appears?){_CLAUSE_END}", "{verb}"),
+        # "soll das Wort „Mond“ enthalten", "müssen in Großbuchstaben geschrieben sein"
+        (
+            rf"{_MODAL}(?P<object>[^.,;:!?\n]{{1,90}}?) {_NOT_DONE}{_INFINITIVE}{_CLAUSE_END}",
+            "{modal} {no} {verb} {done}",
+        ),
+        (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
+        (r"(?P<head>\b(?:entirely )?small )written(?P<object>)", "in lowercase"),
+        (r"(?P<head>(?<=\beverything )small\b)(?P<object>)", "in lowercase"),
+        (r"(?P<head>\b(?:entirely )?large )written(?P<object>)", "in uppercase"),
+    )
+)
+
+
+def reorder_verbs(text: str, offsets: Sequence[int]) -> tuple[str, list[int]]:
+    """Return the text with its verbs before their objects, and the place in the task of each character."""
+    places = list(offsets)
+    for pattern, words in _ORDERS:
+        pieces: list[str] = []
+        moved: list[int] = []
+        end = 0
+        for match in pattern.finditer(text):
+            lead = " ".join([*match.expandf(words).split(), ""])
+            pieces += [text[end : match.start("head")], lead, match["object"]]
+            # A quote that starts at the verb starts at what stands in its place.
+            moved += [*places[end : match.start("head")], *[places[match.start("head")]] * len(lead)]
+            moved += places[match.start("object") : match.end("object")]
+            end = match.end()
+        text, places = "".join([*pieces, text[end:]]), [*moved, *places[end:]]
+    return text, places
