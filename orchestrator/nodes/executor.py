@@ -15,11 +15,11 @@ from langgraph.types import Overwrite
 from agents.calls.journal import CALL_JOURNAL
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
-from orchestrator.errors import RetryStrategyError
+from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.tools.effects import build_gate, find_earlier_answers
 from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, find_contract_failure, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
@@ -87,8 +87,11 @@ def executor_node(
         run = get_context(runtime, settings)
         index, step = current_step(state)
         run.start_step(index)
-        if (failure := find_contract_failure(contracts, state)) is not None:
-            return failure
+        # Once, and before the executor runs: a step that cannot be judged must cost nothing.
+        try:
+            contract = contracts.of(state)
+        except ContractFunctionError as error:
+            return build_failure("contract_error", str(error), index, error)
         attempt = len(current_records(state)) + 1
         runtime.stream_writer(
             StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt)
@@ -98,7 +101,7 @@ def executor_node(
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
         gate = replace(
-            build_gate(contracts.of(state)),
+            build_gate(contract),
             ask_before=settings.approve_tools,
             earlier=find_earlier_answers(current_records(state), executor.once_tools),
         )
