@@ -91,7 +91,7 @@ def find_sections(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if marker:
             fields: Fields = {"check": "section_count", "marker": marker[0], **quantity.bounds.to_fields()}
             yield Finding(start, end, fields)
-            yield Finding(*marker[1:], fields, is_default=True)
+            yield Finding(*marker[1:])
         elif not _find_separator_near(sentence, reading):
             yield Finding(start, end)
         return
