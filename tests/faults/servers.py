@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,12 @@ _PATIENCE_S = 2
 _OTHERS = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND datname IS NOT NULL
+"""
+
+_BUSY = """
+    SELECT pid FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND datname IS NOT NULL AND state <> 'idle'
+        AND backend_type = 'client backend'
 """
 
 
@@ -61,6 +68,13 @@ class Postgres:
     def cut(self) -> None:
         """Cut every connection to it."""
         self._tell(_OTHERS)
+
+    def cut_idle(self) -> None:
+        """Cut every connection once none is within a statement: a statement that is cut ends its run."""
+        with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:
+            while connection.execute(_BUSY).fetchone() is not None:
+                time.sleep(0.01)
+            connection.execute(_OTHERS)
 
     def _tell(self, statement: str) -> None:
         with psycopg.connect(self.server.get_uri(), autocommit=True) as connection:

@@ -128,7 +128,7 @@ def test_a_run_whose_connections_were_cut_has_its_thread_still(postgres):
     where = postgres.place().store
     with open_store(where) as ours, open_store(where) as theirs:
         taken = []
-        during = {"two": postgres.cut, "three": lambda: taken.append(taken_by(theirs))}
+        during = {"two": postgres.cut_idle, "three": lambda: taken.append(taken_by(theirs))}
 
         def act(step, context=""):
             during[step]()
@@ -145,7 +145,7 @@ def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(p
     with open_store(where) as ours, open_store(where) as theirs:
 
         def cut():
-            postgres.cut()
+            postgres.cut_idle()
             assert taken_by(theirs)
 
         with pytest.raises(StoreError, match=OTHER):
