@@ -5,7 +5,7 @@ The public names are listed in ``__init__.pyi``. Each is imported on first use.
 
 import lazy_loader
 
-from orchestrator.siblings import check_sibling
+from orchestrator.runtime.siblings import check_sibling
 
 check_sibling("evaluation")
 check_sibling("agents")

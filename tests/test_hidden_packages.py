@@ -10,7 +10,7 @@ import pytest
 import agents
 import evaluation
 from evaluation.siblings import check_sibling
-from orchestrator import siblings as siblings_of_orchestrator
+from orchestrator.runtime import siblings as siblings_of_orchestrator
 
 SCRIPT = """
 import importlib

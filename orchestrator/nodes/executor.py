@@ -30,8 +30,12 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
-from orchestrator.runtime.idempotency import IDEMPOTENCY_KEY, idempotency_key
-from orchestrator.runtime.nested_graphs import describe_execution, extend_config
+from orchestrator.runtime.nested_graphs import (
+    IDEMPOTENCY_KEY,
+    describe_execution,
+    extend_config,
+    idempotency_key,
+)
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.task_journal import TaskJournal
 from orchestrator.settings import Settings

@@ -1,10 +1,12 @@
-"""Controls what graphs that run inside a node inherit from it: interrupts, tool values, durability."""
+"""Controls what agents, tools and graphs inside of a node inherit from it: keys, interrupts, durability."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
@@ -12,6 +14,8 @@ from orchestrator.runtime.langgraph_internals import without_durability
 
 NodeConfig: TypeAlias = RunnableConfig | None
 """The config of the running node; None outside of a graph."""
+IDEMPOTENCY_KEY: Final = "idempotency_key"
+"""Name of the key in ``config["configurable"]`` of a tool that takes a ``RunnableConfig``."""
 
 
 def read_node_config() -> NodeConfig:
@@ -71,3 +75,21 @@ def without_inherited_durability() -> Iterator[None]:
     config = read_node_config()
     with use_node_config(None if config is None else without_durability(config)):
         yield
+
+
+def idempotency_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
+    """Builds the key. It is the same after a crash, and different on a retry or in another run.
+
+    Args:
+        thread_id: Thread of the run.
+        run_id: Random id of the run. It distinguishes several runs on one thread.
+        step_index: Index of the step.
+        attempt: Number of the execution.
+        content: Instruction of the step.
+
+    Returns:
+        The SHA-256 of all arguments, as 64 hexadecimal digits.
+    """
+    # JSON keeps the arguments apart: joined texts could be equal for different arguments.
+    encoded = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
+    return hashlib.sha256(encoded.encode()).hexdigest()

@@ -254,19 +254,3 @@ class Question(TypedDict):
     on_deadline: Literal["approve", "deny"]
     problem: str | None
     tool_calls: NotRequired[list[ToolCallRecord]]
-
-
-class SuperviseRequest(TypedDict):
-    """Everything that a supervisor sees of a step that is not clean.
-
-    ``output`` is complete; ``findings`` are the findings of the evaluation, in words. ``task`` holds the task
-    and the outline of the plan; it is empty if the step is the whole task.
-    """
-
-    objective: str
-    task: NotRequired[str]
-    output: str
-    commitment: Commitment | None
-    assessment: SelfAssessment | None
-    triggers: list[str]
-    findings: list[str]

@@ -14,10 +14,10 @@ from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
-    SuperviseRequest,
     SupervisorVerdict,
 )
 from orchestrator.supervision import prompts
+from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import build_verdict
 from orchestrator.supervision.reply_models import AssessmentReply, CommitmentReply, VerdictReply

@@ -22,12 +22,11 @@ from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
-    SuperviseRequest,
     SupervisorVerdict,
 )
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
 from orchestrator.supervision.limits import SupervisionPolicy
-from orchestrator.supervision.protocols import Supervisor
+from orchestrator.supervision.protocols import SuperviseRequest, Supervisor
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (
     build_assessment,

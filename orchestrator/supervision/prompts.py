@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agents.prompts import fence_text, find_boundary
-from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
+from orchestrator.state.records import Commitment, SelfAssessment
 from orchestrator.supervision.human import describe_trigger
+from orchestrator.supervision.protocols import SuperviseRequest
 
 COMMIT_INSTRUCTIONS: Final = (
     "You are about to carry out one step. First say what you will do, in your own words. "

@@ -13,9 +13,27 @@ with further keys of ``Commitment``, and ``assess_step(step, commitment, output)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import NotRequired, Protocol, runtime_checkable
 
-from orchestrator.state.records import Commitment, SelfAssessment, SuperviseRequest
+from typing_extensions import TypedDict
+
+from orchestrator.state.records import Commitment, SelfAssessment
+
+
+class SuperviseRequest(TypedDict):
+    """Everything that a supervisor sees of a step that is not clean.
+
+    ``output`` is complete; ``findings`` are the findings of the evaluation, in words. ``task`` holds the task
+    and the outline of the plan; it is empty if the step is the whole task.
+    """
+
+    objective: str
+    task: NotRequired[str]
+    output: str
+    commitment: Commitment | None
+    assessment: SelfAssessment | None
+    triggers: list[str]
+    findings: list[str]
 
 
 @runtime_checkable

@@ -9,9 +9,9 @@ from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
-    SuperviseRequest,
     SupervisorVerdict,
 )
+from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.replies import (
     build_assessment,
     build_commitment,

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from orchestrator.runtime.idempotency import idempotency_key
+from orchestrator.runtime.nested_graphs import idempotency_key
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 

@@ -5,6 +5,7 @@ A copy is in ``evaluation``: a package cannot import the check from one that may
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 
 def check_sibling(name: str) -> None:
@@ -17,7 +18,7 @@ def check_sibling(name: str) -> None:
         spec = find_spec(name)
     except ValueError:  # a double in sys.modules, which has no spec
         return
-    ours = os.path.join(os.path.dirname(os.path.dirname(__file__)), name, "__init__.py")
+    ours = str(Path(__file__).parents[__name__.count(".")] / name / "__init__.py")
     if spec is None or spec.origin is None or not (os.path.exists(spec.origin) and os.path.exists(ours)):
         return
     if not os.path.samefile(spec.origin, ours):
