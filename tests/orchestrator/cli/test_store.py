@@ -78,11 +78,11 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(made):
         connection.execute("INSERT INTO checkpoints VALUES ('t', '', '1', NULL, 'msgpack', x'c1', '{}')")
 
     with open_store(str(made)) as store, pytest.raises(StoreError, match="holds a value that is broken"):
-        restore_options(store, "t", {})
+        restore_options(store, "t", {}, in_python="")
 
 
 def test_a_store_that_fails_while_it_is_read_is_one_sentence(made):
     with open_store(str(made)) as store:
         store.saver.conn.execute("DROP TABLE checkpoints")
         with pytest.raises(StoreError, match=r"failed \(no such table: checkpoints\); fix that"):
-            restore_options(store, "t", {})
+            restore_options(store, "t", {}, in_python="")
