@@ -14,7 +14,16 @@ from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies, part_counts
 from evaluation.task_checks.rules.finding import Finding
-from evaluation.task_checks.rules.layout import edges, formats, forms, frame, places, sections, separations
+from evaluation.task_checks.rules.layout import (
+    edges,
+    formats,
+    forms,
+    frame,
+    places,
+    repetition,
+    sections,
+    separations,
+)
 from evaluation.task_checks.rules.leftovers import find_leftovers
 from evaluation.task_checks.rules.wording import choices, keywords, letters
 from evaluation.task_checks.scopes import apply_scopes
@@ -35,7 +44,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     places.find_places,
     frame.find_quotation,
     frame.find_postscript,
-    frame.find_repetition,
+    repetition.find_repetition,
     style.find_languages,
     style.find_letter_case,
     style.find_sentence_ends,

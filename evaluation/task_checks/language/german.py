@@ -112,6 +112,11 @@ _WORDS: Final = {
     "stichwörter": "keywords", "varianten": "versions", "versionen": "versions", "fassungen": "versions",
     "unterschiedliche": "different", "verschiedene": "different", "wortwörtlich": "word for word",
     "wörtlich": "word for word", "klein": "small", "groß": "large", "einziges": "single", "wenn": "if",
+    # repeating the request, and examples of a form
+    "anfrage": "request", "aufgabe": "task", "bevor": "before", "antwortest": "answer",
+    "davor": "before it", "vorher": "before it", "sage": "say", "änderung": "change", "hier": "here",
+    "diese": "this", "unverändert": "unchanged", "trenne": "separate", "trennen": "separate",
+    "bildunterschrift": "caption", "schlagzeile": "headline", "untertitel": "caption",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
 _ENGLISH: Final = frozenset(

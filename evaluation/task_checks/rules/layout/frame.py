@@ -1,4 +1,4 @@
-"""The frame of the output: quotation marks, a postscript, the repeated request."""
+"""The frame of the output: quotation marks and a postscript."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.language.words import REQUIRING
-from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
@@ -58,21 +57,6 @@ _ADDS: Final = regex.compile(
 _MUST_BE: Final = regex.compile(
     r"\b(?:should|must|has to|needs to|ought to|is to) (?:be|come|follow|stand|appear)\b"
 )
-_REPEAT: Final = regex.compile(
-    r"(?:\b(?:repeat|restate|copy|echo|reproduce|quote|write out|say)|\bby (?:repeat|restat|copy|echo|"
-    r"reproduc|quot)ing)\b(?: (?:back|me|to me|"
-    r"first))*[^.;:]{0,15}?\b(?:the|this|my|all(?: of)?(?: the)?)(?: (?:exact|entire|whole|full|"
-    r"following|original|"
-    r"same|above|complete|very))* (?:request|prompt|question|instructions?|sentence|task|query|"
-    r"text|message|paragraph|statement)s?\b"
-)
-_WORD_FOR_WORD: Final = regex.compile(
-    r"word[- ](?:for|by)[- ]word|verbatim|without (?:any )?(?:changes?|changing|alter)|exact(?:ly)?|"
-    r"unchanged|before (?:you )?(?:answer|respond|giv|reply)|entire request|literally|"
-    r"then (?:give |write |provide )?(?:your |the )?(?:answer|respond|reply)|as (?:it )?is"
-)
-_REQUEST_LABEL: Final = regex.compile(r"^(?:the |my )?(?:request|question|prompt|task)(?: is)?:\s*", regex.I)
-_BELOW: Final = regex.compile(r"\b(?:below|following|after this|that follows)\b")
 
 
 def find_quotation(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -128,41 +112,6 @@ def find_postscript(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def _is_added(text: str, postscript: regex.Match[str]) -> bool:
     before, after = text[: postscript.start()], text[postscript.end() :]
     return bool(_ADDS.search(before[-_LONGEST_HEAD:]) or _MUST_BE.search(after))
-
-
-def find_repetition(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
-    """Find whether the output has to repeat the request first."""
-    match = _REPEAT.search(sentence.text)
-    if (
-        not match
-        or not is_demanded(sentence, match.start() + len(match.group().split()[0]), match.end())
-        or not _WORD_FOR_WORD.search(sentence.text)
-    ):
-        return
-    if regex.search(r"\b(?:not|don't|never|without) (?:\w+ ){0,2}$", sentence.text[: match.start()]):
-        return
-    start = sentence.start + match.start()
-    text = _read_request(sentence, reading)
-    yield Finding(
-        start, sentence.start + match.end(), {"check": "repeats_request", "text": text} if text else None
-    )
-
-
-def _read_request(sentence: Sentence, reading: Reading) -> str:
-    """Return the text before the paragraph that asks to repeat it, or after it."""
-    end = sentence.start + len(sentence.text)
-    before = reading.quote(0, sentence.start)
-    before = regex.sub(r"(?:\s*(?:First|Please|Before))$", "", before)
-    if not _BELOW.search(sentence.text) and before:
-        return before
-    colon = sentence.text.find(":")
-    if 0 <= colon < len(sentence.text) - 1:
-        marks = reading.get_marks(sentence.start + colon, end)
-        quoted = [mark.content for mark in marks if mark.character == QUOTED]
-        stop = end + (reading.text[end : end + 1] in {".", "!", "?"})
-        return quoted[0].strip() if quoted else reading.quote(sentence.start + colon + 1, stop)
-    rest = max(reading.text.find("\n", end), end) if _BELOW.search(sentence.text) else end
-    return _REQUEST_LABEL.sub("", reading.quote(rest, len(reading.text)).lstrip(".:!? \n"))
 
 
 def _read_marker(sentence: Sentence, reading: Reading, matches: list[regex.Match[str]]) -> str:
