@@ -101,6 +101,8 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
         words = reading.text[finding.start : finding.end]
         return any(_overlap(other, finding) or _is_about(other, words) for other in others)
     name = check["check"]
+    if name == "contains" and any(_has_longer_literal(other, finding) for other in others):
+        return True
     if name == "contains" and check.get("at_least") == 1:
         return any(
             (other.check or {}).get("check") == "one_of" and _overlap(other, finding) for other in others
@@ -110,6 +112,21 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
     if name == "paragraph_count" and "each" not in check:
         return any(_separates(other.check, check) for other in others)
     return False
+
+
+def _has_longer_literal(other: Finding, finding: Finding) -> bool:
+    """Check whether the text to contain is the start of the literal of another check of the same words."""
+    texts, check = (finding.check or {}).get("texts"), other.check or {}
+    literals = [check.get("text"), check.get("phrase"), *_read_list(check.get("texts"))]
+    return _overlap(other, finding) and any(
+        isinstance(literal, str) and [literal] != texts and literal.startswith(f"{text} ")
+        for literal in literals
+        for text in _read_list(texts)[:1]
+    )
+
+
+def _read_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _is_about(other: Finding, words: str) -> bool:

@@ -64,6 +64,7 @@ _POINTS_AFTER: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
     r"paragraph|review|essay|abstract|report)$"
 )
+_COLON: Final = regex.compile(r":(?=\s|$)")
 _LABEL: Final = regex.compile(
     r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|"
     r"original|code|data|review|message|"
@@ -203,7 +204,9 @@ def _find_data_colon(sentence: Sentence) -> int | None:
     label = _LABEL.match(sentence.text)
     if label:
         return label.end() - 1
-    for match in regex.finditer(r":(?=\s|$)", sentence.text):
+    if ":" not in sentence.text:
+        return None
+    for match in _COLON.finditer(sentence.text):
         head = sentence.text[: match.start()]
         if _STATES_RULE.match(sentence.text, match.end()) and not _POINTS.search(head):
             continue

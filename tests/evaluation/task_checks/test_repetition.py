@@ -21,8 +21,7 @@ REQUESTS = [
     (f"Repeat the request exactly, then answer. Do not say anything before repeating it. {FJORD}", FJORD),
     (f"Repeat the request word for word. Then give your answer.\n\nAdd nothing before it.\n\n{FJORD}", FJORD),
     (
-        "Repeat the request word for word without change, then give your answer.\n\n"
-        f"1. say no words before the repeated request\n2. the request to repeat ends with a ?\n\n{FJORD}",
+        f"Repeat the request word for word.\n\n1. say nothing before it\n2. the request is long\n\n{FJORD}",
         FJORD,
     ),
     (f"First repeat the following request exactly, then answer it: {FJORD}", FJORD),

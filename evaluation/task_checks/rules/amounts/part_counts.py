@@ -9,6 +9,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.quantities import NUMBER
+from evaluation.task_checks.rules.amounts.further_texts import is_of_one_text
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 
@@ -16,6 +17,8 @@ _COUNTS: Final = frozenset(
     {"word_count", "sentence_count", "paragraph_count", "line_count", "character_count"}
     | {"list_item_count", "section_count"}
 )
+_SIZES: Final = _COUNTS - {"section_count"}
+_LONGEST_BEFORE: Final = 1_000
 _TOPIC: Final = (
     r"(?:about|on|regarding|concerning|describing|covering|discussing|explaining|dedicated to|devoted to|"
     r"for|over|to|zum|zur)\b"
@@ -78,7 +81,7 @@ def open_part_counts(findings: Sequence[Finding], sentences: Sequence[Sentence],
     """Return the findings without the checks of numbers that hold for a part of the output."""
     places = [_place(finding, sentences, text) for finding in findings if _is_whole(finding)]
     known = [place for place in places if place is not None]
-    parts = {*_find_parts(known)}
+    parts = {*_find_parts(known), *_find_single_texts(known, text)}
     return [
         replace(each, check=None) if each.start in parts and _is_whole(each) else each for each in findings
     ]
@@ -111,6 +114,16 @@ def _find_parts(places: Sequence[_Place]) -> Iterator[int]:
         for second in places[index + 1 :]:
             if _share_output(first, second):
                 yield from (first.finding.start, second.finding.start)
+
+
+def _find_single_texts(places: Sequence[_Place], text: str) -> Iterator[int]:
+    """Yield where the sizes start that hold for one text although the task demands further ones."""
+    for place in places:
+        start = place.finding.start
+        if (place.finding.check or {}).get("check") in _SIZES and is_of_one_text(
+            text[max(0, start - _LONGEST_BEFORE) : start], place.before, place.after
+        ):
+            yield start
 
 
 def _share_output(first: _Place, second: _Place) -> bool:

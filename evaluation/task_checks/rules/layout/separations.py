@@ -57,8 +57,9 @@ _NO_PARTS: Final = regex.compile(
     r"\b(?:asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|gallon|dollar|time)"
 )
 _BOTH: Final = regex.compile(
-    r"\b(?:both|the two|two|each other|a pair)\b|\b(?:the|your|an?) [a-z ]{2,30} (?:and|"
-    r"from) (?:the|your|an?) [a-z]+|\bfirst\b.{0,200}\b(?:then|second)\b|"
+    r"\b(?:both|the two|two|each other|a pair)\b|(?<!\b(?:about|on|of|between|in) )"
+    r"\b(?:the|your|an?) [a-z\d ]{2,40},? (?:and|from) (?:the|your|an?) [a-z\d]+|"
+    r"\bfirst\b.{0,200}\b(?:then|second)\b|"
     r"\b[a-z]+ and [a-z]+ (?:code |)(?:snippets|versions|parts|answers)"
 )
 _PARTS_ARE: Final = regex.compile(
@@ -70,6 +71,21 @@ _SHOWS: Final = regex.compile(
     r"pattern|structure|template|layout)"
     r"|look like|like this|such as|example)\b[^.;]{0,20}:?$"
 )
+_EXAMPLE: Final = regex.compile(
+    r"\b(?:like(?: this| so)?|such as|e\.g\.|i\.e\.|(?:for|as an|zum) (?:example|instance|beispiel)|z\.b\.|"
+    r"as follows|(?:so|thus|namely|example)(?= ?:)|(?:this|the following) (?:format|form|pattern|"
+    r"layout))(?!\w)"
+)
+"""Words before an illustration of the format."""
+_WHOLE_FORM: Final = regex.compile(
+    r"\b(?:your|the) (?:entire |whole |final )?(?:response|answer|output|reply) (?:should|must|has to|"
+    r"needs to) (?:look|be|have|follow)\b"
+)
+_FOLLOWING: Final = regex.compile(rf", (?:following|after|preceded by) [^.;]{{0,30}}{SEPARATOR}")
+"""Words that put the separator once, before the last part."""
+_ANY_NUMBER: Final = regex.compile(rf"(?<![\w.]){NUMBER}(?![\w.])")
+_NEAR_FORM: Final = 120
+_LONGEST_BEFORE: Final = 500
 _LONGEST_PATTERN: Final = 600
 _LONGEST_LINE: Final = 80
 
@@ -106,12 +122,10 @@ def find_shown_parts(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     if separators and _has_short_lines(lines[: separators[-1]]):
         marks = [mark for mark in reading.get_marks(end, end + len(shown)) if mark.character == SEPARATOR]
         start = sentence.start + match.start()
-        fields: Fields = {
-            "check": "part_count",
-            "separator": marks[0].content,
-            "exactly": len(separators) + 1,
-        }
-        yield Finding(start, sentence.start + match.end(), fields)
+        number = _find_stated(sentence, reading, marks[0].content)
+        fields: Fields = {"check": "part_count", "separator": marks[0].content}
+        bounds: Fields = {"min": 2} if number is None else {"exactly": number}
+        yield Finding(start, sentence.start + match.end(), {**fields, **bounds})
 
 
 def _has_short_lines(lines: list[str]) -> bool:
@@ -138,33 +152,41 @@ def _read_separator(sentence: Sentence, reading: Reading, match: regex.Match[str
 
 
 def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], separator: str) -> int | None:
-    """Read the number of parts: from this sentence, from an example, or from the sentences before."""
-    own = _find_number(sentence.text[: match.end()])
+    """Read the number of parts that the task states; an example of the format states none."""
+    example = _EXAMPLE.search(sentence.text)
+    end = example.start() if example else len(sentence.text)
+    own = _find_number(sentence.text[: min(end, match.end())])
     if own is None:
-        own = _find_number(sentence.text[match.end() :])
-    if own is not None:
-        return own
-    shown = _count_shown(sentence, reading, separator)
-    if shown:
-        return shown
-    if _BOTH.search(sentence.text):
+        own = _find_number(sentence.text[match.end() : end])
+    return own or _find_stated(sentence, reading, separator, end)
+
+
+def _find_stated(sentence: Sentence, reading: Reading, separator: str, end: int | None = None) -> int | None:
+    """Find the number of parts in the sentences before, or "both" there or in this sentence."""
+    own = sentence.text[:end]
+    before = reading.text[max(0, sentence.start - _LONGEST_BEFORE) : sentence.start]
+    number = _find_number(own)
+    if number is None and (_BOTH.search(own) or _FOLLOWING.search(own)):
         return 2
-    before = reading.text[max(0, sentence.start - 500) : sentence.start]
-    return _find_number(before) or (2 if len(separator) == 6 or _BOTH.search(before) else None)  # noqa: PLR2004
+    number = number or _find_number(before)
+    return (
+        number or _count_form(sentence, reading, separator, before) or (2 if _BOTH.search(before) else None)
+    )
+
+
+def _count_form(sentence: Sentence, reading: Reading, separator: str, before: str) -> int | None:
+    """Count the parts of a form that is the whole output, or that has as many parts as a number says."""
+    end = sentence.start + len(sentence.text)
+    marks = reading.get_marks(end, min(end + _LONGEST_PATTERN, len(reading.text)))
+    shown = [mark for mark in marks if mark.character == SEPARATOR and mark.content == separator]
+    following = reading.text[end : end + _NEAR_FORM]
+    is_whole = _WHOLE_FORM.search(f"{sentence.text}{following}") is not None
+    values = {read_number(number.group()) for number in _ANY_NUMBER.finditer(f"{before}{sentence.text}")}
+    number = len(shown) + 1
+    return number if shown and (is_whole or number in values) else None
 
 
 def _find_number(text: str) -> int | None:
     numbers = [found for found in _NUMBER_OF_PARTS.finditer(text) if not _NO_PARTS.search(found.group())]
     values = [read_number(found["low"]) for found in numbers]
     return next((value for value in reversed(values) if value and value > 1), None)
-
-
-def _count_shown(sentence: Sentence, reading: Reading, separator: str) -> int | None:
-    """Count the parts of an example: lines with separators between them."""
-    end = sentence.start + len(sentence.text)
-    shown = [
-        mark
-        for mark in reading.get_marks(end, min(end + 600, len(reading.text)))
-        if mark.character == SEPARATOR and mark.content == separator
-    ]
-    return len(shown) + 1 if shown else None

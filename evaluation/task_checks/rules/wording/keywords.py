@@ -45,6 +45,8 @@ _VAGUE: Final = frozenset(
 _HAS_NO: Final = regex.compile(r"\b(?:be|use|contain|have|include) no $")
 _SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
 _LETTER_BEFORE: Final = regex.compile(r"\b(?:letters?|characters?|vowels?|consonants?) (?:the )?$")
+_BROKEN_OFF: Final = regex.compile(r" (?:at(?! (?:least|most|the))|on|of(?! (?:your|the text))|the|an?|by)\b")
+"""Words after unquoted words that belong to the same literal: its end is not known."""
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
 
@@ -95,6 +97,8 @@ def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> lis
     start, end = sentence.start + match.start(), sentence.start + match.end()
     near = f"{_CLAUSE_END.split(lead)[-1][-30:]} {_CLAUSE_END.split(after)[0][:40]}"
     bounds, length = read_times(lead, after)
+    if match["bare"] and _BROKEN_OFF.match(after):
+        return [Finding(start, end)]
     negated = is_negated(_join_lead(lead, match), after)
     if _PLACE.search(near) and not _PLACE.search(match.group()):
         return _build_at_place(sentence, match, texts, near, negated=negated)
