@@ -99,7 +99,10 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
     check, others = finding.check, findings
     if check is None:
         words = reading.text[finding.start : finding.end]
-        return any(_overlap(other, finding) or _is_about(other, words) for other in others)
+        kinds = {str((other.check or {}).get("check")) for other in others}
+        return any(_overlap(other, finding) for other in others) or any(
+            _is_about(kind, words) for kind in kinds
+        )
     name = check["check"]
     if name == "contains" and any(_has_longer_literal(other, finding) for other in others):
         return True
@@ -129,9 +132,9 @@ def _read_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _is_about(other: Finding, words: str) -> bool:
+def _is_about(kind: str, words: str) -> bool:
     """Check whether words only explain another requirement: "say nothing before repeating it"."""
-    topic = _TOPICS.get(str((other.check or {}).get("check")))
+    topic = _TOPICS.get(kind)
     return topic is not None and topic.search(words) is not None
 
 
