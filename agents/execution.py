@@ -208,7 +208,7 @@ class ExecutionAgent(BaseAgent):
             # Only here, so that the model may still answer after the last allowed round.
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
-            reply = add_call_ids(reply)
+            reply = add_call_ids(reply, len(messages))
             answers = yield from answer_calls(ToolCalls(runner, reply), {tool.name for tool in self.tools})
             messages = [*messages, reply, *answers]
             rounds += 1

@@ -104,8 +104,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             ``supervise``. Default: the monitor's model.
         supervision_policy: The bounds of supervision, and of a person's answer.
         approve_tools: Names of the executor's tools, or "all": a person approves each call before it runs.
-        once_tools: Names of tools that change something: a retry of a step takes the answer of an earlier
-            attempt to the same call. Also tools whose MCP annotations have ``idempotentHint: False``.
+        once_tools: Names of tools that change something: within a step, the same call gets the answer that it
+            got before. In retries also tools whose MCP annotations have ``idempotentHint: False``.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         synthesis: Whether the executor writes one answer from the results of several steps; if False, the
             last result is the answer. Default: True if the executor has a method ``synthesize``.

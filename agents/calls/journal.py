@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
@@ -17,7 +19,10 @@ CALL_JOURNAL: Final = "call_journal"
 
 @runtime_checkable
 class CallJournal(Protocol):
-    """Makes each request once, also if the run is interrupted and resumed. Their order is the key."""
+    """Makes each request once, also if the run is interrupted and resumed.
+
+    The order of the requests and ``describe_request`` are the key.
+    """
 
     def run(self, requests: Sequence[Request]) -> list[BaseMessage]:
         """Makes the requests at once. Returns their messages in order, from the journal if they are there."""
@@ -26,6 +31,26 @@ class CallJournal(Protocol):
     async def arun(self, requests: Sequence[Request]) -> list[BaseMessage]:
         """Does the same without blocking the event loop."""
         ...
+
+
+@runtime_checkable
+class KeyedRequest(Protocol):
+    """A request whose result is for no other request at the same place, such as an approval of a call."""
+
+    @property
+    def key(self) -> str:
+        """Describes the request."""
+        ...
+
+
+def describe_request(request: Request) -> str:
+    """Describes a request, so that another one does not take its result from the journal."""
+    return request.key if isinstance(request, KeyedRequest) else type(request).__name__
+
+
+def hash_request(*parts: str) -> str:
+    """Builds a short key from what distinguishes a request."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
@@ -16,6 +16,9 @@ TOOL_GATE: Final = "tool_gate"
 AskPerson = Callable[[str, Mapping[str, object]], str | None]
 """Asks a person about a call: its tool and arguments. Returns why it must not run; None if it may."""
 
+FindAnswer = Callable[[str, object], str | None]
+"""Finds the answer to a call that must not run again, by its tool and arguments; None if it has to run."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolGate:
@@ -26,22 +29,24 @@ class ToolGate:
         allowed: Names of the only tools that may run; None allows all others.
         ask_before: Names of the tools that run only if a person approves the call, or "all".
         ask: Asks the person; None if there is nobody, so that such a call is denied.
-        earlier: Answers to calls of earlier attempts that must not run again, by ``describe_call``.
+        once: Names of the tools that do not run again with the same arguments, also in the same attempt.
+        find_answer: Finds the answer to a call that must not run again; None if every call runs.
     """
 
     forbidden: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
     ask_before: Collection[str] = ()
     ask: AskPerson | None = None
-    earlier: Mapping[str, str] = field(default_factory=dict)
+    once: frozenset[str] = frozenset()
+    find_answer: FindAnswer | None = None
 
     def forbids(self, name: str) -> bool:
         """Returns whether a tool must not run."""
         return name in self.forbidden or (self.allowed is not None and name not in self.allowed)
 
     def find_earlier(self, name: str, args: object) -> str | None:
-        """Returns the answer of an earlier attempt to the same call; None if the tool has to run."""
-        return self.earlier.get(describe_call(name, args))
+        """Returns the answer to the same call before; None if the tool has to run."""
+        return None if self.find_answer is None else self.find_answer(name, args)
 
     def asks_before(self, name: str, args: Mapping[str, object]) -> bool:
         """Returns whether a person has to approve a call."""

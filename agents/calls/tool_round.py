@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
 
 from agents.calls.conversation import Conversation
-from agents.calls.journal import JournaledRequest
+from agents.calls.journal import JournaledRequest, hash_request
 from agents.calls.stand_in_tools import refuse_call
-from agents.calls.tool_gate import ToolGate, find_gate
+from agents.calls.tool_gate import ToolGate, describe_call, find_gate
 from agents.calls.tools import ToolCalls
 
 
@@ -20,6 +20,11 @@ class Approval:
 
     gate: ToolGate
     call: ToolCall
+
+    @property
+    def key(self) -> str:
+        """Describes the call for a journal: an approval is for this tool and these arguments only."""
+        return hash_request("approve", describe_call(self.call["name"], self.call["args"]))
 
     def run(self) -> list[BaseMessage]:
         """Returns the answer to a call that was denied; nothing if it may run."""
@@ -51,5 +56,9 @@ def answer_calls(calls: ToolCalls, tools: Collection[str]) -> Conversation[list[
     permitted = calls.without(
         {message.tool_call_id for message in denials if isinstance(message, ToolMessage)}
     )
-    answers = yield JournaledRequest(permitted, permitted.split())
-    return [*denials, *answers]
+    answers = denials
+    # Repeated calls one after the other, so that each finds the answer to the one before.
+    while permitted.reply.tool_calls or permitted.reply.invalid_tool_calls:
+        first, permitted = permitted.split_repeated(gate.once)
+        answers += yield JournaledRequest(first, first.split())
+    return answers

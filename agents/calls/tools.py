@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
-from uuid import uuid4
+from uuid import NAMESPACE_OID, uuid5
 
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
@@ -17,8 +17,9 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from agents.calls.journal import hash_request
 from agents.calls.stand_in_tools import refuse_call, reuse_answer
-from agents.calls.tool_gate import find_gate
+from agents.calls.tool_gate import describe_call, find_gate
 
 ToolRunner = Runnable[MessagesState, MessagesState]
 ToolOutcome = ToolMessage | Command[str]
@@ -58,15 +59,25 @@ def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
     return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
 
 
-def add_call_ids(reply: AIMessage) -> AIMessage:
-    """Adds an id to each tool call without one: some servers send none, and an answer needs one."""
-    calls = [_add_id(call) for call in reply.tool_calls]
-    invalid = [_add_id(call) for call in reply.invalid_tool_calls]
-    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
+def add_call_ids(reply: AIMessage, place: int) -> AIMessage:
+    """Gives each tool call an id of its own: some servers send none or one for all, and an answer needs one.
+
+    Args:
+        reply: The reply.
+        place: Its place in the conversation. A resumed run finds the same ids, and so the same answers.
+    """
+    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
+    ids = [call["id"] for call in calls]
+    with_ids = [
+        {**call, "id": call["id"] if call["id"] and call["id"] not in ids[:at] else _build_id(place, at)}
+        for at, call in enumerate(calls)
+    ]
+    valid = len(reply.tool_calls)
+    return reply.model_copy(update={"tool_calls": with_ids[:valid], "invalid_tool_calls": with_ids[valid:]})
 
 
-def _add_id(call: ToolCall | InvalidToolCall) -> dict[str, object]:
-    return {**call, "id": call["id"] or uuid4().hex}
+def _build_id(place: int, at: int) -> str:
+    return uuid5(NAMESPACE_OID, f"{place}.{at}").hex
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,27 @@ class ToolCalls:
         """Returns the request without the calls with these ids."""
         others = [call for call in self.reply.tool_calls if call["id"] not in ids]
         return self._with_calls(others, self.reply.invalid_tool_calls)
+
+    def split_repeated(self, once: Collection[str]) -> tuple[ToolCalls, ToolCalls]:
+        """Returns the calls that can run at once, and the repeated ones that have to see their answers.
+
+        Args:
+            once: Names of the tools that do not run again with the same arguments.
+        """
+        seen, repeated = set[str](), list[ToolCall]()
+        for call in self.reply.tool_calls:
+            described = describe_call(call["name"], call["args"])
+            if call["name"] in once and described in seen:
+                repeated.append(call)
+            seen.add(described)
+        return self.without({call["id"] or "" for call in repeated}), self._with_calls(repeated, [])
+
+    @property
+    def key(self) -> str:
+        """Describes the calls for a journal."""
+        return hash_request(
+            "run", *(describe_call(call["name"], call["args"]) for call in self.reply.tool_calls)
+        )
 
     def _with_calls(self, calls: list[ToolCall], invalid: list[InvalidToolCall]) -> ToolCalls:
         update = {"tool_calls": calls, "invalid_tool_calls": invalid}

@@ -17,7 +17,7 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.tools.effects import build_gate, find_earlier_answers
+from orchestrator.judging.tools.effects import build_gate
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval
@@ -37,6 +37,7 @@ from orchestrator.runtime.nested_graphs import (
     idempotency_key,
 )
 from orchestrator.runtime.recording.call_observer import CallObserver
+from orchestrator.runtime.recording.earlier_answers import EarlierAnswers
 from orchestrator.runtime.recording.task_journal import TaskJournal
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
@@ -107,7 +108,8 @@ def executor_node(
         gate = replace(
             build_gate(contract),
             ask_before=settings.approve_tools,
-            earlier=find_earlier_answers(current_records(state), executor.once_tools),
+            once=frozenset(settings.once_tools),
+            find_answer=EarlierAnswers(current_records(state), executor.once_tools, settings.once_tools),
         )
         rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)

@@ -10,6 +10,8 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from agents.calls.journal import hash_request
+from agents.calls.tool_gate import describe_call
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import accept, add_decision, fail, retry
@@ -50,7 +52,9 @@ class ToolApproval:
         """Asks until an answer can be read. Returns why the call must not run; None if it may."""
         call = ToolCallRecord(name=name, args=plain_json(args), result=None, error=None, latency_ms=None)
         step = (*current_step(self.state), len(current_records(self.state)) + 1)
-        question = build_tool_question(read_task_id(), step, call, self.policy, self.read_start())
+        # With the arguments in the id: an agent within a tool, which has no journal, may ask about others.
+        place = f"{read_task_id()}-{hash_request(describe_call(name, args))}"
+        question = build_tool_question(place, step, call, self.policy, self.read_start())
         while isinstance(answer := read_answer(interrupt(question), question, self.now()), str):
             question = {**question, "problem": answer}
         return None if answer["answer"] == "approve" else f"{answer['answered_by']} said: {answer['text']}"

@@ -14,7 +14,7 @@ from langgraph.types import Command, Overwrite, StateSnapshot
 
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
-from orchestrator.judging.tools.stored import find_stored_problem
+from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
 from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.resume import PLANNER, Resumption, decide_resumption
@@ -112,7 +112,7 @@ class Launcher:
             snapshot = await self.read_snapshot(thread_id)
             now, retries = self.settings.now(), self.settings.max_retries
             resumed = decide_resumption(thread_id, snapshot, answer, now, retries)
-            self._check_tools(thread_id, resumed.state)
+            self._check_tools(thread_id, resumed)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
             return Start(resumed.input, event, {**resumed.state, "question": None}, resumed.branches, began)
@@ -198,9 +198,10 @@ class Launcher:
         )
         return RunnableConfig(**{**defaults, **config, **own})
 
-    def _check_tools(self, thread_id: str, state: OrchestratorState) -> None:
+    def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
-        if (problem := find_stored_problem(state, self.tools)) is not None:
+        unasked = find_unasked(resumed.questions, self.settings.approve_tools)
+        if (problem := unasked or find_stored_problem(resumed.state, self.tools)) is not None:
             name = format_repr(thread_id, 80)
             raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
 

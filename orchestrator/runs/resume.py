@@ -17,7 +17,12 @@ from orchestrator.state.graph_state import ADDED_TO, BRANCH, SYNTHESIS, Orchestr
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
 from orchestrator.state.stored_form import broken_run, convert_read_errors, schema_problem, validate_state
-from orchestrator.supervision.human import is_overdue, read_answer, read_tool_question
+from orchestrator.supervision.human import (
+    add_question_id,
+    is_overdue,
+    read_answer,
+    read_tool_question,
+)
 
 PLANNER: Final = "planner_node"
 """The node that a run begins with."""
@@ -33,11 +38,13 @@ class Resumption:
         state: The stored state.
         input: The input for the graph; "wait" if nothing can be done without an answer.
         branches: The states of the parallel steps under way.
+        questions: The questions that wait.
     """
 
     state: OrchestratorState
     input: Command[str] | Literal["wait"] | None
     branches: tuple[OrchestratorState, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
 def decide_resumption(
@@ -69,10 +76,12 @@ def decide_resumption(
             return Resumption(state, None, branches)
         interrupt, question = waiting[0]
         asked: OrchestratorState = {**state, "question": question}
+        questions = tuple(each for _, each in waiting)
         if answer is None:
-            return Resumption(asked, _input_without_answer(snapshot, interrupt, question, now), branches)
+            without = _input_without_answer(snapshot, interrupt, question, now)
+            return Resumption(asked, without, branches, questions)
         command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
-        return Resumption(asked, command, branches)
+        return Resumption(asked, command, branches, questions)
 
 
 def _list_branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
@@ -208,10 +217,12 @@ def _input_without_answer(
 
 
 def _check_answer(answer: object, question: Question, now: datetime) -> object:
-    """Returns the answer unchanged. The question of an agent accepts anything."""
+    """Returns the answer, for a tool call with its question. The question of an agent accepts anything."""
     if question["kind"] == "agent":
         return answer
-    problem = read_answer(answer, question, now)
+    # An agent within a tool asks again after a resume, and perhaps about other arguments.
+    named = add_question_id(answer, question) if question["kind"] == "tool" else answer
+    problem = read_answer(named, question, now)
     if isinstance(problem, str):
         raise ResumeError(f"{problem}; the question is still open")
-    return answer
+    return named

@@ -14,7 +14,7 @@ from agents.calls.redaction import mask_keys
 from agents.errors import AgentError
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
-from orchestrator.errors import InterruptError, OrchestratorError
+from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import without_inherited_durability
@@ -155,8 +155,11 @@ def _find_error(task: asyncio.Future[T], run: RunContext) -> BaseException | Non
 
     Raises:
         GraphInterrupt: The agent called interrupt(), and a checkpointer lets LangGraph resume it.
+        ResumeError: The journal of the step is that of other options; the run stays as it is.
     """
     error = _read_error(task)
+    if isinstance(error, ResumeError):
+        raise error
     if not isinstance(error, GraphInterrupt):
         return error
     if run.interruptible:

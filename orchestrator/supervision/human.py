@@ -168,7 +168,8 @@ def is_overdue(question: Question, now: datetime) -> bool:
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
     """Reads an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
 
-    With the question's id under ``question``, the answer is refused if another question waits.
+    With the question's id under ``question``, the answer is refused if another question waits. An answer to
+    a question about a tool call has to have it.
 
     Returns:
         The answer, or one sentence that says why it is refused.
@@ -186,7 +187,16 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
         return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
     if accepted != "approve" and not text.strip():
         return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
+    if not question_id and question["kind"] == "tool":
+        return f'the answer names no question; give "question": {question["id"]!r} for these arguments'
     return _build_answer(accepted, text, person or "a person", now)
+
+
+def add_question_id(answer: object, question: Question) -> object:
+    """Adds the question's id to an answer without one, so that it counts for no other question."""
+    if not isinstance(answer, Mapping) or answer.get("question"):
+        return answer
+    return {**answer, "question": question["id"]}
 
 
 def with_answer(record: StepRecord, answer: HumanAnswer) -> StepRecord:

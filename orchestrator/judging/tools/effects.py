@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from agents.calls.tool_gate import ToolGate, describe_call
+from agents.calls.tool_gate import ToolGate
 from orchestrator.judging.report import mapping
-from orchestrator.state.records import Json, PlainContract, StepRecord
+from orchestrator.state.records import Json, PlainContract
 
 _LISTS: Final = ("writing_tools", "reading_tools")
 
@@ -64,16 +64,6 @@ def build_gate(contract: PlainContract) -> ToolGate:
     forbidden = frozenset[str]().union(*(_read_names(source.get("forbidden_tools")) for source in sources))
     lists = [_read_names(rule["allowed_tools"]) for rule in rules if rule.get("allowed_tools") is not None]
     return ToolGate(forbidden, frozenset.intersection(*lists) if lists else None)
-
-
-def find_earlier_answers(records: Sequence[StepRecord], once_tools: Collection[str]) -> dict[str, str]:
-    """Returns the answers of a step's earlier attempts to calls that must not run again, by the call."""
-    calls = [call for record in records for call in record["tool_calls"] if call["name"] in once_tools]
-    return {
-        describe_call(call["name"], call["args"]): call["result"]
-        for call in calls
-        if call["result"] is not None and call["error"] is None
-    }
 
 
 def _list_audit_rules(contract: PlainContract) -> list[Mapping[str, Json]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import list_accepted
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import PlainContract
+from orchestrator.state.records import PlainContract, Question
 
 
 def find_stored_problem(state: OrchestratorState, tools: ToolNames) -> str | None:
@@ -29,3 +29,13 @@ def _list_open(state: OrchestratorState) -> Iterator[tuple[str, PlainContract]]:
                 yield f"step {index + 1}", contract
     if derived is not None and derived["output"] is not None:
         yield "the output", derived["output"]["contract"]
+
+
+def find_unasked(questions: Sequence[Question], approve_tools: Collection[str]) -> str | None:
+    """Returns why a run cannot go on: it waits for the approval of a tool that would run without one."""
+    calls = [call for each in questions if each["kind"] == "tool" for call in each.get("tool_calls", [])]
+    names = [] if approve_tools == "all" else [call["name"] for call in calls]
+    unasked = next((name for name in names if name not in approve_tools), None)
+    if unasked is None:
+        return None
+    return f"it waits for the approval of tool {unasked!r}; give approve_tools this name"

@@ -22,9 +22,9 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from agents.calls.conversation import Request
-from agents.calls.journal import CALL_JOURNAL
+from agents.calls.journal import CALL_JOURNAL, describe_request
 from agents.sync import resolve_future, run_in_threads
-from orchestrator.errors import BrokenRunError
+from orchestrator.errors import BrokenRunError, ResumeError
 from orchestrator.runtime.langgraph_internals import without_durability
 from orchestrator.runtime.nested_graphs import read_node_config, use_node_config
 from orchestrator.runtime.recording.recorded_calls import RecordedCalls, collect_starts
@@ -35,9 +35,11 @@ from orchestrator.state.plain_values import format_one_line, format_text
 class _Entry(TypedDict):
     """A request that has ended: its messages as JSON text, and the calls that it made.
 
+    ``request`` describes it: with other options, a resumed step makes another request at its place.
     ``failed`` says that it raised, so that the agent made another one, or gave up.
     """
 
+    request: str
     messages: str
     calls: RecordedCalls
     failed: bool
@@ -45,6 +47,10 @@ class _Entry(TypedDict):
 
 
 _ENTRY: Final = TypeAdapter(_Entry)
+_OTHER_REQUEST: Final = (
+    "the step under way was begun with other tools to approve or to run once; "
+    "resume it with the approve_tools, the once_tools and the tools that it was begun with"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,20 +150,20 @@ class TaskJournal:
 
     def _run_one(self, slot: _Slot, request: Request) -> list[BaseMessage]:
         while not isinstance(start := slot.start.result(), _Turn):
-            if (messages := self._restore(start)) is not None:
+            if (messages := self._restore(start, request)) is not None:
                 return messages
             [slot] = self._open_slots(1)
-        with self._keep(slot, start) as messages:
+        with self._keep(slot, start, describe_request(request)) as messages:
             messages.extend(request.run())
         slot.kept.result()
         return messages
 
     async def _arun_one(self, slot: _Slot, request: Request) -> list[BaseMessage]:
         while not isinstance(start := await asyncio.wrap_future(slot.start), _Turn):
-            if (messages := self._restore(start)) is not None:
+            if (messages := self._restore(start, request)) is not None:
                 return messages
             [slot] = self._open_slots(1)
-        with self._keep(slot, start) as messages:
+        with self._keep(slot, start, describe_request(request)) as messages:
             messages.extend(await request.arun())
         await asyncio.wrap_future(slot.kept)
         return messages
@@ -184,7 +190,7 @@ class TaskJournal:
                 future.add_done_callback(cast("Callable[[object], None]", slot.end))
 
     @contextmanager
-    def _keep(self, slot: _Slot, turn: _Turn) -> Iterator[list[BaseMessage]]:
+    def _keep(self, slot: _Slot, turn: _Turn, described: str) -> Iterator[list[BaseMessage]]:
         """Makes a request in the block, which adds its messages to the list, and keeps what came of it."""
         messages: list[BaseMessage] = []
         try:
@@ -195,24 +201,27 @@ class TaskJournal:
             raise
         except Exception:
             # The agent may ask again: after a resume, the next request is not this one, either.
-            slot.finish(self._build_entry((), (), failed=True))
+            slot.finish(self._build_entry(described, (), (), failed=True))
             raise
         except BaseException:
             slot.abandon()
             raise
-        slot.finish(self._build_entry(messages, ids, failed=False))
+        slot.finish(self._build_entry(described, messages, ids, failed=False))
 
-    def _build_entry(self, messages: Sequence[BaseMessage], ids: Sequence[UUID], *, failed: bool) -> _Entry:
+    def _build_entry(
+        self, described: str, messages: Sequence[BaseMessage], ids: Sequence[UUID], *, failed: bool
+    ) -> _Entry:
         text = json.dumps(messages_to_dict(messages), default=format_text, skipkeys=True)
         calls = read_recorder().export_calls(ids)
         self._ended_at = self._now().isoformat()
-        return _Entry(messages=text, calls=calls, failed=failed, ended_at=self._ended_at)
+        return _Entry(request=described, messages=text, calls=calls, failed=failed, ended_at=self._ended_at)
 
-    def _restore(self, entry: _Entry) -> list[BaseMessage] | None:
+    def _restore(self, entry: _Entry, request: Request) -> list[BaseMessage] | None:
         """Returns the messages of an entry, and records its calls; None if the request had failed.
 
         Raises:
             BrokenRunError: The store holds something else.
+            ResumeError: The entry is that of another request.
         """
         try:
             _ENTRY.validate_python(entry, strict=True)
@@ -222,6 +231,8 @@ class TaskJournal:
                 f"the store holds a call of this step that is broken ({format_one_line(error)}); "
                 "restore it, or delete the run"
             ) from error
+        if entry["request"] != describe_request(request):
+            raise ResumeError(_OTHER_REQUEST)
         read_recorder().restore_calls(entry["calls"])
         self._ended_at = entry["ended_at"]
         return None if entry["failed"] else messages

@@ -265,6 +265,86 @@ def test_an_executor_that_calls_its_tools_by_itself_is_refused():
         )
 
 
+def test_an_approval_counts_for_no_other_arguments_of_a_graph_that_is_not_awaited():
+    office = Office()
+    orchestrator, _ = build(office, ask(("send", "Bob")), ask(("send", "Eve")), approve_tools=["send"])
+    [waiting] = orchestrator.graph.invoke({"task": "x"}, THREAD)["__interrupt__"]
+    answer = {**APPROVE, "question": waiting.value["id"]}
+    asked = orchestrator.graph.invoke(Command(resume={waiting.id: answer}), THREAD)
+
+    [question] = [each.value for each in asked["__interrupt__"]]
+    assert question["tool_calls"][0]["args"] == {"to": "Eve"}
+    assert "the answer is for question" in question["problem"]
+    assert office.done == []
+
+
+def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
+    office = Office()
+    inner = ExecutionAgent(
+        ScriptedChatModel([*(ask(("send", to)) for to in ("Bob", "Eve", "Eve")), "sent"]), office.tools()
+    )
+
+    def delegate(text: str) -> str:
+        """Hand the work on."""
+        return inner.execute_step(text)
+
+    asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "write"}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate, *office.tools()])
+    agents = FakePlanner(["write"]), executor, FakeMonitor()
+    orchestrator = LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    question = orchestrator.resume("thread", APPROVE)["question"]
+    done_before = list(office.done)
+    state = orchestrator.resume("thread", APPROVE)
+
+    assert question["tool_calls"][0]["args"] == {"to": "Eve"}
+    assert (done_before, office.done, state["status"]) == ([], ["send Eve"], "success")
+
+
+@pytest.mark.parametrize("call_id", [None, "1"], ids=["none", "one for all"])
+def test_a_denied_call_does_not_run_if_the_server_sends_no_ids_of_its_own(call_id):
+    office = Office()
+    reply = ask(("send", "Bob"), ("send", "Eve"))
+    calls = [{**call, "id": call_id} for call in reply.tool_calls]
+    orchestrator, model = build(
+        office, reply.model_copy(update={"tool_calls": calls}), "sent", approve_tools="all"
+    )
+    orchestrator.run("x", "thread")
+    orchestrator.resume("thread", DENY)
+    state = orchestrator.resume("thread", APPROVE)
+
+    asked, *answers = model.prompts[-1][-3:]
+    assert (office.done, state["status"]) == (["send Eve"], "success")
+    assert [call["args"]["to"] for call in state["results"][0]["tool_calls"]] == ["Bob", "Eve"]
+    assert [call["id"] for call in asked.tool_calls] == [answer.tool_call_id for answer in answers]
+
+
+@pytest.mark.parametrize("approved", [[], ["read"]])
+def test_a_denied_call_does_not_run_if_the_run_goes_on_without_its_approval(approved):
+    office, saver = Office(), InMemorySaver()
+    orchestrator, _ = build(office, ask(("send", "Bob")), approve_tools=["send"], checkpointer=saver)
+    orchestrator.run("x", "thread")
+    other, _ = build(office, "not sent", approve_tools=approved, checkpointer=saver)
+    with pytest.raises(ResumeError, match="waits for the approval of tool 'send'; give approve_tools"):
+        other.resume("thread", DENY)
+    same, _ = build(office, "not sent", approve_tools="all", checkpointer=saver)
+
+    assert (same.resume("thread", DENY)["status"], office.done) == ("success", [])
+
+
+def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_options():
+    office, saver = Office(), InMemorySaver()
+    reply = ask(("send", "Bob"), ("read", "a"), ("post", "Bob"))
+    orchestrator, _ = build(office, reply, approve_tools="all", checkpointer=saver)
+    orchestrator.run("x", "thread")
+    orchestrator.resume("thread", APPROVE)
+    other, _ = build(office, "done", approve_tools=["read", "post"], checkpointer=saver)
+    with pytest.raises(ResumeError, match="the step under way was begun with other tools to approve"):
+        other.resume("thread", APPROVE)
+
+    assert office.done == []
+
+
 # ------------------------------------------------------------------------------------------ once
 
 
@@ -331,6 +411,39 @@ def test_a_tool_whose_annotations_say_that_each_call_has_an_effect_acts_once(hin
     assert (state["status"], done) == ("success", ["Bob"] * times)
 
 
+@pytest.mark.parametrize("value", [10**25, float("inf"), "a\ud800"], ids=["large", "infinite", "surrogate"])
+def test_a_retry_recognizes_arguments_that_a_record_holds_as_text(value):
+    done = []
+
+    def pay(amount: object) -> str:
+        """Pay."""
+        done.append(amount)
+        return "paid"
+
+    reply = AIMessage("", tool_calls=[{"name": "pay", "args": {"amount": value}, "id": "1"}])
+    model = ScriptedChatModel([reply, "paid", reply, "paid"])
+    agents = FakePlanner(["pay"]), ExecutionAgent(model, [pay]), refused_once()
+    state = LangGraphOrchestrator(*agents, once_tools=["pay"]).run("x")
+
+    assert (state["status"], done) == ("success", [value])
+
+
+@pytest.mark.parametrize("saver", [InMemorySaver(), None], ids=["journal", "no journal"])
+@pytest.mark.parametrize(
+    "replies",
+    [[ask(("send", "Bob"), ("send", "Bob"), ("send", "Bob"))], [ask(("send", "Bob"))] * 2],
+    ids=["one reply", "two replies"],
+)
+def test_an_attempt_does_not_repeat_a_call_of_a_tool_that_acts_once(replies, saver):
+    office = Office()
+    orchestrator, _ = build(office, *replies, "sent", once_tools=["send"], checkpointer=saver)
+    state = orchestrator.run("x")
+
+    calls = [(call["result"], call.get("gate")) for call in state["results"][0]["tool_calls"]]
+    assert (office.done, state["status"], calls[0]) == (["send Bob"], "success", ("sent to Bob", None))
+    assert set(calls[1:]) == {("sent to Bob", "reused")}
+
+
 def test_a_failed_call_is_made_again():
     tries = []
 
@@ -390,6 +503,7 @@ def test_a_graph_that_is_not_awaited_asks_as_well():
         office, ask(("send", "Bob")), ask(("send", "Bob")), "sent", approve_tools=["send"]
     )
     [waiting] = orchestrator.graph.invoke({"task": "x"}, THREAD)["__interrupt__"]
-    state = orchestrator.graph.invoke(Command(resume={waiting.id: APPROVE}), THREAD)
+    answer = {**APPROVE, "question": waiting.value["id"]}
+    state = orchestrator.graph.invoke(Command(resume={waiting.id: answer}), THREAD)
 
     assert (waiting.value["kind"], state["status"], office.done) == ("tool", "success", ["send Bob"])
