@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.constants import START
 from langgraph.types import Command, Overwrite, StateSnapshot
 
 from orchestrator.errors import ConfigurationError, ResumeError
@@ -17,8 +16,8 @@ from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
 from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.fork import Graph, check_step, copy_before
+from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import PLANNER, Resumption, decide_resumption
-from orchestrator.runs.summary import pending_input
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput, blank_state
@@ -171,14 +170,10 @@ class Launcher:
         """
         with convert_read_errors(thread_id):
             snapshot = await self.graph.aget_state(self.build_config(thread_id), subgraphs=True)
-        saver = self.graph.checkpointer
-        if START not in snapshot.next or not isinstance(saver, BaseCheckpointSaver):
-            return snapshot
-        # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
-        stored = await saver.aget_tuple(snapshot.config)
-        if stored is None:
-            return snapshot
-        return snapshot._replace(values={**snapshot.values, **pending_input(stored)})
+            saver = self.graph.checkpointer
+            if not isinstance(saver, BaseCheckpointSaver):
+                return snapshot
+            return await complete_snapshot(snapshot, saver)
 
     def build_config(
         self, thread_id: str, began: str | None = None, passed: RunnableConfig | None = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
-from langgraph.types import Interrupt
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.runs.index import checkpoint_config
 from orchestrator.runs.resume import question_of, state_from_values
@@ -18,11 +18,15 @@ from orchestrator.runs.summary import (
     build_summary,
     current_values,
     is_run,
+    list_answered,
     open_interrupts,
+    pending_input,
+    read_tool_question_id,
     small_values,
     unreadable_summary,
     version_problem,
 )
+from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
 from orchestrator.state.records import Question, StepRecord
@@ -99,9 +103,16 @@ class Reader:
         state = state_from_values(thread_id, {**values, "plan": plan}, 0)
         questions = (
             self._read_question(thread_id, state, task_id, interrupt)
-            for task_id, interrupt in open_interrupts(checkpoint)
+            for task_id, interrupt in open_interrupts(checkpoint, self._list_answered(checkpoint))
         )
         return build_summary(thread_id, checkpoint, state, next(questions, None))
+
+    def _list_answered(self, checkpoint: CheckpointTuple) -> frozenset[str]:
+        """Lists the questions about tool calls that were answered, also those of the graphs under way."""
+        nested = (each for node in (BRANCH, SYNTHESIS) for each in _list_nested(self.saver, checkpoint, node))
+        is_asking = any(channel == INTERRUPT_CHANNEL for _, channel, _ in checkpoint.pending_writes or [])
+        places = [checkpoint, *nested] if is_asking else []
+        return frozenset[str]().union(*map(list_answered, places))
 
     def _read_plan(self, checkpoint: CheckpointTuple) -> object:
         """Reads the latest plan before a checkpoint, without the rest of the state."""
@@ -135,3 +146,33 @@ class Reader:
 
 def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
     return {}
+
+
+async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
+    """Adds the input that LangGraph leaves out, and removes questions about tool calls that were answered."""
+    if START in snapshot.next:
+        return await _add_input(snapshot, saver)
+    return await _without_answered(snapshot, saver)
+
+
+async def _add_input(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
+    # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
+    stored = await saver.aget_tuple(snapshot.config)
+    if stored is None:
+        return snapshot
+    return snapshot._replace(values={**snapshot.values, **pending_input(stored)})
+
+
+async def _without_answered(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
+    """Returns the snapshot without the questions about tool calls that were answered before a crash."""
+    if not any(task.interrupts for task in snapshot.tasks):
+        return snapshot
+    nested = [task.state.config for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
+    stored = [await saver.aget_tuple(config) for config in (snapshot.config, *nested)]
+    answered = frozenset[str]().union(*(list_answered(each) for each in stored if each is not None))
+    return snapshot._replace(tasks=tuple(_keep_open(task, answered) for task in snapshot.tasks))
+
+
+def _keep_open(task: PregelTask, answered: Collection[str]) -> PregelTask:
+    kept = tuple(each for each in task.interrupts if read_tool_question_id(each) not in answered)
+    return task._replace(interrupts=kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal, cast, get_args
@@ -17,6 +17,7 @@ from orchestrator.state.graph_state import ADDED_TO, OrchestratorState
 from orchestrator.state.records import Question
 from orchestrator.state.stored_form import STARTED, parse_time, schema_problem
 from orchestrator.state.usage import Usage
+from orchestrator.supervision.human import read_tool_question
 
 StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
 
@@ -85,15 +86,43 @@ def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
     return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
 
 
-def open_interrupts(checkpoint: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
-    """Yields each interrupt that waits for an answer, with the id of its task."""
-    writes = checkpoint.pending_writes or []
+def open_interrupts(
+    checkpoint: CheckpointTuple, answered: Collection[str]
+) -> Iterator[tuple[str, Interrupt]]:
+    """Yields each interrupt that waits for an answer, with the id of its task; none of ``answered``."""
     # A task that was answered has other writes, too; its old interrupt stays among them.
-    ended = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
-    for task, channel, value in writes:
-        if channel == INTERRUPT_CHANNEL and task not in ended:
+    ended = _list_ended(checkpoint)
+    for task, interrupt in _list_interrupts(checkpoint):
+        if task not in ended and read_tool_question_id(interrupt) not in answered:
+            yield task, interrupt
+
+
+def list_answered(checkpoint: CheckpointTuple) -> frozenset[str]:
+    """Lists the ids of the questions about tool calls that were answered.
+
+    Such a question is a task of its own within its node. It ends with the answer, before the tool runs; the
+    interrupt of the node stays until the node has ended.
+    """
+    ended = _list_ended(checkpoint)
+    ids = (read_tool_question_id(found) for task, found in _list_interrupts(checkpoint) if task in ended)
+    return frozenset(each for each in ids if each is not None)
+
+
+def read_tool_question_id(interrupt: Interrupt) -> str | None:
+    """Reads the id of a question about a tool call; None for another interrupt."""
+    question = read_tool_question(interrupt.value)
+    return None if question is None else question["id"]
+
+
+def _list_ended(checkpoint: CheckpointTuple) -> set[str]:
+    return {task for task, channel, _ in checkpoint.pending_writes or [] if channel not in WRITES_IDX_MAP}
+
+
+def _list_interrupts(checkpoint: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
+    for task, channel, value in checkpoint.pending_writes or []:
+        if channel == INTERRUPT_CHANNEL:
             interrupts: Sequence[object] = value if isinstance(value, Sequence) else (value,)
-            yield from ((task, interrupt) for interrupt in interrupts if isinstance(interrupt, Interrupt))
+            yield from ((task, each) for each in interrupts if isinstance(each, Interrupt))
 
 
 def build_summary(

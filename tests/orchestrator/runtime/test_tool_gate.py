@@ -155,6 +155,35 @@ def test_a_tool_runs_after_a_person_has_approved_the_call(approved):
     assert (state["status"], len(model.prompts)) == ("success", 2)
 
 
+def test_an_approval_that_was_given_before_a_crash_is_no_question_any_more(tmp_path):
+    paid: list[str] = []
+    is_cut = [True]
+
+    def pay(to: str) -> str:
+        """Pay."""
+        if is_cut.pop() if is_cut else False:
+            raise KeyboardInterrupt
+        paid.append(to)
+        return "paid"
+
+    call = AIMessage("", tool_calls=[{"name": "pay", "args": {"to": "Ada"}, "id": "1"}])
+    model = ScriptedChatModel(['{"plan": ["Pay"]}', call, "done", '{"success": true, "feedback": "good"}'])
+    with open_store(str(tmp_path / "runs.sqlite")) as store:
+        orchestrator = LangGraphOrchestrator.from_model(
+            model, tools=[pay], approve_tools=["pay"], checkpointer=store
+        )
+        orchestrator.run("Pay", "thread")
+        with pytest.raises(KeyboardInterrupt):
+            orchestrator.resume("thread", {"answer": "approve"})
+
+        assert store.history.show("thread").summary.status == "interrupted"
+        with pytest.raises(ResumeError, match="no question that waits for an answer"):
+            orchestrator.resume("thread", {"answer": "deny", "text": "no"})
+        assert paid == []
+        assert orchestrator.resume("thread")["status"] == "success"
+    assert paid == ["Ada"]
+
+
 def test_a_denied_tool_does_not_run_and_the_model_is_told_why():
     office = Office()
     orchestrator, model = build(
