@@ -10,7 +10,7 @@ import pytest
 pytestmark = [pytest.mark.faults, pytest.mark.sample]
 
 CHILD = """
-import os, signal, sys
+import os, signal, sys, time
 from pathlib import Path
 from langchain_core.messages import AIMessage
 from agents.testing import ScriptedChatModel
@@ -22,6 +22,7 @@ folder, action = Path(sys.argv[1]), sys.argv[2]
 def note(text: str) -> str:
     \"\"\"Write a note, and die at the second if it is the first try.\"\"\"
     if text == "b" and action == "run":
+        time.sleep(3)  # LangGraph stores what has ended in another thread
         os.kill(os.getpid(), signal.SIGKILL)
     with (folder / "notes").open("a") as file:
         file.write(text)
