@@ -69,6 +69,6 @@ _OPEN: Final = ToolGate()
 
 def find_gate(config: RunnableConfig | None = None) -> ToolGate:
     """Returns the gate in a config, or in the config of the running call; an open gate if there is none."""
-    found = config or var_child_runnable_config.get() or RunnableConfig()
-    gate = found.get("configurable", {}).get(TOOL_GATE)
+    running = config or var_child_runnable_config.get() or RunnableConfig()
+    gate = running.get("configurable", {}).get(TOOL_GATE)
     return gate if isinstance(gate, ToolGate) else _OPEN

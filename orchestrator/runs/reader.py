@@ -174,5 +174,5 @@ async def _without_answered(snapshot: StateSnapshot, saver: BaseCheckpointSaver[
 
 
 def _keep_open(task: PregelTask, answered: Collection[str]) -> PregelTask:
-    kept = tuple(each for each in task.interrupts if read_tool_question_id(each) not in answered)
-    return task._replace(interrupts=kept)
+    interrupts = tuple(each for each in task.interrupts if read_tool_question_id(each) not in answered)
+    return task._replace(interrupts=interrupts)

@@ -104,7 +104,7 @@ def list_answered(checkpoint: CheckpointTuple) -> frozenset[str]:
     interrupt of the node stays until the node has ended.
     """
     ended = _list_ended(checkpoint)
-    ids = (read_tool_question_id(found) for task, found in _list_interrupts(checkpoint) if task in ended)
+    ids = (read_tool_question_id(each) for task, each in _list_interrupts(checkpoint) if task in ended)
     return frozenset(each for each in ids if each is not None)
 
 

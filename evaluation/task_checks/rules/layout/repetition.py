@@ -83,11 +83,11 @@ def _read_request(sentence: Sentence, match: regex.Match[str], reading: Reading)
 
 def _read_before(sentence: Sentence, sentences: list[Sentence], reading: Reading) -> str | None:
     """Return the text before the sentences about repeating; None if one of them is within the text."""
-    kept = [other for other in sentences if other.start < sentence.start]
+    earlier = [other for other in sentences if other.start < sentence.start]
     end = sentence.start
-    while kept and _is_about_repeating(kept[-1]):
-        end = kept.pop().start
-    if any(_is_about_repeating(other) for other in kept):
+    while earlier and _is_about_repeating(earlier[-1]):
+        end = earlier.pop().start
+    if any(_is_about_repeating(other) for other in earlier):
         return None
     return regex.sub(r"(?:\s*(?:First|Please|Before))$", "", reading.quote(0, end))
 
@@ -105,12 +105,12 @@ def _read_after(
     else:
         place = sentence.start + len(sentence.text)
     end = len(reading.text)
-    kept = [other for other in sentences if other.start >= place]
-    while colon < 0 and kept and _is_about_repeating(kept[0]):
-        place = kept[0].start + len(kept.pop(0).text)
-    while kept and _is_about_repeating(kept[-1]):
-        end = kept.pop().start
-    if any(_is_about_repeating(other) for other in kept):
+    later = [other for other in sentences if other.start >= place]
+    while colon < 0 and later and _is_about_repeating(later[0]):
+        place = later[0].start + len(later.pop(0).text)
+    while later and _is_about_repeating(later[-1]):
+        end = later.pop().start
+    if any(_is_about_repeating(other) for other in later):
         return None
     place += len(reading.text[place:end]) - len(reading.text[place:end].lstrip(_BETWEEN))
     return _LABEL.sub("", reading.quote(place, max(place, end)))

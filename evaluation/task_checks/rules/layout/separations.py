@@ -187,6 +187,6 @@ def _count_form(sentence: Sentence, reading: Reading, separator: str, before: st
 
 
 def _find_number(text: str) -> int | None:
-    numbers = [found for found in _NUMBER_OF_PARTS.finditer(text) if not _NO_PARTS.search(found.group())]
-    values = [read_number(found["low"]) for found in numbers]
+    numbers = [match for match in _NUMBER_OF_PARTS.finditer(text) if not _NO_PARTS.search(match.group())]
+    values = [read_number(match["low"]) for match in numbers]
     return next((value for value in reversed(values) if value and value > 1), None)
