@@ -121,18 +121,24 @@ def test_a_forbidden_tool_may_resemble_one_that_the_executor_has(similar):
         """Price."""
         return name
 
-    build(contract_of(trajectory={"forbidden_tools": [similar]}), tools=[get_price])
+    orchestrator = build(contract_of(trajectory={"forbidden_tools": [similar]}), tools=[get_price])
+
+    assert isinstance(orchestrator, LangGraphOrchestrator)
 
 
 def test_a_list_may_name_a_tool_and_another_spelling_of_it():
-    build(contract_of(trajectory={"forbidden_tools": ["search", "Search"]}))
+    orchestrator = build(contract_of(trajectory={"forbidden_tools": ["search", "Search"]}))
+
+    assert isinstance(orchestrator, LangGraphOrchestrator)
 
 
 @pytest.mark.parametrize("has_empty_list", [False, True])
 def test_an_executor_whose_tools_are_unknown_accepts_every_name(has_empty_list):
     executor = with_tools() if has_empty_list else FakeExecutor()
     contract = contract_of(must_call=["serach"])
-    LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), contract=contract)
+    state = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor(), contract=contract).run("x")
+
+    assert state["results"]
 
 
 def test_another_executor_with_a_list_of_tools_is_checked_too():
