@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DEFAULT_N_CTX: Final = 8192
 # The default weights repeat themselves without a penalty.
-_SMALL_MODEL: Final[Mapping[str, object]] = {"max_tokens": 256, "frequency_penalty": 0.3}
+_SMALL_MODEL: Final[Mapping[str, object]] = {"frequency_penalty": 0.3}
 _PROGRAM: Final = Path(__file__).with_name("llama_process.py")
 
 
@@ -92,8 +92,8 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
     Args:
         weights: The file to serve. Default: the default weights.
         options: ``n_ctx`` (tokens, default 8192) and settings of ``ChatOpenAI``; by default temperature 0,
-            a fixed seed, at most 512 tokens a reply (256 and a penalty on repetition for the default
-            weights), a timeout of 120 s, and no retries.
+            a fixed seed, at most 512 tokens a reply, a penalty on repetition for the default
+            weights, a timeout of 120 s, and no retries.
 
     Raises:
         ModelSetupError: The weights or the runtime are missing, or the file cannot be loaded.
@@ -120,7 +120,8 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
         defaults={
             "temperature": 0.0,
             "seed": 20250101,
-            **(_SMALL_MODEL if weights is None else {"max_tokens": 512}),
+            "max_tokens": 512,
+            **(_SMALL_MODEL if weights is None else {}),
             "timeout": 120.0,
             "max_retries": 0,
             # ChatOpenAI turns it off for any endpoint but OpenAI's own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -67,10 +67,7 @@ class Message:
     @property
     def cut_off(self) -> str | None:
         """The reason why the provider cut the message off; None if it did not."""
-        places = (self.plain, as_object(self.plain.get("response_metadata")))
-        reasons = [str(place.get(name, "")) for place in places for name in _REASONS]
-        # An enumeration of Gemini may stand before its value: FinishReason.MAX_TOKENS.
-        return next((each for each in reasons if each.lower().rpartition(".")[2] in _CUT_OFF), None)
+        return find_cut_off(self.plain) or find_cut_off(as_object(self.plain.get("response_metadata")))
 
     @property
     def ends_with_reply(self) -> bool:
@@ -99,12 +96,29 @@ class Importer:
 
 _REASONS: Final = ("stop_reason", "finish_reason", "done_reason", "status")
 """Where providers and LangChain write why a message ended."""
-_CUT_OFF: Final = frozenset({
-    "length", "max_tokens", "model_context_window_exceeded", "pause_turn", "content_filter", "incomplete",
+_TOKEN_LIMITS: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+_CUT_OFF: Final = _TOKEN_LIMITS | frozenset({
+    "pause_turn", "content_filter", "incomplete",
     "in_progress", "error", "failed", "safety", "recitation", "blocklist", "prohibited_content", "spii",
     "malformed_function_call",
 })  # fmt: skip
 """Source: the reference of each provider; any other reason counts as an end."""
+
+
+def find_cut_off(metadata: Mapping[str, object]) -> str | None:
+    """Return the reason why a provider cut a reply off, from what it reports; None if it did not."""
+    reasons = (str(metadata.get(name, "")) for name in _REASONS)
+    return next((reason for reason in reasons if _normalize_reason(reason) in _CUT_OFF), None)
+
+
+def is_token_limit(reason: str) -> bool:
+    """Return whether a reply was cut off because it reached a limit of tokens."""
+    return _normalize_reason(reason) in _TOKEN_LIMITS
+
+
+def _normalize_reason(reason: str) -> str:
+    # An enumeration of Gemini may stand before its value: FinishReason.MAX_TOKENS.
+    return reason.lower().rpartition(".")[2]
 
 
 def is_visible(text: str) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final
 
 from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
-from evaluation.importers.message import is_visible
+from evaluation.importers.message import is_token_limit, is_visible
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.messages import convert_calls
@@ -26,10 +27,14 @@ from evaluation.values import Severity
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A reason why a record cannot be trusted, in one sentence; with severity ``info``, a run may pass."""
+    """A reason why a record cannot be trusted, in one sentence; with severity ``info``, a run may pass.
+
+    ``is_truncated`` tells a reply that reached a limit of tokens, which fails: more of it was never written.
+    """
 
     reason: str
     severity: Severity = "warning"
+    is_truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ def import_run(plain: dict[str, object], case: EvaluationCase) -> ImportedRun:
     ends = [] if run.error is not None else list(_check_end(conversation, case))
     output = run.final_output
     if output is None:
-        is_unfinished = run.error is not None or any(doubt.severity != "info" for doubt in ends)
+        is_unfinished = run.error is not None or any(map(_leaves_output_open, ends))
         output = "" if is_unfinished else conversation.output
     doubts = (*map(Doubt, _check_calls(conversation, run)), *ends)
     return ImportedRun(*_add_calls(plain, run, conversation), output, doubts)
@@ -98,8 +103,7 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     """Report a run that ended before the assistant replied, unless its last tool may end it."""
     calls = case.agent_run.tool_calls
     if conversation.cut_off is not None:
-        reason = shorten(conversation.cut_off)
-        yield Doubt(f"The last reply was cut off ({reason}), so the run has not finished; record all of it")
+        yield _describe_cut(conversation.cut_off)
         return
     if conversation.has_reply or (calls and not conversation.is_recorded):
         return
@@ -113,6 +117,23 @@ def _check_end(conversation: Conversation, case: EvaluationCase) -> Iterator[Dou
     if not done.isdisjoint(case.trajectory.final_tools):
         return
     yield _describe_end(list(tools), case)
+
+
+def _leaves_output_open(doubt: Doubt) -> bool:
+    return doubt.severity != "info" and not doubt.is_truncated
+
+
+def _describe_cut(cause: str) -> Doubt:
+    if is_token_limit(cause):
+        return Doubt(_TRUNCATED, "critical", is_truncated=True)
+    cut = f"The last reply was cut off ({shorten(cause)})"
+    return Doubt(f"{cut}, so the run has not finished; record all of it")
+
+
+_TRUNCATED: Final = (
+    "The last reply was cut off at its limit of tokens, so it is not complete; "
+    "allow the model more tokens, or ask for a shorter reply"
+)
 
 
 def _has_failed(call: RecordedCall) -> bool:

@@ -11,7 +11,7 @@ from evaluation.results.status import (
     ONLY_INFORMS,
     has_any_demand,
     has_critical_finding,
-    has_ended_in_error,
+    has_ended_early,
     metric_outcomes,
     only_informs,
 )
@@ -19,8 +19,8 @@ from evaluation.results.status import (
 
 def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
-    if has_ended_in_error(state):
-        return _decision(needed=False, reason="the run ended in an error")
+    if has_ended_early(state):
+        return _decision(needed=False, reason="the run has no whole output")
     request = _find_request(state)
     if request is not None and not _is_spared(state):
         return _decision(needed=True, reason=request)

@@ -18,7 +18,7 @@ from evaluation.results.status import (
     NOTHING_ASKED,
     ONLY_INFORMS,
     has_any_demand,
-    has_ended_in_error,
+    has_ended_early,
     is_decided,
     judge_outcomes,
     metric_groups,
@@ -74,7 +74,7 @@ def _find_unanswered(
     state: EvaluationState, outcomes: Sequence[MetricOutcome], signals: JsonObject
 ) -> Iterator[MetricOutcome]:
     """Report a run without any answered question, which must not pass."""
-    if has_ended_in_error(state):
+    if has_ended_early(state):
         return
     if not has_any_demand(state) and state["judge_result"] is None:
         yield build_outcome("inconclusive", "contract", None, "warning", NOTHING_ASKED)

@@ -15,7 +15,7 @@ from evaluation.metrics.registry import find_unclear_thresholds, metric_directio
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.final_state import find_changes, restore_case
-from evaluation.results.findings import MetricOutcome, build_outcome
+from evaluation.results.findings import TRUNCATED, MetricOutcome, build_outcome
 from evaluation.results.redaction import Redactor
 from evaluation.results.state import Action, EvaluationState
 from evaluation.sensitive.quoting import shorten
@@ -128,6 +128,8 @@ def _find_error(case: EvaluationCase) -> Iterator[MetricOutcome]:
 
 
 def _build_doubt(doubt: Doubt) -> MetricOutcome:
+    if doubt.is_truncated:
+        return build_outcome("response", TRUNCATED, False, doubt.severity, doubt.reason)
     return build_outcome("record", "agent_run", None, doubt.severity, doubt.reason)
 
 

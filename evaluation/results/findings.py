@@ -39,6 +39,10 @@ OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
 OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = get_args(OutcomeStatus)
 
 
+TRUNCATED: Final = "truncated_reply"
+"""The metric of a last reply that reached its limit of tokens."""
+
+
 class MetricOutcome(TypedDict):
     """The answer to one question of the contract; ``passed`` is None if it could not be answered."""
 

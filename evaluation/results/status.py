@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, cast
 
-from evaluation.results.findings import EvaluationStatus, FindingKind, MetricOutcome
+from evaluation.results.findings import TRUNCATED, EvaluationStatus, FindingKind, MetricOutcome
 from evaluation.results.state import EvaluationState
 from evaluation.values import JsonObject, Severity, as_list, as_object
 
@@ -95,9 +95,10 @@ def has_critical_finding(state: EvaluationState) -> bool:
     return any(finding["severity"] == "critical" for finding in state["audit_findings"])
 
 
-def has_ended_in_error(state: EvaluationState) -> bool:
-    """Return whether the run ended in an error, so that there is nothing more to ask about it."""
-    return any(outcome["kind"] == "execution" for outcome in state.get("record_checks", ()))
+def has_ended_early(state: EvaluationState) -> bool:
+    """Return whether the run has no whole output, so that there is nothing more to ask about it."""
+    outcomes = state.get("record_checks", ())
+    return any(outcome["kind"] == "execution" or outcome["metric"] == TRUNCATED for outcome in outcomes)
 
 
 STRICTNESS: Final[tuple[EvaluationStatus, ...]] = ("passed", "warning", "needs_review", "failed", "invalid")

@@ -28,7 +28,7 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     return {
         "input": record["step"],
         "tool_calls": [convert_call(call) for call in record["tool_calls"]],
-        "messages": _build_messages(context, record["step"], output),
+        "messages": _build_messages(context, record, output),
         **{name: value for name, value in known.items() if value is not None},
         **convert_usage(record["usage"]),
         "retries": record["transport_retries"],
@@ -40,10 +40,13 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     }
 
 
-def _build_messages(context: str, step: str, output: str | None) -> list[dict[str, str]]:
-    requests = [_cut_context(context), step] if context else [step]
+def _build_messages(context: str, record: StepRecord, output: str | None) -> list[dict[str, str]]:
+    requests = [_cut_context(context), record["step"]] if context else [record["step"]]
     messages = [{"role": "user", "content": text} for text in requests]
-    return messages if output is None else [*messages, {"role": "assistant", "content": output}]
+    if output is None:
+        return messages
+    reason = {"finish_reason": record["cut_off"]} if "cut_off" in record else {}
+    return [*messages, {"role": "assistant", "content": output, **reason}]
 
 
 def _cut_context(context: str) -> str:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from evaluation.results.alerts import Alert, end_sentence
-from evaluation.results.findings import CheckRecord, EvaluationStatus
+from evaluation.results.findings import TRUNCATED, CheckRecord, EvaluationStatus
 from evaluation.results.status import STATUS, STRICTNESS
 from evaluation.values import Severity
 from orchestrator.judging.disclosure import Expectations
@@ -42,6 +42,7 @@ _REPEATED: Final = "stuck_runs"
 _REFUSED: Final = "Your output was not accepted. What has to change"
 _ACCEPTED: Final = "Your output was accepted. What could be better"
 _OPEN: Final = "Whether your output is good enough could not be decided"
+_SHORTEN: Final = "The last output was cut off at its limit of tokens; write a shorter one that is complete."
 _INVALID: Final = "Your output was not judged, since its check is not set up correctly"
 
 
@@ -72,7 +73,7 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
         what could not be decided. Empty if there is nothing to say.
     """
     selected = _select_alerts((*FAILURES, *_WARNING), report)
-    alerts = [alert if expected is None else _hide_answer(alert, expected) for alert in selected]
+    alerts = [_address(alert if expected is None else _hide_answer(alert, expected)) for alert in selected]
     printed = _read_evidence(report)
     if expected is not None:
         printed = {metric: expected.mask(text) for metric, text in printed.items()}
@@ -84,7 +85,7 @@ def feedback_of(report: Report, expected: Expectations | None = None) -> str:
 
 def problems_of(report: Report, expected: Expectations | None = None) -> list[ProblemRecord]:
     """List what the executor did not meet, the most severe first; masked as in ``feedback_of``."""
-    selected = [alert for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
+    selected = [_address(alert) for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
     checks = {end_sentence(check["sentence"]): check for check in checks_of(report)}
     return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]
 
@@ -97,6 +98,11 @@ def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectatio
     ]
     wanted, text = (_cut_line(item, _MAX_ITEM) for item in shown)
     return ProblemRecord(kind=kind_of(alert) if check is None else check["kind"], wanted=wanted, text=text)
+
+
+def _address(alert: Alert) -> Alert:
+    """Returns the alert in words for the executor: it cannot allow itself more tokens."""
+    return {**alert, "reason": _SHORTEN} if alert["metric"] == TRUNCATED else alert
 
 
 def _is_own(alert: Alert) -> bool:

@@ -6,7 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, cast
 
 from evaluation.results.alerts import Alert
-from evaluation.results.findings import CheckRecord, EvaluationStatus, FindingKind, MetricOutcome
+from evaluation.results.findings import (
+    TRUNCATED,
+    CheckRecord,
+    EvaluationStatus,
+    FindingKind,
+    MetricOutcome,
+)
 from evaluation.results.status import STATUS
 from orchestrator.state.records import Json
 
@@ -75,14 +81,14 @@ def _list_kinds(report: Report) -> Iterator[RefusalKind]:
     yield from critical
     for alert in alerts_of(report):
         # The alert of a check says less than the check itself.
-        is_told = alert["kind"] == "response" and bool(critical)
+        is_told = alert["kind"] == "response" and alert["metric"] != TRUNCATED and bool(critical)
         if not is_told and STATUS[alert["kind"]][alert["severity"]] in FAILURES:
             yield kind_of(alert)
 
 
 def kind_of(alert: Alert) -> RefusalKind:
     """Return the kind of failure that an alert stands for."""
-    return _KINDS.get(alert["kind"], "other")
+    return "length" if alert["metric"] == TRUNCATED else _KINDS.get(alert["kind"], "other")
 
 
 def is_refused_by_judge_alone(report: Report) -> bool:

@@ -32,7 +32,7 @@ def build_record(
     result, error = _read_result(called)
     if request.draft is not None and error is None:
         result = replace_parts(request.draft, result)
-    return StepRecord(
+    record = StepRecord(
         step_index=index,
         step=step,
         attempt=len(current_records(state)) + 1,
@@ -53,6 +53,7 @@ def build_record(
         basis="unverified",
         sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
     )
+    return record if called.spent.cut_off is None else {**record, "cut_off": called.spent.cut_off}
 
 
 def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:

@@ -40,12 +40,14 @@ class Spent:
         tool_calls: Tool calls in the order of their starts.
         model: Name of the model; None if no model was called.
         transport_retries: Number of calls that were repeated after a transient error.
+        cut_off: Why the last reply was cut off; None if it was not.
     """
 
     usage: Usage
     tool_calls: list[ToolCallRecord]
     model: str | None = None
     transport_retries: int = 0
+    cut_off: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,8 @@ async def call_agent(
     usage = recorder.sum_usage()
     # An agent that retries by itself shows its retries as failed model calls only.
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
-    spent = Spent(usage, recorder.list_tool_calls(), recorder.list_models(), repeats)
+    calls, models = recorder.list_tool_calls(), recorder.list_models()
+    spent = Spent(usage, calls, models, repeats, recorder.find_cut_off())
     has_value = in_time and error is None and recorder.refused is None
     if run.interrupted and not has_value:
         # As if the process had been killed: the node stores nothing, and a resumed run begins it again.

@@ -203,7 +203,7 @@ class StepRecord(TypedDict):
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
     ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``problems`` has the
     requirements that were not met, the most severe first, and ``decision`` is what followed. ``sampling`` is
-    absent in records of earlier versions.
+    absent in records of earlier versions. ``cut_off`` is the provider's reason for cutting the reply off.
     """
 
     step_index: int
@@ -218,6 +218,7 @@ class StepRecord(TypedDict):
     problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]
+    cut_off: NotRequired[str]
     report: Report | None
     warnings: list[str]
     supervision: SupervisionRecord | None

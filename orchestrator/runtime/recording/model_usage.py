@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 
+from evaluation.importers.message import find_cut_off
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
@@ -20,12 +21,21 @@ _TOKEN_LIMIT: Final = 2**40
 
 @dataclass(slots=True)
 class ModelCall:
-    """A call of a model, from its start on. ``tokens`` is None until it reports credible counts."""
+    """A call of a model, from its start on.
+
+    Attributes:
+        model: Name of the model.
+        is_running: Whether it has not ended.
+        tokens: The token counts; None until it reports credible ones.
+        failed: Whether it ended in an error.
+        cut_off: Why the provider cut the reply off; None if it did not.
+    """
 
     model: str
     is_running: bool = True
     tokens: UsageMetadata | None = None
     failed: bool = False
+    cut_off: str | None = None
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
@@ -49,11 +59,22 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     }
 
 
-def read_tokens(response: LLMResult) -> UsageMetadata | None:
-    """Reads the token counts of a reply; None if it has none or they are not credible."""
+def read_cut_off(response: LLMResult) -> str | None:
+    """Reads why the provider cut a reply off; None if it did not."""
+    return next(
+        filter(None, (find_cut_off(reply.response_metadata) for reply in _list_replies(response))), None
+    )
+
+
+def _list_replies(response: LLMResult) -> list[AIMessage]:
     generations = [generation for batch in response.generations for generation in batch]
     messages = [item.message for item in generations if isinstance(item, ChatGeneration)]
-    reports = [message.usage_metadata for message in messages if isinstance(message, AIMessage)]
+    return [message for message in messages if isinstance(message, AIMessage)]
+
+
+def read_tokens(response: LLMResult) -> UsageMetadata | None:
+    """Reads the token counts of a reply; None if it has none or they are not credible."""
+    reports = [message.usage_metadata for message in _list_replies(response)]
     usage = next((report for report in reports if report is not None), None)
     if usage is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, NotRequired
 from uuid import UUID
 
 from langchain_core.messages import ToolMessage
@@ -24,6 +24,7 @@ class RecordedModelCall(TypedDict):
     model: str
     tokens: UsageMetadata | None
     failed: bool
+    cut_off: NotRequired[str]
 
 
 class RecordedCalls(TypedDict):
@@ -35,12 +36,19 @@ class RecordedCalls(TypedDict):
 
 def export_call(call: ModelCall) -> RecordedModelCall:
     """Returns the stored form of a model call."""
-    return RecordedModelCall(model=call.model, tokens=call.tokens, failed=call.failed)
+    exported = RecordedModelCall(model=call.model, tokens=call.tokens, failed=call.failed)
+    return exported if call.cut_off is None else {**exported, "cut_off": call.cut_off}
 
 
 def restore_call(call: RecordedModelCall) -> ModelCall:
     """Returns a model call from its stored form."""
-    return ModelCall(call["model"], is_running=False, tokens=call["tokens"], failed=call["failed"])
+    return ModelCall(
+        call["model"],
+        is_running=False,
+        tokens=call["tokens"],
+        failed=call["failed"],
+        cut_off=call.get("cut_off"),
+    )
 
 
 _started: Final[ContextVar[list[UUID] | None]] = ContextVar("orchestrator_started_calls", default=None)

@@ -20,7 +20,13 @@ from agents.calls.tool_gate import TOOL_GATE
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.runtime.recording.model_usage import ModelCall, read_error_tokens, read_tokens, sum_calls
+from orchestrator.runtime.recording.model_usage import (
+    ModelCall,
+    read_cut_off,
+    read_error_tokens,
+    read_tokens,
+    sum_calls,
+)
 from orchestrator.runtime.recording.recorded_calls import (
     RecordedCalls,
     export_call,
@@ -98,6 +104,12 @@ class UsageRecorder(BaseCallbackHandler):
             names = dict.fromkeys(call.model for call in self._models.values())
         return ", ".join(names) or None
 
+    def find_cut_off(self) -> str | None:
+        """Finds out why the reply to the last call was cut off; None if it was not."""
+        with self._lock:
+            last = next(reversed(self._models.values()), None)
+        return None if last is None else last.cut_off
+
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
         with self._lock:
@@ -162,7 +174,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, read_tokens(response), failed=False)
+        self._end_model(run_id, read_tokens(response), failed=False, cut_off=read_cut_off(response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
@@ -201,10 +213,12 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the error."""
         self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
 
-    def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool) -> None:
+    def _end_model(
+        self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool, cut_off: str | None = None
+    ) -> None:
         with self._lock:
             if (call := self._models.get(run_id)) is not None:
-                call.is_running, call.tokens, call.failed = False, tokens, failed
+                call.is_running, call.tokens, call.failed, call.cut_off = False, tokens, failed, cut_off
 
     def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
         with self._lock:

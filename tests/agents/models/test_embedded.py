@@ -86,8 +86,8 @@ def test_a_proxy_in_the_environment_is_not_asked(
     assert load_model("local", max_tokens=4).invoke("Hi").text
 
 
-def test_a_reply_of_the_small_model_has_at_most_256_tokens_unless_asked(endpoint: Endpoint) -> None:
-    assert load_model("local").model_dump()["max_tokens"] == 256
+def test_a_reply_of_the_small_model_has_at_most_512_tokens_unless_asked(endpoint: Endpoint) -> None:
+    assert load_model("local").model_dump()["max_tokens"] == 512
     usage = load_model("local", max_tokens=3).invoke("Tell me a long story.").usage_metadata
     assert usage is not None
     assert usage["output_tokens"] == 3
