@@ -57,6 +57,11 @@ class ScriptedChatModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
+    @property
+    def _identifying_params(self) -> dict[str, object]:
+        # By these, a cache tells apart what is asked of the model.
+        return {"temperature": self.temperature, "seed": self.seed}
+
     def _generate(
         self,
         messages: list[BaseMessage],

@@ -33,10 +33,11 @@ def identify_model(llm: object) -> str | None:
     if name is None or not isinstance(llm, BaseChatModel):
         return None
     kind = f"{type(llm).__module__}.{type(llm).__qualname__}"
-    return replace_surrogates(" ".join([kind, name, _describe_origin(llm), *_list_settings(llm)]))
+    return replace_surrogates(" ".join([kind, name, describe_origin(llm), *_list_settings(llm)]))
 
 
-def _describe_origin(llm: BaseChatModel) -> str:
+def describe_origin(llm: BaseChatModel) -> str:
+    """Returns the SHA-256 of the weights that this process serves, else the endpoint without credentials."""
     address = find_address(llm)
     weights = None if address is None else find_served_weights(address)
     if weights is not None:

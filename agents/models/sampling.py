@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
@@ -50,13 +51,22 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
         return model
     values = {"temperature": sampling.temperature, "seed": sampling.seed}
     known = {name: value for name, value in values.items() if value is not None and _has(model, name)}
-    return cast("R", model.model_copy(update=known)) if known else model
+    return cast("R", _change_settings(model, known)) if known else model
 
 
 def is_sampling_refusal(error: BaseException) -> bool:
     """Checks whether a server refused a request because of its temperature or its seed."""
     statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
     return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
+
+
+def _change_settings(model: BaseChatModel, values: dict[str, object]) -> BaseChatModel:
+    changed = model.model_copy(update=values)
+    # Computed from the old settings, such as the text by which a cache knows the model.
+    for name in [*vars(changed)]:
+        if isinstance(getattr(type(changed), name, None), cached_property):
+            delattr(changed, name)
+    return changed
 
 
 def _has(model: BaseChatModel, name: str) -> bool:

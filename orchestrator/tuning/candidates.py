@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy, check_rules
+from orchestrator.retry.rules import EscalateRule
 from orchestrator.tuning.spec import TuneSpec
 
 DEFAULT: Final = "default"
@@ -68,6 +69,12 @@ class Space:
         every = {each.digest: each for each in (*self.combinations.values(), *self.named)}
         every.pop(self.default.digest, None)
         return list(every.values())
+
+    @property
+    def escalations(self) -> list[str]:
+        """The models that rules of the candidates escalate to."""
+        rules = (rule for each in (self.default, *self.everything) for rule in each.policy.strategies)
+        return list(dict.fromkeys(rule.model for rule in rules if isinstance(rule, EscalateRule)))
 
 
 def build_space(spec: TuneSpec) -> Space:

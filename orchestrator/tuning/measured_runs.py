@@ -61,7 +61,11 @@ class MeasuredRun:
 
 
 class TaskRunner(Protocol):
-    """Runs a task for real."""
+    """Runs a task for real.
+
+    If it has an ``identity``, a text of what decides its runs, such as its tools, a study that was measured
+    with another identity is refused.
+    """
 
     def run(self, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
         """Runs a task once under a candidate.

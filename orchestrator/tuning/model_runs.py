@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, name_task
 from orchestrator.tuning.replay.policies import is_success, read_run
 from orchestrator.tuning.spec import TuneSpec
+from orchestrator.tuning.study.identities import digest_model, list_origins
 from orchestrator.tuning.study.recorded_replies import RecordedReplies
 
 _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
@@ -46,6 +47,9 @@ class SingleStep:
 class ModelRunner:
     """Runs a task for real, with the models of a specification.
 
+    Attributes:
+        identity: Digests of the models, each by its name.
+
     Raises:
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
@@ -56,11 +60,15 @@ class ModelRunner:
         spec: TuneSpec,
         replies: Path,
         load: Callable[[str], object] = load_model,
+        escalations: Sequence[str] = (),
     ) -> None:
         # All of them before anything is spent.
-        models = {name: load(name) for name in spec.models}
-        self._replies = RecordedReplies(replies)
-        self._models = {name: _record(name, model, self._replies) for name, model in models.items()}
+        names = dict.fromkeys([*spec.models, *escalations])
+        models = {name: _check_model(name, load(name)) for name in names}
+        self.identity = {f"another model {name!r}": digest_model(model) for name, model in models.items()}
+        self._replies = RecordedReplies(replies, list_origins([*models.values()]))
+        changes: Mapping[str, object] = {"cache": self._replies}
+        self._models = {name: model.model_copy(update=changes) for name, model in models.items()}
         self._planning, self._prices = spec.planning, spec.prices
 
     def run(self, case: TaskCase, candidate: Candidate, repeat: int) -> MeasuredRun:
@@ -87,6 +95,7 @@ class ModelRunner:
             roles.monitor,
             contract="from_task" if case.contract == "from_task" else case,
             retry_policy=policy,
+            models=self._models,
             budget=Budget(prices=self._prices),
         )
 
@@ -106,13 +115,12 @@ class ModelRunner:
         )
 
 
-def _record(name: str, model: object, replies: RecordedReplies) -> BaseChatModel:
+def _check_model(name: str, model: object) -> BaseChatModel:
     if not isinstance(model, BaseChatModel):
         raise ConfigurationError(
             f"model {name!r} is a {type(model).__name__}; give a chat model of LangChain"
         )
-    changes: Mapping[str, object] = {"cache": replies}
-    return model.model_copy(update=changes)
+    return model
 
 
 def _check_ended(state: OrchestratorState, task: str) -> None:

@@ -22,7 +22,8 @@ from orchestrator.tuning.measured_runs import (
 from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.search import choose_best, run_trial, search
 from orchestrator.tuning.spec import TuneSpec, read_spec
-from orchestrator.tuning.study.folder import open_study
+from orchestrator.tuning.study.folder import check_study, open_study
+from orchestrator.tuning.study.identities import describe_study
 from orchestrator.tuning.study.run_log import BudgetSpentError, RunLog
 from orchestrator.tuning.trials import Trial, Values
 from orchestrator.tuning.tune_result import FEWEST_TASKS, Progress, TuneResult, build_result, split_tasks
@@ -67,7 +68,8 @@ def tune(
         return tune_stored_runs(checked, space, report)
     cases = _read_tasks(checked.tasks or "")
     with open_study(checked, Path(folder)) as home:
-        run_tasks = runner or _load_runner(checked, home, load)
+        run_tasks = runner or _load_runner(checked, space, home, load)
+        check_study(home, describe_study(checked, run_tasks))
         study = _Study(RunLog(home / "runs.jsonl", checked.budget), run_tasks)
         return _tune_tasks(checked, space, cases, study, report)
 
@@ -118,7 +120,7 @@ def _tune_tasks(
             checked = (both[0], both[1])
         except BudgetSpentError as error:
             stopped = f"{error}, so the best policy was not checked on held-out tasks"
-    attempts = study.log.find_runs(space.default)
+    attempts = study.log.find_runs(cases, space.default)
     return build_result(spec, trials, checked, stopped, attempts)
 
 
@@ -138,22 +140,23 @@ def _read_tasks(path: str) -> list[TaskCase]:
 
 
 def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[RecordedRun]:
-    """Load the attempts of all finished runs of a study, for ``replay``.
+    """Load the attempts of all finished runs of a study, for ``replay``: those of its tasks as they are now.
 
     Args:
         spec: The specification of the study.
         folder: Where the folder of the study is kept.
 
     Raises:
-        ConfigurationError: A line of the study's file is broken.
+        ConfigurationError: The tasks cannot be read, or a line of the study's file is broken.
     """
-    return RunLog(Path(folder) / spec.name / "runs.jsonl", spec.budget).recorded_runs
+    log = RunLog(Path(folder) / spec.name / "runs.jsonl", spec.budget)
+    return log.find_runs(_read_tasks(spec.tasks or ""))
 
 
-def _load_runner(spec: TuneSpec, home: Path, load: Callable[[str], object]) -> TaskRunner:
+def _load_runner(spec: TuneSpec, space: Space, home: Path, load: Callable[[str], object]) -> TaskRunner:
     from orchestrator.tuning.model_runs import ModelRunner  # noqa: PLC0415 - imports LangGraph
 
-    return ModelRunner(spec, home / "replies.sqlite", load)
+    return ModelRunner(spec, home / "replies.sqlite", load, space.escalations)
 
 
 def _check_quantities(trial: Trial, spec: TuneSpec) -> None:

@@ -1,10 +1,10 @@
-"""The folder of a study: one process at a time adds runs to it, all of them of one space."""
+"""The folder of a study: one process at a time adds runs to it, all of them measured in the same way."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,13 +21,12 @@ if _HAS_FCNTL:
 
 @contextmanager
 def open_study(spec: TuneSpec, folder: Path) -> Iterator[Path]:
-    """Makes the folder of a study, or opens it if it is of the same space, and locks it.
+    """Makes the folder of a study, or opens it, and locks it.
 
     The operating system releases the lock of a process that ends, however it ends.
 
     Raises:
-        ConfigurationError: Another process has the study open, it is of another space, or the folder cannot
-            be written.
+        ConfigurationError: Another process has the study open, or the folder cannot be written.
     """
     home = folder / spec.name
     try:
@@ -39,7 +38,6 @@ def open_study(spec: TuneSpec, folder: Path) -> Iterator[Path]:
         ) from None
     try:
         _lock(descriptor, spec.name, folder)
-        _check_space(spec, home, folder)
         yield home
     finally:
         os.close(descriptor)
@@ -61,18 +59,38 @@ def _lock(descriptor: int, name: str, folder: Path) -> None:
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
 
 
-def _check_space(spec: TuneSpec, home: Path, folder: Path) -> None:
+def check_study(home: Path, measured: Mapping[str, object]) -> None:
+    """Checks that a study was begun in the same way; writes that down if it is new.
+
+    Args:
+        home: The folder of the study, locked.
+        measured: What all runs of the study share, from ``describe_study``.
+
+    Raises:
+        ConfigurationError: It was begun in another way.
+    """
     file = home / "study.json"
-    # What a run depends on; a larger budget or another objective can go on with the same runs.
-    values = spec.model_dump(mode="json", include={"space", "policies", "models", "planning", "seed"})
-    text = json.dumps(values, sort_keys=True, indent=1)
     if not file.exists():
         # Never half written: a study that cannot be compared could not go on.
         part = file.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
+        part.write_text(json.dumps(measured, sort_keys=True, indent=1), encoding="utf-8")
         part.replace(file)
-    elif file.read_text(encoding="utf-8") != text:
+    elif (difference := _find_difference(_read_study(file), measured)) is not None:
         raise ConfigurationError(
-            f"the study {spec.name!r} in {str(folder)!r} is of another space; "
+            f"the study {home.name!r} in {str(home.parent)!r} was measured with {difference}; "
             "give another name, or delete its folder"
         )
+
+
+def _read_study(file: Path) -> Mapping[str, object]:
+    try:
+        before: object = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return before if isinstance(before, dict) else {}
+
+
+def _find_difference(before: Mapping[str, object], now: Mapping[str, object]) -> str | None:
+    # As JSON: a tuple is a list once it was written.
+    after = json.loads(json.dumps(now))
+    return next((name for name in {**after, **before} if before.get(name) != after.get(name)), None)

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -30,13 +30,18 @@ class RecordedReplies(BaseCache):
 
     The second equal request of a run is another request: a new sample must not be the old one again.
 
+    Args:
+        path: The file.
+        origins: For each address of a server, which model answers there; the port of an embedded one differs
+            in each process.
+
     Attributes:
         asked: Requests that models answered, since the file was opened.
         seconds: Seconds of all replies of the current run, recorded ones included.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, origins: Mapping[str, str] | None = None) -> None:
+        self._path, self._origins = path, origins or {}
         self._lock = threading.Lock()
         self._begun: dict[str, float] = {}
         self._seen: Counter[str] = Counter()
@@ -60,7 +65,7 @@ class RecordedReplies(BaseCache):
             with closing(self._connect()) as database:
                 row = database.execute("select reply, seconds from replies where key = ?", (key,)).fetchone()
             if row is None:
-                self._begun[_digest(prompt, llm_string)] = time.monotonic()
+                self._begun[self._digest(prompt, llm_string)] = time.monotonic()
                 self.asked += 1
                 return None
             self.seconds += row[1]
@@ -68,7 +73,7 @@ class RecordedReplies(BaseCache):
 
     @override
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        request = _digest(prompt, llm_string)
+        request = self._digest(prompt, llm_string)
         message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
         with self._lock:
             seconds = time.monotonic() - self._begun.pop(request, time.monotonic())
@@ -82,12 +87,17 @@ class RecordedReplies(BaseCache):
             database.execute("delete from replies")
 
     def _next_key(self, prompt: str, llm_string: str) -> str:
-        request = _digest(prompt, llm_string)
+        request = self._digest(prompt, llm_string)
         self._seen[request] += 1
         return self._name_key(request)
 
     def _name_key(self, request: str) -> str:
         return f"{self._run}:{request}:{self._seen[request]}"
+
+    def _digest(self, prompt: str, llm_string: str) -> str:
+        for address, origin in self._origins.items():
+            llm_string = llm_string.replace(address, origin)
+        return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
     def _write(self, key: str, reply: str, seconds: float) -> None:
         with closing(self._connect()) as database, database:
@@ -95,10 +105,6 @@ class RecordedReplies(BaseCache):
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path, timeout=30)
-
-
-def _digest(prompt: str, llm_string: str) -> str:
-    return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
 
 def _dump(message: AIMessage) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -16,8 +16,10 @@ from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, TaskRunner, name_task
 from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.spec import SearchBudget
+from orchestrator.tuning.study.identities import digest_case
 
-_Key: TypeAlias = tuple[str, str, int]
+_Key: TypeAlias = tuple[str, str, int, str]
+"""Digest of the candidate, name of the task, number of the run, and digest of the task with its contract."""
 _READER: Final = TypeAdapter(MeasuredRun)
 
 
@@ -61,7 +63,7 @@ class RunLog:
         Raises:
             BudgetSpentError: It is not in the file, and the budget does not allow another run.
         """
-        key = (candidate.digest, name_task(case), repeat)
+        key = (candidate.digest, name_task(case), repeat, digest_case(case))
         if key not in self._runs:
             self._check_budget()
             run = runner.run(case, candidate, repeat)
@@ -70,14 +72,14 @@ class RunLog:
             self._spent = _add_spent([run], self._spent)
         return self._runs[key]
 
-    @property
-    def recorded_runs(self) -> list[RecordedRun]:
-        """The attempts of the runs of all candidates."""
-        return [run.run for run in self._runs.values()]
-
-    def find_runs(self, candidate: Candidate) -> list[RecordedRun]:
-        """Returns the attempts of all runs of a candidate."""
-        return [run.run for (digest, _, _), run in self._runs.items() if digest == candidate.digest]
+    def find_runs(self, cases: Sequence[TaskCase], candidate: Candidate | None = None) -> list[RecordedRun]:
+        """Returns the attempts of the runs of these tasks, as they are now, under one or all candidates."""
+        known = {(name_task(case), digest_case(case)) for case in cases}
+        return [
+            run.run
+            for (digest, name, _, task), run in self._runs.items()
+            if (name, task) in known and (candidate is None or digest == candidate.digest)
+        ]
 
     def _add(self, key: _Key, run: MeasuredRun) -> None:
         line = json.dumps({"key": key, "run": _READER.dump_python(run, mode="json")}) + "\n"
@@ -113,8 +115,8 @@ def _read_runs(path: Path) -> tuple[dict[_Key, MeasuredRun], int]:
 def _read_lines(path: Path, content: bytes) -> Iterator[tuple[_Key, MeasuredRun]]:
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            digest, task, repeat = (values := json.loads(line))["key"]
-            yield (digest, task, repeat), _READER.validate_python(values["run"])
+            digest, name, repeat, task = (values := json.loads(line))["key"]
+            yield (digest, name, repeat, task), _READER.validate_python(values["run"])
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(
                 f"{str(path)!r} has a broken line {number}; delete the line, or the folder"

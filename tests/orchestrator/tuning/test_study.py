@@ -11,6 +11,7 @@ import signal
 import pytest
 
 from agents.testing import ScriptedChatModel
+from evaluation.evalset.files import read_case_set
 from orchestrator.errors import ConfigurationError
 from orchestrator.tuning.spec import TuneSpec
 from orchestrator.tuning.study.run_log import RunLog
@@ -178,4 +179,6 @@ def test_of_two_processes_on_one_study_the_second_is_refused(tmp_path):
             rf"in use by (process ({both[0].pid}|{both[1].pid})|another process);", refusal.read_text()
         )
     assert (tmp_path / "told").read_text()
-    assert RunLog(tmp_path / "tuning" / "runs.jsonl", make_spec(tmp_path).budget).recorded_runs
+    assert RunLog(tmp_path / "tuning" / "runs.jsonl", make_spec(tmp_path).budget).find_runs(
+        read_case_set(tmp_path / "tasks.json").cases
+    )

@@ -208,7 +208,7 @@ def test_tasks_without_any_check_are_refused(tmp_path):
 
 def test_a_study_of_another_space_is_refused(make_spec, run_tune):
     run_tune(make_spec(20))
-    with pytest.raises(ConfigurationError, match="is of another space"):
+    with pytest.raises(ConfigurationError, match="was measured with another space"):
         run_tune(make_spec(20, policies={"none": {"max_retries": 0}}))
 
 
