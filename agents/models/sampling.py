@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
@@ -60,7 +61,7 @@ def is_sampling_refusal(error: BaseException) -> bool:
     return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
 
 
-def _change_settings(model: BaseChatModel, values: dict[str, object]) -> BaseChatModel:
+def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> BaseChatModel:
     changed = model.model_copy(update=values)
     # Computed from the old settings, such as the text by which a cache knows the model.
     for name in [*vars(changed)]:
