@@ -72,18 +72,19 @@ class MortalSaver(ThreadedSaver[str]):
         # A checkpoint that is tried again has another id, and the same parent.
         parent = config["configurable"]
         name = f"put {parent['checkpoint_ns']} {parent.get('checkpoint_id')} {metadata['step']}"
-        self._die_once(f"before {name}")
+        self.die_once(f"before {name}")
         put = await super().aput(config, checkpoint, metadata, new_versions)
-        self._die_once(f"after {name}")
+        self.die_once(f"after {name}")
         return put
 
     async def aput_writes(self, config, writes, task_id, task_path=""):
         name = f"writes {config['configurable']['checkpoint_id']} {task_id} {[name for name, _ in writes]}"
-        self._die_once(f"before {name}")
+        self.die_once(f"before {name}")
         await super().aput_writes(config, writes, task_id, task_path)
-        self._die_once(f"after {name}")
+        self.die_once(f"after {name}")
 
-    def _die_once(self, moment: str) -> None:
+    def die_once(self, moment: str) -> None:
+        """Kill the process at this moment, unless it was killed there before."""
         if self._every is None:
             return
         lived = self._deaths.read_text().splitlines() if self._deaths.exists() else []
