@@ -12,29 +12,32 @@ from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.contract_function import ContractFunction, call_contract_function, plain_contract
 from orchestrator.judging.output import OutputRules, merge_contracts
+from orchestrator.judging.plain_contracts import (
+    OBJECTIVE,
+    ContractFunction,
+    call_contract_function,
+    has_checks,
+    includes,
+    list_criteria,
+    plain_contract,
+)
 from orchestrator.judging.report import mapping
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.state.current_step import current_step, read_planned_contract
 from orchestrator.state.derived import has_derived_output, is_last_step, is_only_step, list_derived
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Json, PlainContract
+from orchestrator.state.records import Json, PlainContract, StepRecord
 
 ContractSource: TypeAlias = EvaluationContract | ContractFunction | Literal["from_task"] | TaskCase | None
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
-OBJECTIVE: Final = "objective"
-PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
-"""Criteria that add nothing to the objective."""
 OBJECTIVE_ONLY: Final[PlainContract] = {
     "subjective_criteria": [OBJECTIVE],
     "audit": {"credentials": "info"},
 }
 """The contract of a step without one: the monitor alone decides; credentials are only noted."""
-
-
 _NO_RULES: Final = OutputRules()
 _UNKNOWN_TOOLS: Final = ToolNames()
 
@@ -129,6 +132,12 @@ class Contracts:
         rule = self.output.build_type_rule(output) if self._is_output(state) else None
         return contract if rule is None else add_rules(contract, [rule])
 
+    def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
+        """Return the record with the text that the run would return, which the checks have to hold for."""
+        if self.output.output_type is None or not self._is_output(state):
+            return record
+        return {**record, "result": self.output.format_output(record["result"])}
+
     def find_schema(self, state: OrchestratorState) -> dict[str, object] | None:
         """Return the JSON Schema of the current step's output, if it is the final output and has a type."""
         return self.output.schema if self._is_output(state) else None
@@ -140,19 +149,24 @@ class Contracts:
         """
         stated = list_derived(state, is_output=self._is_output(state))
         phrases = [phrase for each in stated for phrase in each["unchecked"]]
-        return [*phrases, *_list_criteria(contract)]
+        return [*phrases, *list_criteria(contract)]
 
     def has_stated_checks(self, state: OrchestratorState, contract: PlainContract) -> bool:
         """Return whether the checks of the final output are of the task or the caller, not only of the plan.
 
         A step that is not the output has the checks of the plan, which nothing rests on.
         """
-        if not self._is_output(state) or self.has_output_rules(state):
+        if not self._is_output(state) or self._states_output_checks(state):
             return True
         planned = _limit_planned(read_planned_contract(state))
         if callable(self.source):
-            return planned is None or not _includes(contract, planned)
+            return planned is None or not includes(contract, planned)
         return self.source is not None
+
+    def _states_output_checks(self, state: OrchestratorState) -> bool:
+        """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""
+        stated = [mapping(self.output.contract), *_list_task_contracts(state)]
+        return bool(self.output.output_type or self.output.checks) or any(map(has_checks, stated))
 
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""
@@ -177,9 +191,11 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
     return {**contract, "checks": [_limit_check(mapping(check)) for check in checks]}
 
 
-def _includes(contract: PlainContract, planned: PlainContract) -> bool:
-    """Return whether a contract has every field of the one of the plan."""
-    return all(contract.get(name) == value for name, value in planned.items())
+def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
+    """Return the contract that was derived from the task, without those of steps, which the plan states."""
+    derived = state["declared"].get("derived")
+    output = None if derived is None else derived["output"]
+    return [] if output is None else [output["contract"]]
 
 
 def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:
@@ -199,14 +215,6 @@ def _add_objective(contract: PlainContract) -> PlainContract:
         return contract
     # The judge is asked about what the checks leave open, and not about an output that they refuse.
     return {**OBJECTIVE_ONLY, "judge": {"when": "if_checks_pass"}, **contract}
-
-
-def _list_criteria(contract: PlainContract) -> list[str]:
-    # A contract from a store may have a value of any type here; its evaluation refuses it.
-    lists = (contract.get("subjective_criteria"), mapping(contract.get("rubric")).get("criteria"))
-    criteria = [each for value in lists if isinstance(value, list) for each in value]
-    names = [str(mapping(each).get("name", each)) for each in criteria]
-    return [name for name in names if name not in PLAIN_CRITERIA]
 
 
 def read_contracts(

@@ -68,7 +68,12 @@ class OutputRules:
         """Returns the JSON text of an output of the wanted type; any other text as it is."""
         if self.output_type is None or find_type_problem(self.output_type, text) is not None:
             return text
-        return parse_output(self.output_type, text).model_dump_json()
+        parsed = parse_output(self.output_type, text)
+        formatted = parsed.model_dump_json(by_alias=True)
+        # A model may write what it does not read, such as a computed field, or hide a value.
+        is_readable = find_type_problem(self.output_type, formatted) is None
+        is_same = is_readable and parse_output(self.output_type, formatted) == parsed
+        return formatted if is_same else text
 
 
 def read_output_rules(

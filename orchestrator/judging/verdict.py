@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agents.contracts import UNREADABLE_PREFIX
 from agents.parsing.denials import find_denial
 from evaluation import JudgeRequest
-from orchestrator.judging.contracts import PLAIN_CRITERIA
+from orchestrator.judging.plain_contracts import is_plain
 from orchestrator.state.graph_state import Failure, FailureKind, StateUpdate
 from orchestrator.state.plain_values import plain_text, read_text
 from orchestrator.state.records import VerdictRecord
@@ -30,7 +30,7 @@ def read_verdict(answer: object) -> VerdictRecord | None:
 
 def objective_of(step: str, request: JudgeRequest) -> str:
     """Return the text of the step with the further criteria of the contract."""
-    criteria = [each for each in request.rubric.criteria if each.name not in PLAIN_CRITERIA]
+    criteria = [each for each in request.rubric.criteria if not is_plain(each.name, each.description)]
     lines = [f"- {each.name}: {each.description}".removesuffix(": ") for each in criteria]
     parts = (
         step,

@@ -43,7 +43,7 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         record = latest_record(state)
         try:
             contract = contracts.of_execution(state, record["result"])
-            evaluated = await evaluator.evaluate(state, record, contract, run)
+            evaluated = await evaluator.evaluate(state, contracts.format_record(state, record), contract, run)
         except ContractFunctionError as error:
             if state["status"] == "failed":
                 return {}

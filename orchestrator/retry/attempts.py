@@ -76,11 +76,17 @@ def read_attempts(records: Sequence[StepRecord]) -> tuple[Attempt, ...]:
 def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
     """Returns the best execution so far by its report: the latest of those with the highest score.
 
-    Returns None if none has a score. An execution that raised or has no verdict is never the best.
+    Returns None if none has a score. An execution that raised, has no verdict or was sent back with a
+    correction is never the best.
     """
-    judged = [attempt for attempt in history if attempt.outcome != "needs_review" and not attempt.raised]
+    judged = [attempt for attempt in history if _is_judged(attempt)]
     scored = [(attempt.score, attempt.number, attempt) for attempt in judged if attempt.score is not None]
     return max(scored, key=lambda item: item[:2])[2] if scored else None
+
+
+def _is_judged(attempt: Attempt) -> bool:
+    # Checks may pass an output that a person refused: their score does not count then.
+    return attempt.outcome != "needs_review" and not attempt.raised and not attempt.corrected
 
 
 def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:

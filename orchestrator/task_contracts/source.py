@@ -83,6 +83,7 @@ class TaskContracts:
         texts = (task, *(steps if len(steps) > 1 else ()))
         derived = await self._derive(texts, run, spent_before)
         output, *own = derived.steps or [None]
+        output = _add_unchecked(output, [] if self.case is None else self.case.unchecked)
         # A planner may copy the task into a step, whose result would have to be the answer already.
         return replace(derived, output=output, steps=_drop_all_repeated(own, output) or [None] * len(steps))
 
@@ -152,6 +153,14 @@ def _drop_repeated(step: DerivedContract | None, output: DerivedContract | None)
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
     contract: dict[str, Json] = {"checks": checks} if checks else {}
     return DerivedContract(contract=contract, unchecked=unchecked, warnings=step["warnings"])
+
+
+def _add_unchecked(derived: DerivedContract | None, phrases: Sequence[str]) -> DerivedContract | None:
+    """Returns a contract with the requirements that the case says are not checked."""
+    if derived is None:
+        return None
+    new = [phrase for phrase in phrases if phrase not in derived["unchecked"]]
+    return {**derived, "unchecked": [*derived["unchecked"], *new]}
 
 
 def _list_checks(derived: DerivedContract) -> list[Json]:

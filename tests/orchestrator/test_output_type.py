@@ -8,7 +8,7 @@ from typing import assert_type
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, computed_field, field_validator
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -281,3 +281,46 @@ def test_an_output_that_a_person_approved_against_its_type_is_no_instance():
     assert Result(state, Choice).output.name == "PostgreSQL"
     with pytest.raises(ValidationError):
         _ = Result({**state, "output": "no JSON"}, Choice).output
+
+
+class Named(BaseModel):
+    """A model whose JSON text differs from what it reads."""
+
+    name: str = Field(alias="fullName")
+    note: str = "TODO"
+
+
+class Computed(BaseModel, extra="forbid"):
+    """A model that writes a field that it does not read."""
+
+    name: str
+
+    @computed_field
+    @property
+    def size(self) -> int:
+        return len(self.name)
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [
+        {"required_content": [{"text": "Paris"}]},
+        {"forbidden_content": [{"text": "TODO"}]},
+        {"checks": [{"check": "line_count", "min": 3}]},
+    ],
+)
+def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_read_from(contract):
+    executor = FakeExecutor(*['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3)
+    options = {"output_type": Named, "output_contract": EvaluationContract(**contract)}
+    state = orchestrate(executor, plan=["one"], **options).run("Name a fruit")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+
+
+@pytest.mark.parametrize(
+    ("output_type", "text"), [(Named, '{"fullName": "Apple"}'), (Computed, '{"name": "Apple"}')]
+)
+def test_the_output_of_a_success_can_be_read_as_its_type(output_type, text):
+    state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
+
+    assert Result(state, output_type).output.name == "Apple"

@@ -585,3 +585,57 @@ def test_criteria_of_a_wrong_type_in_a_store_are_left_to_the_evaluation_to_refus
     state = {**blank_state("Name it", 0), "plan": ["Name it"]}
 
     assert Contracts(None).find_unchecked(state, contract) == []
+
+
+VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"output_contract": EvaluationContract()},
+        {"output_contract": VACUOUS},
+        {"output_contract": EvaluationContract(subjective_criteria=["correctness"])},
+        {"contract": TaskCase(task="Name a fruit", contract=VACUOUS)},
+    ],
+)
+def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis(options):
+    plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
+    options = {"contract": None, "contract_writer": None, **options}
+    state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
+
+    assert Result(state).basis_reason == "1 check passed, but only the plan states them: unverified"
+
+
+@pytest.mark.parametrize(
+    ("criteria", "basis"),
+    [
+        ({"criteria": ["correctness"]}, "checked"),
+        ({"criteria": [{"name": "correctness", "description": "cites three sources"}]}, "unverified"),
+        ({"criteria": [{"name": "correctness", "anchors": {"5": "three sources"}}]}, "unverified"),
+        ({"criteria": ["correctness"], "instructions": "It has to cite three sources"}, "unverified"),
+    ],
+)
+def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(criteria, basis):
+    contract = EvaluationContract(keywords=["apple"], rubric=criteria)
+    state = orchestrate(FakeExecutor("apple"), contract=contract, contract_writer=None).run("Name a fruit")
+
+    assert (state["status"], state["basis"]) == ("success", basis)
+
+
+def test_a_description_is_told_to_the_monitor_whatever_its_criterion_is_called():
+    monitor = FakeMonitor()
+    rubric = {"criteria": [{"name": "correctness", "description": "cites three sources"}]}
+    options = {"contract": EvaluationContract(rubric=rubric), "contract_writer": None}
+    orchestrate(FakeExecutor("apple"), monitor, **options).run("Name a fruit")
+
+    assert "cites three sources" in str(monitor.calls[0])
+
+
+def test_what_a_case_leaves_unchecked_stays_so_if_its_checks_are_derived():
+    task = "Name a fruit in at most 2 words, politely"
+    case = TaskCase(task=task, contract="from_task", unchecked=["politely", "a tropical fruit"])
+    state = orchestrate(FakeExecutor("apple"), contract=case).run(task)
+
+    assert state["declared"]["derived"]["output"]["unchecked"] == ["politely", "a tropical fruit"]
+    assert (state["status"], state["basis"]) == ("success", "unverified")

@@ -265,3 +265,17 @@ def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged
         if found is not None and found["verdict"] == "halt":
             assert (failure_kind(state), state["results"][-1]) == ("halted", record)
     assert statuses(state).count("validated") == state["current_step_index"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"), [(reorient("not this"), None), (ask_human(), {"answer": "correct", "text": "no"})]
+)
+def test_an_output_that_was_sent_back_is_never_kept_as_the_best(verdict, answer):
+    executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
+    policy = RetryPolicy(max_retries=0, exhausted="accept_best")
+    options = {"contract": DONE, "retry_policy": policy, "checkpointer": InMemorySaver()}
+    orchestrator = build_llm(FakeSupervisor(verdict, go_on()), executor, **options)
+    state = orchestrator.run("x", "thread")
+    state = state if answer is None else orchestrator.resume("thread", answer)
+
+    assert (state["output"], state["basis"]) == ("bad", "unverified")

@@ -1,0 +1,93 @@
+"""Contracts as plain JSON: built by the caller's function, and read for what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias, cast
+
+from evaluation import EvaluationContract
+from orchestrator.errors import ContractFunctionError
+from orchestrator.judging.report import mapping
+from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.state.records import Json, PlainContract
+
+ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | None]
+
+OBJECTIVE: Final = "objective"
+_PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
+"""Criteria that add nothing to the objective, unless they say more."""
+_CHECK_FIELDS: Final = (
+    "checks",
+    "reference_output",
+    "keywords",
+    "required_content",
+    "forbidden_content",
+    "output_length",
+    "must_call",
+)
+"""Fields of a contract that have an outcome about the output or the calls of tools."""
+
+
+def call_contract_function(function: ContractFunction, step: object, index: object) -> PlainContract | None:
+    """Return the contract of a step as plain JSON; None leaves it to the planner.
+
+    Raises:
+        ContractFunctionError: The function raised, or returned something else.
+    """
+    try:
+        contract: object = function(cast("str", step), cast("int", index))
+    except (Exception, SystemExit) as error:
+        # User code may raise anything; the run ends with this as its failure.
+        raise ContractFunctionError(
+            f"the contract function raised {type(error).__name__}: {format_text(error)}"
+        ) from error
+    if contract is None:
+        return None
+    if not isinstance(contract, EvaluationContract):
+        raise ContractFunctionError(
+            f"the contract function returned {format_repr(contract, 80)}; "
+            "return an EvaluationContract or None"
+        )
+    return plain_contract(contract)
+
+
+def plain_contract(contract: EvaluationContract) -> PlainContract:
+    """Return the fields that are set. Of a whole case, the baseline stays, and the run is another one."""
+    # A default that is written out would count as a demand of the contract.
+    names = {*EvaluationContract.model_fields, "baseline_metrics"}
+    return contract.model_dump(exclude_unset=True, include=names)
+
+
+def has_checks(contract: PlainContract) -> bool:
+    """Return whether a contract has a check of the output or of the calls, whose passing counts as one."""
+    rules = mapping(contract.get("audit")).get("rules")
+    required = isinstance(rules, list) and any("required" in mapping(rule) for rule in rules)
+    expects_calls = contract.get("expected_trajectory") is not None
+    return required or expects_calls or any(contract.get(name) for name in _CHECK_FIELDS)
+
+
+def includes(contract: PlainContract, planned: PlainContract) -> bool:
+    """Return whether a contract has every field of the one of the plan."""
+    return all(contract.get(name) == value for name, value in planned.items())
+
+
+def list_criteria(contract: PlainContract) -> list[str]:
+    """Return the names of what only a judge can score, besides the objective, and instructions to a judge."""
+    rubric = mapping(contract.get("rubric"))
+    # A contract from a store may have a value of any type here; its evaluation refuses it.
+    lists = (contract.get("subjective_criteria"), rubric.get("criteria"))
+    criteria = [_read_demand(each) for value in lists if isinstance(value, list) for each in value]
+    return [name for name in (*criteria, rubric.get("instructions")) if isinstance(name, str) and name]
+
+
+def _read_demand(criterion: Json) -> str:
+    """Return the name of a criterion; empty if it asks for nothing besides the objective."""
+    fields = mapping(criterion)
+    name = str(fields.get("name", criterion))
+    details = fields.get("description") or fields.get("anchors")
+    return "" if is_plain(name, details) else name
+
+
+def is_plain(name: str, details: object) -> bool:
+    """Return whether a criterion adds nothing to the objective; ``details`` say more than its name."""
+    return name in _PLAIN_CRITERIA and not details
