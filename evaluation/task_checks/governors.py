@@ -9,7 +9,14 @@ from typing import Final, Literal, cast
 
 import regex
 
-from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING, PRODUCING, REQUIRING
+from evaluation.task_checks.language.words import (
+    ARTIFACT,
+    EXPLAINING,
+    PRODUCING,
+    REQUIRING,
+    TEXT,
+    UNKNOWN_ORDER,
+)
 
 Kind = Literal["produce", "explain", "require"]
 _ADDRESS: Final = r"(?:can|could|would|will) you(?: (?:please|also|kindly|possibly|help me(?: to)?))* "
@@ -27,6 +34,8 @@ _ORDER: Final = regex.compile(
     r"have to|can|may|are to|will)|need to|"
     rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?(?!(?:do|have) {_ASKED}\b)"
     rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
+    rf"|^(?:(?:please|kindly|then|also|now|first),? )?(?!(?:{EXPLAINING}|{PRODUCING}|"
+    rf"{REQUIRING})\b)(?P<unknown>{UNKNOWN_ORDER})"
 )
 _MODAL: Final = regex.compile(
     r"\b(?:should|must|shall|ha(?:s|ve) to|needs? to|ought to|may|might|can|can't|cannot|mustn't|"
@@ -50,8 +59,7 @@ _SUBJECT: Final = regex.compile(
     r"|^\ue000"
 )
 _OUTPUT: Final = regex.compile(
-    r"^(?:your|the) (?:entire |whole |final )?(?:response|answer|reply|output|text|result|letter|"
-    r"poem|essay|story|message|summary|list|word|letter|phrase|keywords?|words)\b"
+    rf"^(?:your|the) (?:entire |whole |final )?(?:{TEXT}|word|phrase|keywords?|words)\b"
     r"|^(?:it|there|everything|each|every|your [a-z-]+)\b"
 )
 OTHERS: Final = regex.compile(
@@ -66,9 +74,9 @@ _WISH: Final = regex.compile(
     r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
     r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use|handle|process)\b"
     r"|^(?:need|want|wanted|looking for)\b"
-    r"|\byou(?:'ve| have)(?: got)?(?= (?:only |just |at most |up to |no more |a m[ai]\w+ |\S+ (?:words|"
-    r"sentences|"
-    r"characters|lines|paragraphs)\b))"
+    r"|\byou(?:(?:'ve| have)(?: got)?| get|(?:'re| are) (?:allowed|given|granted))(?= (?:only |just |"
+    r"at most |up to |"
+    r"no more |a m[ai]\w+ |\S+ (?:words|sentences|characters|lines|paragraphs)\b))"
     r"|\b(?:i'm|i am|we are|we're) (?:looking|hoping|asking) for\b|\b(?:i|we) (?:(?:am|are) (?:required|"
     r"supposed|allowed|expected)|have|need) to "
     r"(?:hand in|submit|deliver|turn in)\b|\b(?:i'm|i am|we are|"
@@ -78,6 +86,7 @@ _EACH_UNIT: Final = regex.compile(
     r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
     r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
 )
+_EXPLAINS: Final = regex.compile(rf"(?:please )?(?:{EXPLAINING})\b")
 TOPIC: Final = regex.compile(
     r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
     r"titled|called|named|entitled|"
@@ -100,15 +109,16 @@ class Governor:
 @lru_cache(4096)
 def find_governor(text: str, start: int) -> Governor | None:
     """Find the last governor before a place; the words there may start with an order themselves."""
-    governors = [*_find_orders(text, start), *_find_statements(text[:start])]
+    governors = [*_find_orders(text, start), *_find_statements(text, start)]
     return max(governors, key=lambda governor: governor.end, default=None)
 
 
 def _find_orders(text: str, start: int) -> Iterator[Governor]:
     topic_from: int | None = None
     for match in _ORDER.finditer(text, 0, start + _LONGEST_ORDER):
-        kind = cast("Kind", match.lastgroup)
-        place = match.start(kind)
+        group = cast("str", match.lastgroup)
+        kind = cast("Kind", "explain" if group == "unknown" else group)
+        place = match.start(group)
         if place > start or (place == start and kind == "explain"):
             return
         # "Explain why some languages, such as Thai, write ..." is no order to write.
@@ -118,16 +128,18 @@ def _find_orders(text: str, start: int) -> Iterator[Governor]:
         topic_from = match.end() if kind == "explain" else topic_from
 
 
-def _find_statements(before: str) -> list[Governor]:
+def _find_statements(text: str, start: int) -> list[Governor]:
+    before = text[:start]
     if _OF_ARTIFACT.search(before):
         return []
-    wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(before)]
+    wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(text) if match.end() <= start]
     modals = [
         Governor(match.end(), "require")
         for match in _MODAL.finditer(before)
         if _states_property(before, match)
     ]
-    units = [Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
+    is_topic = _EXPLAINS.match(before) is not None
+    units = [] if is_topic else [Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
     return wishes + modals + units
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.governors import OTHERS, TOPIC, Governor, find_governor
-from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING
+from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING, TEXT
 from evaluation.task_checks.sentences import Sentence
 
 _REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
@@ -51,7 +51,9 @@ _SO_THAT: Final = r"so(?: that)? (?:it|they)(?:'s| is| are| has| have| contains?
 _MARKS: Final = r"[,;(:]| - ?"
 _ATTRIBUTES: Final = (
     r"(?:that|which)(?:'s|(?= ?$)| (?:is|are|has|have|contains?|includes?|uses?|should|must|needs?|does not|"
-    r"doesn't|do not|don't|never|begins?|starts?|ends?|mentions?|avoids?|consists?|fits?|you)\b)"
+    r"doesn't|do not|don't|never|begins?|starts?|ends?|mentions?|avoids?|consists?|fits?|you|stays?|remains?|"
+    r"runs?|spans?|comprises?|totals?|goes|takes?|opens?|closes?|finish(?:es)?|features?|covers?|keeps?|"
+    r"employs?)\b)"
     r"(?: \w+){0,6}?|containing|including|having"
 )
 _BACK: Final = regex.compile(
@@ -68,6 +70,10 @@ _BACK_CROSS: Final = regex.compile(
     rf"(?:(?:^|[ ,;(])(?:in|within|using|under|{_WITHOUT}|{_SO_THAT}|{_FORM})|{_MARKS}){_FILLERS}[ ,]*$"
 )
 """The same across a topic of a verb such as "explain"."""
+_TEXT_TOPIC: Final = regex.compile(
+    rf"^(?:about|on|regarding|concerning|for) (?:[a-z]+ ){{0,2}}?{TEXT}s? (?:with|of|that|which)\b"
+)
+"""A text that is the topic: what follows says how long that text is."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
 _BOUND: Final = regex.compile(
     r"(?:at (?:least|most)|a total of|no|without|in|using|exactly|less than|more than|fewer than|"
@@ -94,7 +100,8 @@ _NO_VERB: Final = regex.compile(
     r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
     r"answer|reply|length|"
     r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
-    r"(?:in|into|with|without|using) \w+(?: letters)?,? (?:and|but))\b,? ?)*"
+    r"(?:in|into|with|without|using|within|under) (?:[\w'-]+ ){0,6}?[\w'-]+,? (?:and|but)|"
+    r"(?:can|could|would|will) you)\b,? ?)*"
 )
 _AFTER_COMMA: Final = regex.compile(r",(?: in| with| using| and| please)* ?$")
 _NEAR_COMMA: Final = regex.compile(r"[,;(] ?(?:\w+ ){0,2}$")
@@ -104,6 +111,8 @@ _VERB: Final = regex.compile(
 )
 _WANTED: Final = regex.compile(r"\bwhat (?:i|we)(?:'d| would)? (?:need|want|expect|like)\b")
 _ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
+_COMPARES: Final = regex.compile(r"(?:which|what)\b[^,]*\b(?:better|best|worse|more|longer|shorter|right)\b")
+"""A question that ends with its alternatives: "Which is better, two lines or three?"."""
 _ASKING: Final = regex.compile(
     r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"
     r"whose|whom|is|are|was|were|do|does|did|should|must|has|am|may|can|could|would|"
@@ -163,6 +172,8 @@ def _leads_back(gap: str, back: regex.Pattern[str], rest: str) -> bool:
     if not back.search(gap) and not (_WITH.search(gap) and _BOUND.match(rest)):
         return False
     topic = TOPIC.search(gap)
+    if topic and _TEXT_TOPIC.search(gap[topic.start() :]):
+        return False
     return not topic or not _TEXTUAL.search(gap[topic.start() :]) or gap.rstrip().endswith(",")
 
 
@@ -171,6 +182,8 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
     if _LABEL.match(before):
         return True
     if sentence.is_question and _ASKING.match(sentence.text):
+        if _COMPARES.match(sentence.text):
+            return False
         return bool(_AFTER_COMMA.search(before))
     if _NO_VERB.fullmatch(before):
         return True

@@ -39,34 +39,40 @@ _LEAST: Final = (
     r"at least|at the (?:very )?least|(?:no|not) (?:less|fewer) (?:than|as)|a minimum(?: length)? of|"
     r"minimum(?: of)?|min\.?(?: of)?|"
     r"not (?:less|fewer|below|under)|no shorter than|not be shorter than|upwards of|no fewer|"
-    r"min(?:imum)? ?:|min(?:imum)?(?: length)? ?:|>="
+    r"min(?:imum)? ?:|min(?:imum)?(?: length)? ?:|>=|≥"
 )
 _MOST: Final = (
     r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) (?:than|as)|not (?:over|"
     r"above|exceed)|up to|"
     r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|(?:fits? )?within|fit(?:s|ting)? (?:in|into|"
     r"on|onto)|"
-    r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:|"
+    r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:?(?= ?\d)|"
     r"max(?:imum)?(?: length)? ?:|(?:limit|restrict|confin|hold)(?:ed?|ing)? (?:yourself|(?:your|the|each|"
     r"every|its|my) \w+|it|this|that|them)"
     r" (?:to|in)|as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|"
-    r"exceed|<="
+    r"exceed|<=|≤"
 )
-_MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|>"
+_MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|beyond|past|>"
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"
 _EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
 _NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
 _IS_THE: Final = (
     r" (?:is|are|being|as|should be|must be) (?:the|an?|my|our|your)(?: (?:absolute|hard|strict|bare|very))?"
 )
+_ENDS: Final = r"(?=$|[.,;:!?)]| (?:please|pls|about|and|but|to)\b)"
+"""After a bound that follows its number: "100 words, no more"."""
 _AFTER: Final = (
-    rf"(?P<after_least>{_IS_THE} (?:minimum|min\b|least|shortest|lower limit)"
+    rf"(?P<after_exact>,? (?:and )?no more,? (?:and )?no (?:less|fewer)\b| exactly| precisely| sharp)"
+    rf"|(?P<after_least>{_IS_THE} (?:minimum|min\b|least|shortest|lower limit)"
     r"| ?\+| or (?:more|longer|greater|above)| and (?:up|above|more)| at (?:a |"
-    r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?)"
+    r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?"
+    rf"|,? (?:and )?(?:no|not) (?:less|fewer|shorter){_ENDS}"
+    rf"|, ?(?:at (?:the )?(?:very )?least|minimum|min\b\.?){_ENDS})"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
     r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b"
-    rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest))"
-    r"|(?P<after_exact> exactly| precisely| sharp| in total exactly)"
+    rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest)"
+    rf"|,? (?:and )?(?:no|not) (?:more|longer){_ENDS}"
+    rf"|, ?(?:at (?:the )?(?:very )?most|maximum|max\b\.?|tops){_ENDS})"
 )
 QUANTITY: Final = regex.compile(
     rf"(?<![\w.,#$€£-])(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})"

@@ -42,12 +42,6 @@ _OTHER_LANGUAGE: Final = (
 )
 _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
-_SIZE: Final = r"[^.;:\n]{1,30}"
-_IS_WRONG: Final = (
-    r"(?:is|will be|would be|gets?|counts as) (?:too (?:long|short|much|little|many|few)|rejected|ignored|"
-    r"wrong|"
-    r"cut off|discarded|a fail|unacceptable|not acceptable)"
-)
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
@@ -71,11 +65,6 @@ _PHRASINGS: Final = tuple(
         (rf"\b(?:{_NOT} (?:to )?{_USE} )?{_OTHER_LANGUAGE}\b", "use only"),
         (r"\bthe (?:upper |word )?(?:limit|maximum) is(?= \w)", "use at most"),
         (r"\bthe (?:lower limit|minimum) is(?= \w)", "use at least"),
-        (
-            rf"\banything (?:above|over|beyond|longer than|more than|exceeding)(?= {_SIZE} {_IS_WRONG})",
-            "use at most",
-        ),
-        (rf"\banything (?:below|under|shorter than|less than)(?= {_SIZE} {_IS_WRONG})", "use at least"),
         (r"\byou(?:'re| are) (?:limited|restricted) to(?= \w)", "use at most"),
         (r"\b(?:only )?once (?:or not at all|at (?:the )?most)\b", "at most once"),
         (rf"\b{_MARKS}-?(?:free|less)\b", "free of {mark}s"),

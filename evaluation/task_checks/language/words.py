@@ -59,3 +59,36 @@ ARTIFACT: Final = (
     r"(?:web |mobile )?apps?|apis?|algorithms?|macros?|validators?|class (?:that|with|which)|html page)"
 )
 """Outputs that are no prose: what they have or check says nothing of the words of the output."""
+TEXT: Final = (
+    r"(?:response|answer|reply|output|text|result|letter|poem|essay|story|message|summary|list|e-?mail|"
+    r"post|speech|"
+    r"article|review|description|slogan|blurb|caption|announcement|invitation|note|card|ad|advert|leaflet|"
+    r"memo|"
+    r"abstract|verse|song|toast|tweet)"
+)
+"""Outputs that are prose."""
+_CLOSED: Final = (
+    r"who|what|when|where|why|how|which|whose|whom|if|because|since|although|though|while|once|after|"
+    r"before|until|"
+    r"unless|as|so|yet|but|and|or|nor|for|with|without|from|into|onto|over|under|about|around|between|"
+    r"among|during|"
+    r"through|throughout|at|by|to|of|off|up|down|in|on|out|not|no|yes|ok|okay|maybe|perhaps|today|yesterday|"
+    r"tomorrow|tonight|here|there|then|now|also|again|still|even|just|only|both|either|neither|each|every|"
+    r"all|any|"
+    r"some|many|most|few|more|less|much|several|other|another|such|same|this|that|these|those|the|an?|my|"
+    r"your|his|"
+    r"her|its|our|their|i|you|he|she|we|they|it|me|us|them|him|is|are|was|were|be|been|am|do|does|did|has|"
+    r"have|had|"
+    r"can|could|may|might|must|shall|should|will|would|hi|hello|hey|dear|thank|given|despite|except|like|"
+    r"unlike|"
+    r"than|per|via|plus|minus|people|children|men|women|everyone|someone|nobody|nothing|everything|something|"
+    r"anyone|never|always|often|later|suppose|imagine|said|told|made|took|gave|saw|found|sent|lost|began|"
+    r"kept|"
+    r"brought|bought|felt|wrote|won|got|came|went|love|hate|want|need|wish|think|guess|know"
+)
+UNKNOWN_ORDER: Final = (
+    rf"(?!(?:{_CLOSED})\b)[a-z]{{3,}}(?<!s|ed|ing|ly)(?= (?:the|an?|my|your|this|these|those|that|me|us|"
+    rf"it|them|"
+    r"him|her|its|their|everything)\b)"
+)
+"""A word before an article or pronoun that starts a sentence as only an order does: "Boil the novel down"."""

@@ -10,7 +10,7 @@ import regex
 from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.amounts.counts import PART_AFTER, PART_BEFORE
+from evaluation.task_checks.rules.amounts.units import PART_AFTER, PART_BEFORE
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import BY_NAME, THING, Fields, get_thing

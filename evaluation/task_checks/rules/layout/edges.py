@@ -64,7 +64,8 @@ _NEGATED: Final = regex.compile(
 _STOP: Final = regex.compile(r"[!?.]")
 _PART: Final = regex.compile(
     r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
-    rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|one|column|"
+    rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|"
+    r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
     r"headings?|keys?|items?|each)\b"
 )
 _EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
@@ -81,7 +82,8 @@ _LONGEST_TEXT: Final = 200
 def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the words that the output, or each of its parts, starts or ends with."""
     for match in _STARTS.finditer(sentence.text):
-        if is_demanded(sentence, match.start(), match.end()):
+        # "It starts with": the verb is the statement that demands the words after it.
+        if any(is_demanded(sentence, place, match.end()) for place in (match.start(), match.end() - 1)):
             yield from _build_edge(sentence, reading, match, match["side"])
     for match in _SIDE_IS.finditer(sentence.text):
         if match["words"] not in {"paragraph", "part"} and is_free(sentence, match):

@@ -1,0 +1,105 @@
+"""The unit that a number of things holds for: the whole output, each line, or a part without a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.quantities import Bounds, Quantity
+from evaluation.task_checks.things import Thing
+
+_UNITS: Final = {
+    "line": "line",
+    "sentence": "sentence",
+    "paragraph": "paragraph",
+    "stanza": "paragraph",
+    "verse": "paragraph",
+    "bullet": "list_item",
+    "bullet point": "list_item",
+    "item": "list_item",
+    "list item": "list_item",
+    "point": "list_item",
+}
+_UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|point)s?"
+_EACH_BEFORE: Final = regex.compile(
+    r"\b(?:each|every|any|no|all|none)(?: of the| single| of these| of your)?(?: (?:two|three|"
+    rf"four|five|six|seven|\d+))? {_UNIT}\b"
+    r"(?! (?:and|or|in the) (?:each|every))(?:(?! and (?:the|it|there|your|must|have|use|"
+    r"include)\b)[^.;]){0,60}$"
+)
+_EACH_AFTER: Final = regex.compile(
+    rf"^,? ?(?:(?:in|for|on) (?:each|every)|per|a|each|(?:in )?(?:each|every)(?: of the)?)[ -]{_UNIT}\b"
+)
+_EACH: Final = regex.compile(
+    r"^,? (?:each|apiece|per unit)\b(?! (?:separated|starting|beginning|ending|containing|having|"
+    r"with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
+)
+_EACH_OF_THEM: Final = regex.compile(
+    r"\b(?:each|none(?= of))(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
+    r"being|at|has|have|is|should|must|contain|be|consisting))* ?$"
+)
+_OF: Final = regex.compile(r" of ?")
+_OTHER_EACH: Final = regex.compile(
+    r"\b(?:each|every)(?: of the)? (?!\ue000)(?:\w+ )?(?!word|letter)\w+\b[^.;,]{0,40}$"
+)
+_PER_OTHER: Final = regex.compile(r"^ ?(?:per|in (?:each|every)|a|for each|for every|every) \w+\b")
+_ORDINAL: Final = (
+    r"(?:first|second|third|fourth|fifth|sixth|last|final|opening|closing|middle|next|other|"
+    r"remaining|\d+(?:st|nd|rd|th))"
+)
+_PART: Final = (
+    r"(?:line|sentence|paragraph|section|part|stanza|verse|bullet|item|word|version|response|half|"
+    r"chapter|one|letter|answer|row|column)s?"
+)
+PART_BEFORE: Final = regex.compile(
+    rf"\b(?:the|your|its|in|with|have|a) (?:{_ORDINAL}|\w+ )?{_ORDINAL} (?:\w+ )?{_PART}\b[^.;,]{{0,50}}$"
+    r"|\b(?:the|each|its|your|every|a|an|short|brief|one)(?: short| brief| clear|"
+    r" catchy)? (?:title|heading|headline|introduction|intro|conclusion|subject line|subject|"
+    r"caption|"
+    r"tagline|postscript|name|section|chapter|step|abstract(?= (?:of|with|should|must|that))|"
+    r"header|closing|opening|footer|column|row|cell)\b[^.;,]{0,40}$"
+    rf"|\b(?:paragraph|section|line|part|sentence) (?:\d+|one|two|three)\b[^.;,]{{0,40}}$"
+    r"|\b(?:below|above|after|before|beneath|underneath|under) (?:it|that|this|them|the (?!answer)\w+)"
+    r"\b[^.;,]{0,40}$"
+)
+PART_AFTER: Final = regex.compile(
+    rf"^ (?:in|for|of|as) (?:the|your|its|an?) (?:{_ORDINAL} {_PART}|(?:\w+ )?(?:title|heading|"
+    r"headline|introduction|intro|conclusion|subject line|caption|header))\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of things in a sentence."""
+
+    quantity: Quantity
+    match: regex.Match[str]
+    thing: Thing
+    bounds: Bounds
+    end: int
+
+
+def find_unit(before: str, after: str, previous: Count | None, count: Count) -> tuple[str, int]:
+    """Find the unit that the number holds for, and the length of the words after it that say so."""
+    if (match := _EACH_AFTER.match(after)) and _UNITS[match["unit"]] != _name_unit(count):
+        return _UNITS[match["unit"]], match.end()
+    if previous and previous.bounds.most != 1 and _OF.fullmatch(before, previous.end):
+        return _name_unit(previous).replace("other", ""), 0
+    if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("none")):
+        return _name_unit(previous) if previous else "other", 0
+    if match := _EACH_BEFORE.search(before):
+        unit = _UNITS[match["unit"]]
+        return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0
+    if (match := _EACH.match(after)) and previous:
+        return _name_unit(previous), match.end()
+    is_other = _OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)
+    return ("other" if is_other else ""), 0
+
+
+def _name_unit(count: Count) -> str:
+    """Name the unit that "each" stands for after a number of them."""
+    units = {"lines": "line", "sentences": "sentence", "paragraphs": "paragraph", "stanzas": "paragraph"}
+    items = {"items": "list_item", "bullets": "list_item", "numbered": "list_item"}
+    return {**units, **items}.get(count.thing.name, "other")
