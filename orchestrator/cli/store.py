@@ -16,12 +16,12 @@ from orchestrator.cli.view.question import (
     describe_python_resume,
     format_delete_command,
     format_resume_command,
+    format_show_command,
 )
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.persistence import RunSummary, Store
 from orchestrator.persistence.store import default_path
-from orchestrator.runs.index import describe_ended_run
 from orchestrator.runs.summary import ENDED
 from orchestrator.state.plain_values import format_repr
 
@@ -146,7 +146,10 @@ def refuse_ended_run(store: Store, thread_id: str) -> None:
     """
     run = store.history.find(thread_id)
     if run is not None and run.status in ENDED:
-        raise ResumeError(describe_ended_run(thread_id, run.status))
+        raise ResumeError(
+            f"thread {format_repr(thread_id, 80)} has ended as {run.status!r}; start a new run, "
+            f"or print this one with `{format_show_command(thread_id, store.where)}`"
+        )
 
 
 def read_baseline(option: str | None, store: Store | None) -> EvaluationOptions:

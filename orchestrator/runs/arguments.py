@@ -1,13 +1,39 @@
-"""Checks the arguments of a run history."""
+"""Checks the arguments of runs and of their history."""
 
 from __future__ import annotations
 
+import uuid
 from datetime import datetime, timedelta
+
+from langchain_core.runnables import RunnableConfig
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.summary import STATUSES
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr, format_text
+
+
+def new_thread() -> str:
+    """Returns the name of a thread that no run has."""
+    return str(uuid.uuid4())
+
+
+def read_thread(thread_id: str | None, config: RunnableConfig) -> str | None:
+    """Returns the name of the thread: the argument, else the name in the config, else None.
+
+    Raises:
+        ConfigurationError: The two differ, or one is not accepted.
+    """
+    configured = config.get("configurable", {}).get("thread_id")
+    check_thread_id(thread_id)
+    check_thread_id(configured)
+    if thread_id and configured and thread_id != configured:
+        raise ConfigurationError(
+            f"thread_id is {format_repr(thread_id, 80)} and the config names "
+            f"{format_repr(configured, 80)}; give one of them"
+        )
+    return thread_id or configured
 
 
 def check_filters(status: object, since: object, limit: object) -> None:

@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 
 from orchestrator.runs.locks import ThreadLocks
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Question
 
 _COMMAND: Final = "orchestrator_command"
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -105,5 +106,25 @@ def describe_ended_run(thread_id: str, status: str) -> str:
     """Says that a run has ended, so that it cannot be resumed."""
     return (
         f"thread {format_repr(thread_id, 80)} has ended as {status!r}; "
-        "start a new run, on this thread or on another"
+        "start a new run on another thread, or on this one with replace=True"
     )
+
+
+def describe_open_run(thread_id: str, question: Question | None) -> str:
+    """Says that a thread has a run that has not ended, and how to continue it or answer its question."""
+    name, call = format_repr(thread_id, 80), format_resume_call(thread_id, question)
+    problem = (
+        f"thread {name} has an unfinished run; continue it with {call}"
+        if question is None
+        else f"thread {name} has a run that waits for an answer; answer it with {call}"
+    )
+    return f"{problem}, give another thread_id, or replace=True to run in its place"
+
+
+def format_resume_call(thread_id: str, question: Question | None) -> str:
+    """Returns the call in Python that continues a run, with the accepted answers to its question."""
+    if question is None:
+        return f"resume({thread_id!r})"
+    answers = " | ".join(f'"{answer}"' for answer in question["accepts"])
+    answer = f'{{"answer": {answers}, "text": "..."}}' if answers else "ANSWER"
+    return f"resume({thread_id!r}, {answer})"

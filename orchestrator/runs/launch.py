@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, cast
@@ -15,8 +14,10 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
 from orchestrator.judging.verdict import build_failure
+from orchestrator.runs.arguments import new_thread, read_thread
 from orchestrator.runs.fork import Graph, check_step, copy_before
-from orchestrator.runs.reader import complete_snapshot
+from orchestrator.runs.index import describe_open_run
+from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, decide_resumption
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
@@ -81,16 +82,21 @@ class Launcher:
     settings: Settings
     tools: ToolNames = _UNKNOWN_TOOLS
 
-    def launch_task(self, task: str, thread_id: str | None, config: RunnableConfig | None) -> Launch:
-        """Checks the arguments of a new run.
+    def launch_task(
+        self, task: str, thread_id: str | None, config: RunnableConfig | None, *, replace_run: bool
+    ) -> Launch:
+        """Checks the arguments of a new run. With ``replace_run``, the thread may have a run already.
 
         Raises:
             ConfigurationError: The task, the thread or the config is not accepted.
         """
         text, passed = check_task(task), check_config(config)
-        thread = _choose_thread(thread_id, passed)
+        named = read_thread(thread_id, passed)
+        thread = named or new_thread()
 
         async def prepare() -> Start:
+            if named is not None and not replace_run:
+                await self._refuse_used_thread(named)
             state = blank_state(text, self.settings.max_retries)
             event = RunStarted(thread_id=thread, task=text)
             return Start(RunInput(task=text, status="planning"), event, state)
@@ -105,12 +111,11 @@ class Launcher:
         """
         self._check_resumable(thread_id)
         passed = check_config(config)
-        _choose_thread(thread_id, passed)
+        read_thread(thread_id, passed)
 
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
-            now, retries = self.settings.now(), self.settings.max_retries
-            resumed = decide_resumption(thread_id, snapshot, answer, now, retries)
+            resumed = self._decide(thread_id, snapshot, answer)
             self._check_tools(thread_id, resumed)
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
@@ -130,7 +135,7 @@ class Launcher:
         self._check_resumable(thread_id)
         check_step(step)
         passed = check_config(config)
-        resume = self.launch_resume(_choose_thread(new_thread_id, passed), None, passed)
+        resume = self.launch_resume(read_thread(new_thread_id, passed) or new_thread(), None, passed)
 
         async def prepare() -> Start:
             new = self.build_config(resume.thread_id, self.settings.now().isoformat())
@@ -150,9 +155,7 @@ class Launcher:
         """
         snapshot = await self.read_snapshot(thread_id)
         try:
-            resumed = decide_resumption(
-                thread_id, snapshot, None, self.settings.now(), self.settings.max_retries
-            )
+            resumed = self._decide(thread_id, snapshot)
         except ResumeError:
             return None
         state = _build_cancelled(resumed, reason)
@@ -193,6 +196,25 @@ class Launcher:
         )
         return RunnableConfig(**{**defaults, **config, **own})
 
+    async def _refuse_used_thread(self, thread_id: str) -> None:
+        """Refuses to start a run on a thread that has one, because that run would be lost.
+
+        Raises:
+            ConfigurationError: The thread has a run; the message says how to go on.
+            BrokenRunError: The thread does not hold the state of a run.
+        """
+        if not await has_run(self.graph.checkpointer, thread_id):
+            return
+        snapshot = await self.read_snapshot(thread_id)
+        try:
+            run = self._decide(thread_id, snapshot)
+        except ResumeError as error:  # the run has ended, or another orchestrator or version stored it
+            raise ConfigurationError(str(error)) from None
+        raise ConfigurationError(describe_open_run(thread_id, next(iter(run.questions), None)))
+
+    def _decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
+        return decide_resumption(thread_id, snapshot, answer, self.settings.now(), self.settings.max_retries)
+
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         unasked = find_unasked(resumed.questions, self.settings.approve_tools)
@@ -224,20 +246,3 @@ def _overwrite_all(state: OrchestratorState) -> dict[str, object]:
     # The reducers would add to the stored values, which may be an earlier run's.
     added = {name: Overwrite(state[name]) for name in ("context", "results", "warnings", "branches")}
     return {**state, **added}
-
-
-def _choose_thread(thread_id: str | None, config: RunnableConfig) -> str:
-    """Returns the name of the thread: as given, else from the config, else a new one.
-
-    Raises:
-        ConfigurationError: The two differ, or one is not accepted.
-    """
-    configured = config.get("configurable", {}).get("thread_id")
-    check_thread_id(thread_id)
-    check_thread_id(configured)
-    if thread_id and configured and thread_id != configured:
-        raise ConfigurationError(
-            f"thread_id is {format_repr(thread_id, 80)} and the config names "
-            f"{format_repr(configured, 80)}; give one of them"
-        )
-    return thread_id or configured or str(uuid.uuid4())

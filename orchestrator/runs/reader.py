@@ -31,7 +31,7 @@ from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
 from orchestrator.state.records import Question, StepRecord
 from orchestrator.state.reducers import merge_record_lists, merge_records
-from orchestrator.state.stored_form import validate_state
+from orchestrator.state.stored_form import convert_read_errors, validate_state
 
 _RESULTS: Final = "results"
 
@@ -146,6 +146,19 @@ class Reader:
 
 def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
     return {}
+
+
+async def has_run(saver: object, thread_id: str) -> bool:
+    """Checks whether a thread has a run of this program; False without a saver.
+
+    Raises:
+        BrokenRunError: The thread cannot be read.
+    """
+    if not isinstance(saver, BaseCheckpointSaver):
+        return False
+    with convert_read_errors(thread_id):
+        stored = await saver.aget_tuple(checkpoint_config(thread_id))
+        return stored is not None and is_run(stored)
 
 
 async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:

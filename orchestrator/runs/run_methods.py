@@ -30,16 +30,22 @@ class RunMethods:
             raise
 
     def run(
-        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
+        self,
+        task: str,
+        thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        replace: bool = False,
     ) -> OrchestratorState:
         """Run a task to its end, also from within a running event loop such as a notebook's.
 
         Args:
             task: What to do.
-            thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name. On a
-                thread that was used before, the run starts clean.
+            thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name.
             config: LangChain's config: callbacks, tags, metadata, run name, limits, and values in
                 ``configurable`` for tools. It reaches every node, agent, model and tool of the run.
+            replace: Whether the run may start, clean, on a thread that has a run, which is lost. By default
+                such a thread is refused, whether its run ended, was interrupted or waits for an answer.
 
         Returns:
             The final state. ``status`` is "success", or "failed" with the cause in ``failure`` and
@@ -47,19 +53,27 @@ class RunMethods:
             ``question``, which ``resume`` answers.
 
         Raises:
-            ConfigurationError: The task is empty or not text, or the thread is already running.
+            ConfigurationError: The task is empty or not text, or the thread is already running or has a run;
+                the message says how to go on. Nothing has run.
+            BrokenRunError: The thread holds a state that cannot be read.
             KeyboardInterrupt: Ctrl-C was pressed. With a checkpointer, the run is stored, and ``resume``
                 continues it with the execution that was under way; a note of the error names the thread.
 
         Errors of the checkpointer are raised as they are, because the run could not be kept.
         """
-        return self._wait(self._launcher.launch_task(task, thread_id, config))
+        return self._wait(self._launcher.launch_task(task, thread_id, config, replace_run=replace))
 
     async def arun(
-        self, task: str, thread_id: str | None = None, config: RunnableConfig | None = None
+        self,
+        task: str,
+        thread_id: str | None = None,
+        config: RunnableConfig | None = None,
+        *,
+        replace: bool = False,
     ) -> OrchestratorState:
         """Like ``run``, without blocking the event loop."""
-        return await self._runner.wait_for_end(self._launcher.launch_task(task, thread_id, config))
+        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        return await self._runner.wait_for_end(launch)
 
     def stream(
         self,
@@ -68,6 +82,7 @@ class RunMethods:
         config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
+        replace: bool = False,
     ) -> Iterator[Event]:
         """Run a task and yield its events as they happen.
 
@@ -75,7 +90,8 @@ class RunMethods:
         the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
         the run. Raises the errors of ``run`` before the first event.
         """
-        return self._runner.iterate_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
+        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream(
         self,
@@ -84,9 +100,11 @@ class RunMethods:
         config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
+        replace: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream``, without blocking the event loop."""
-        return self._runner.read_events(self._launcher.launch_task(task, thread_id, config), tokens=tokens)
+        launch = self._launcher.launch_task(task, thread_id, config, replace_run=replace)
+        return self._runner.read_events(launch, tokens=tokens)
 
     def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """End a run for good, as failed, and keep what it has done. Without ``thread_id``, end every run.

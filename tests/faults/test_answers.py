@@ -113,7 +113,7 @@ def test_other_threads_run_beside_it(ours, theirs):
 def test_once_it_has_ended_a_thread_may_be_begun_again_anywhere(ours, theirs):
     orchestrator_over(ours.saver).run("x", "thread")
 
-    assert orchestrator_over(theirs.saver).run("y", "thread")["status"] == "success"
+    assert orchestrator_over(theirs.saver).run("y", "thread", replace=True)["status"] == "success"
 
 
 def test_a_run_that_nobody_follows_to_its_end_leaves_its_thread_to_others(ours, theirs):
@@ -121,7 +121,7 @@ def test_a_run_that_nobody_follows_to_its_end_leaves_its_thread_to_others(ours, 
     next(events)
     events.close()
 
-    assert orchestrator_over(theirs.saver).run("y", "thread")["status"] == "success"
+    assert orchestrator_over(theirs.saver).run("y", "thread", replace=True)["status"] == "success"
 
 
 def test_a_run_whose_connections_were_cut_has_its_thread_still(postgres):

@@ -33,7 +33,7 @@ def resumed(request):
         orchestrator.run("an earlier task", "thread")
     saver.lost = True
     with pytest.raises(OSError, match="the disk is gone"):
-        orchestrator.run("the task", "thread")
+        orchestrator.run("the task", "thread", replace=True)
     saver.lost = False
     return hook, orchestrator.resume("thread")
 

@@ -171,7 +171,7 @@ def test_a_checkpoint_of_a_time_that_no_clock_shows_stops_its_own_thread_alone(t
         store.saver.conn.execute(forged, ["ffffffff-ffff-6fff-bfff-ffffffffffff", "thread"])
         store.saver.conn.commit()
         with pytest.raises(StoreError, match="was stored at a later time than the clock"):
-            orchestrator.run("x", "thread")
+            orchestrator.run("x", "thread", replace=True)
         orchestrator.run("x", "later")
 
         assert [run.thread_id for run in store.history.runs()] == ["thread", "later", "earlier"]

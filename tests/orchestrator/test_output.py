@@ -199,7 +199,9 @@ def test_the_stored_state_equals_the_returned_one():
 def test_a_second_run_on_the_thread_starts_without_the_answer_of_the_first():
     saver = InMemorySaver()
     orchestrate(SynthesizingExecutor(), checkpointer=saver).run("the task", "thread")
-    state = orchestrate(FakeExecutor(), FakeMonitor(refuse()), checkpointer=saver).run("next", "thread")
+    state = orchestrate(FakeExecutor(), FakeMonitor(refuse()), checkpointer=saver).run(
+        "next", "thread", replace=True
+    )
 
     assert (state["output"], state["synthesis"]) == (None, [])
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
+from orchestrator.runs.index import format_resume_call
 from orchestrator.state.records import Question, ToolCallRecord
 
 _OUTPUT_CHARACTERS: Final = 4000
@@ -31,6 +32,11 @@ def format_resume_command(thread_id: str, store: str, tools: Sequence[str] = ())
 def format_delete_command(thread_id: str, store: str) -> str:
     """Return the command that deletes a run of a store."""
     return _join_words("delete", thread_id, *_name_store(store))
+
+
+def format_show_command(thread_id: str, store: str) -> str:
+    """Return the command that prints a run of a store."""
+    return _join_words("show", thread_id, *_name_store(store))
 
 
 def _name_store(store: str) -> tuple[str, ...]:
@@ -50,24 +56,17 @@ def format_answer_command(question: Question, thread_id: str, store: str, tools:
 
 def describe_python_resume(question: Question | None, thread_id: str) -> str:
     """Return what continues a run that was started in Python, whose agents no command can know."""
-    arguments = [_quote_name(thread_id)]
-    if question is not None:
-        answers = " | ".join(f'"{answer}"' for answer in question["accepts"])
-        arguments += [f'{{"answer": {answers}, "text": "..."}}' if answers else "ANSWER"]
-    return _call_in_python("continue" if question is None else "answer", "resume", *arguments)
+    verb = "continue" if question is None else "answer"
+    return _describe_call(verb, format_resume_call(clean(thread_id), question))
 
 
 def describe_python_fork(thread_id: str, step_index: int) -> str:
     """Return what forks a run that was started in Python."""
-    return _call_in_python("fork", "fork", _quote_name(thread_id), str(step_index))
+    return _describe_call("fork", f"fork({clean(thread_id)!r}, {step_index})")
 
 
-def _call_in_python(verb: str, method: str, *arguments: str) -> str:
-    return f"{verb} it in Python, with its agents: orchestrator.{method}({', '.join(arguments)})"
-
-
-def _quote_name(thread_id: str) -> str:
-    return repr(clean(thread_id))
+def _describe_call(verb: str, call: str) -> str:
+    return f"{verb} it in Python, with its agents: orchestrator.{call}"
 
 
 def draw_question(question: Question) -> RenderableType:

@@ -212,7 +212,10 @@ def test_a_run_that_has_ended_is_refused(begin, resume, db):
     begin(mode="none")
     before = db.read_bytes()
 
-    refused(resume(), "thread 't' has ended as 'success'; start a new run, ")
+    refused(
+        resume(),
+        "thread 't' has ended as 'success'; start a new run, or print this one with `orchestrator show t",
+    )
     assert db.read_bytes() == before
 
 

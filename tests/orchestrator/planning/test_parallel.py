@@ -421,7 +421,7 @@ def test_the_stored_state_equals_the_returned_one():
 def test_a_thread_is_used_again_for_steps_side_by_side():
     orchestrator = build(checkpointer=InMemorySaver())
     orchestrator.run("x", "thread")
-    state = orchestrator.run("y", "thread")
+    state = orchestrator.run("y", "thread", replace=True)
 
     assert (state["task"], len(state["results"])) == ("y", 3)
 

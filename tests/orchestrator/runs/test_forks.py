@@ -119,7 +119,7 @@ def test_a_fork_can_be_forked(opened):
 
 def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
     build(opened, ["a", "b"]).run("first", "thread")
-    build(opened, ["c", "d"]).run("second", "thread")
+    build(opened, ["c", "d"]).run("second", "thread", replace=True)
     state = other(opened)[0].fork("thread", 1, "new")
 
     assert (state["task"], results(state)) == ("second", ["c done", "d done"])

@@ -27,7 +27,7 @@ def test_a_run_that_one_went_back_to_has_its_own_plan(opened):
     [begun, *_] = [
         one.config for one in first.graph.get_state_history(CONFIG) if one.next == ("executor_node",)
     ]
-    build(opened, steps(1)).run("y", "thread")
+    build(opened, steps(1)).run("y", "thread", replace=True)
     asyncio.run(first.graph.ainvoke(None, begun))
     shown = opened.history.show("thread")
 

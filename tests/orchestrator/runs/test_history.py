@@ -69,7 +69,7 @@ def test_a_run_is_as_old_as_when_it_began_not_as_when_it_went_on(opened):
 def test_a_second_run_on_a_thread_is_as_old_as_itself(opened):
     build(opened).run("a", "thread")
     (first,) = opened.history.runs()
-    build(opened).run("b", "thread")
+    build(opened).run("b", "thread", replace=True)
     (second,) = opened.history.runs()
 
     assert (second.task, second.started > first.updated) == ("b", True)
@@ -79,7 +79,7 @@ def test_runs_come_with_the_latest_first(several):
     assert threads(several.history.runs()) == ["asking", "bad", "good"]
 
     asking(several).resume("asking", {"answer": "deny", "text": "no"})
-    build(several).run("again", "good")
+    build(several).run("again", "good", replace=True)
 
     assert threads(several.history.runs()) == ["good", "asking", "bad"]
 
@@ -400,7 +400,7 @@ def test_a_thread_to_which_something_was_added_since_is_not_removed(opened):
     build(opened).run("x", "thread")
     index = opened.saver
     (before,) = index.list_latest()
-    state = build(opened).run("y", "thread")
+    state = build(opened).run("y", "thread", replace=True)
 
     assert index.delete_unchanged(before) is False
     assert opened.history.show("thread").state == state

@@ -84,7 +84,7 @@ async def cut_off(opened, at, thread="thread"):
     """Run a task until a call at which it is cut off; the calls."""
     agent = CutOff(at)
     orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
-    running = asyncio.ensure_future(orchestrator.arun("x", thread))
+    running = asyncio.ensure_future(orchestrator.arun("x", thread, replace=True))
     await asyncio.wait_for(agent.reached.wait(), 20)
     running.cancel()
     await asyncio.wait([running])
@@ -104,11 +104,11 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
     assert (state["status"], before[:-1] + agent.calls) == ("success", ["x", "step 1", "step 2", "step 3"])
 
 
-def test_a_second_run_on_a_thread_replaces_the_first(backend):
+def test_a_run_that_replaces_another_has_nothing_of_it(backend):
     with backend.open() as opened:
         orchestrator = build(opened, monitor=FakeMonitor(refuse(), *[accept()] * 9))
         orchestrator.run("a", "thread")
-        state = orchestrator.run("b", "thread")
+        state = orchestrator.run("b", "thread", replace=True)
         assert opened.history.show("thread").state == state
 
     assert (state["task"], [record["attempt"] for record in state["results"]]) == ("b", [1, 1])

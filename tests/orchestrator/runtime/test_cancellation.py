@@ -244,8 +244,8 @@ def test_an_error_that_came_together_with_the_cancellation_is_a_cancellation():
     assert agent.orchestrator.run("x")["failure"]["kind"] == "cancelled"
 
 
-async def cancelled_while_waiting(orchestrator, executor, *args):
-    running = asyncio.ensure_future(orchestrator.arun(*args))
+async def cancelled_while_waiting(orchestrator, executor, *args, **options):
+    running = asyncio.ensure_future(orchestrator.arun(*args, **options))
     await asyncio.to_thread(executor.started.wait, 20)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -285,7 +285,7 @@ async def test_a_cancelled_asyncio_task_tells_nothing_of_an_earlier_run_on_its_t
         planner, FakeExecutor(), FakeMonitor(), checkpointer=InMemorySaver(), hooks=[hook]
     )
     await orchestrator.arun("x", "thread")
-    await cancelled_while_waiting(orchestrator, planner, "wait", "thread")
+    await cancelled_while_waiting(orchestrator, planner, "wait", "thread", replace=True)
 
     state = hook.events[-1].state
     assert (state["task"], state["plan"], state["results"], state["context"]) == ("wait", [], [], "")

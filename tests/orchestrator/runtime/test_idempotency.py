@@ -36,7 +36,7 @@ def keys_of(plan, monitor, *threads, fail_once=False):
     executor = ExecutionAgent(ScriptedChatModel(reply), [pay])
     orchestrator = LangGraphOrchestrator(FakePlanner(plan), executor, monitor, checkpointer=InMemorySaver())
     for thread in threads:
-        orchestrator.run("x", thread)
+        orchestrator.run("x", thread, replace=True)
     return keys
 
 

@@ -108,7 +108,7 @@ def outcome(state):
 def test_a_second_run_on_a_thread_starts_clean():
     orchestrator = build(FakePlanner(lambda task: [f"do {task}"]))
     orchestrator.run("a", "thread")
-    state = orchestrator.run("b", "thread")
+    state = orchestrator.run("b", "thread", replace=True)
 
     assert outcome(state) == ("b", ["do b"], ["do b done"], "Step 1: do b\nResult: do b done")
     assert orchestrator.graph.get_state(CONFIG).values == state
@@ -127,7 +127,7 @@ def test_a_second_run_on_a_thread_starts_clean():
 def test_a_second_run_after_a_failed_one_starts_clean(first):
     orchestrator = build(**first)
     failed = orchestrator.run("x", "thread")
-    state = orchestrator.run("x", "thread")
+    state = orchestrator.run("x", "thread", replace=True)
 
     assert (failed["status"], state["status"], state["failure"]) == ("failed", "success", None)
     assert [item["attempt"] for item in state["results"]] == [1, 1]
@@ -137,7 +137,7 @@ def test_a_second_run_after_a_failed_one_starts_clean(first):
 def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():
     orchestrator = build(FakePlanner(["one"], ValueError("no")))
     orchestrator.run("a", "thread")
-    state = orchestrator.run("b", "thread")
+    state = orchestrator.run("b", "thread", replace=True)
 
     assert outcome(state) == ("b", [], [], "")
     assert orchestrator.graph.get_state(CONFIG).values == state
@@ -146,7 +146,9 @@ def test_a_second_run_that_fails_to_plan_shows_nothing_of_the_first():
 def test_usage_of_a_second_run_is_its_own():
     orchestrator = build(executor=ModelExecutor(ScriptedChatModel(lambda m: "out", usage=(3, 2))))
 
-    assert [orchestrator.run("x", "thread")["usage"]["model_calls"] for _ in range(3)] == [2, 2, 2]
+    runs = [orchestrator.run("x", "thread", replace=True) for _ in range(3)]
+
+    assert [state["usage"]["model_calls"] for state in runs] == [2, 2, 2]
 
 
 def test_runs_without_a_thread_id_do_not_share_one():

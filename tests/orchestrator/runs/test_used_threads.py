@@ -1,0 +1,165 @@
+"""A run is not begun on a thread that has one, unless the caller replaces that run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from orchestrator import BrokenRunError, ConfigurationError, LangGraphOrchestrator
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.interruption import interrupt_run
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
+from tests.fakes.supervision import SpeakingExecutor
+
+REPLACE = ", or on this one with replace=True"
+ANSWERS = '{"answer": "approve" | "correct" | "deny", "text": "..."}'
+OTHERS = "give another thread_id, or replace=True to run in its place"
+
+
+def build(saver, planner=None, executor=None, **options):
+    agents = planner or FakePlanner(["one"]), executor or FakeExecutor(), FakeMonitor()
+    return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
+
+
+def end(saver):
+    build(saver).run("x", "t")
+
+
+def fail(saver):
+    build(saver, executor=FakeExecutor(ValueError("no"))).run("x", "t")
+
+
+def interrupt(saver):
+    interrupt_run(lambda executor: build(saver, executor=executor), "x", "t")
+
+
+def ask(saver):
+    build(saver, executor=SpeakingExecutor(), supervision="human").run("x", "t")
+
+
+async def consume(events):
+    return [event async for event in events]
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "run": lambda orchestrator, *args, **options: orchestrator.run(*args, **options),
+    "arun": lambda orchestrator, *args, **options: orchestrator.arun(*args, **options),
+    "stream": lambda orchestrator, *args, **options: list(orchestrator.stream(*args, **options)),
+    "astream": lambda orchestrator, *args, **options: consume(orchestrator.astream(*args, **options)),
+}
+
+REFUSALS = [
+    (end, f"thread 't' has ended as 'success'; start a new run on another thread{REPLACE}"),
+    (fail, f"thread 't' has ended as 'failed'; start a new run on another thread{REPLACE}"),
+    (interrupt, f"thread 't' has an unfinished run; continue it with resume('t'), {OTHERS}"),
+    (
+        ask,
+        f"thread 't' has a run that waits for an answer; answer it with resume('t', {ANSWERS}), {OTHERS}",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "sentence"), REFUSALS, ids=["success", "failed", "interrupted", "waiting"]
+)
+def test_the_refusal_says_how_to_go_on(prepare, sentence):
+    saver = InMemorySaver()
+    prepare(saver)
+    planner = FakePlanner(["two"])
+
+    with pytest.raises(ConfigurationError) as refusal:
+        build(saver, planner).run("y", "t")
+    assert (str(refusal.value), planner.tasks) == (sentence, [])
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+async def test_every_method_refuses_before_anything_is_stored(method):
+    saver = InMemorySaver()
+    end(saver)
+    before = build(saver).graph.get_state({"configurable": {"thread_id": "t"}})
+
+    with pytest.raises(ConfigurationError, match="replace=True"):
+        await _maybe_await(method(build(saver), "y", "t"))
+    assert build(saver).graph.get_state({"configurable": {"thread_id": "t"}}) == before
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
+async def test_every_method_replaces_a_run_on_purpose(method):
+    saver = InMemorySaver()
+    ask_and_leave = build(saver, executor=SpeakingExecutor(), supervision="human")
+    await ask_and_leave.arun("x", "t")
+    await _maybe_await(method(build(saver), "y", "t", replace=True))
+
+    state = build(saver).graph.get_state({"configurable": {"thread_id": "t"}}).values
+    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
+
+
+async def _maybe_await(result):
+    return await result if inspect.isawaitable(result) else result
+
+
+def test_a_thread_that_the_config_names_is_refused():
+    saver = InMemorySaver()
+    interrupt(saver)
+
+    with pytest.raises(ConfigurationError, match="has an unfinished run"):
+        build(saver).run("y", config={"configurable": {"thread_id": "t"}})
+
+
+class BrokenSaver(InMemorySaver):
+    """Holds values that cannot be read."""
+
+    def get_tuple(self, config):
+        raise TypeError("no text")
+
+
+def test_a_thread_that_cannot_be_read_is_refused():
+    with pytest.raises(BrokenRunError, match="holds a state that is broken"):
+        build(BrokenSaver()).run("y", "t")
+
+
+def test_a_run_can_be_resumed_after_another_was_refused_on_its_thread():
+    saver = InMemorySaver()
+    interrupt(saver)
+    with pytest.raises(ConfigurationError):
+        build(saver).run("y", "t")
+
+    assert build(saver).resume("t")["task"] == "x"
+
+
+def test_a_host_that_runs_the_graph_itself_starts_clean():
+    saver = InMemorySaver()
+    ask(saver)
+    state = build(saver).graph.invoke({"task": "y"}, {"configurable": {"thread_id": "t"}})
+
+    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
+
+
+class CountingSaver(InMemorySaver):
+    """Counts the reads and the writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.read = 0
+        self.written = 0
+
+    def get_tuple(self, config):
+        self.read += 1
+        return super().get_tuple(config)
+
+    def put(self, *args):
+        self.written += 1
+        return super().put(*args)
+
+
+def test_a_new_thread_costs_one_read_and_no_write():
+    named, unnamed = CountingSaver(), CountingSaver()
+    build(named).run("x", "t")
+    build(unnamed).run("x")
+
+    assert (named.read - unnamed.read, named.written - unnamed.written) == (1, 0)
