@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, TypeAlias, cast
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias, cast
 
+import regex
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.config import JsonDict
 
@@ -15,6 +16,8 @@ from evaluation.validation.input_model import InputModel
 from evaluation.values import Severity
 
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
+_CONTENT: Final = regex.compile("[[\\p{L}\\p{N}\\p{So}\\p{Sc}\\p{Sm}{}\\[\\]]--\ufffd]", regex.V1)
+"""Matches what may be an answer, also as empty JSON; U+FFFD replaces what cannot be read."""
 Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
 """A text that is not blank."""
 
@@ -82,6 +85,8 @@ class BaseCheck(CheckModel):
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""
         observation = _observe_missing(context, self.kind) or self._observe(context)
+        if observation.passed and self._is_vacuous(context):
+            observation = Observation(False, "the text has nothing but punctuation marks")
         wanted = self.describe()
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
         return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
@@ -93,6 +98,10 @@ class BaseCheck(CheckModel):
     def holds(self, output: str) -> bool | None:
         """Check one text alone; unlike ``evaluate``, an empty text may fulfil the check."""
         return self._observe(CheckContext(output)).passed
+
+    def _is_vacuous(self, context: CheckContext) -> bool:
+        """Return whether a text without words fulfils the check merely because there is nothing in it."""
+        return self.kind != "tool" and not _CONTENT.search(context.text) and self.holds("") is True
 
     @abstractmethod
     def _observe(self, context: CheckContext) -> Observation: ...

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.checks import segmentation
-from evaluation.texts.normal import fold_letters, remove_unseen, unify_line_ends
+from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
 
 Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
@@ -49,6 +49,17 @@ class CheckContext:
     def raw(self) -> str:
         """The output with all its characters, in which every one can be encoded."""
         return replace_surrogates(self.output)
+
+    @cached_property
+    def source(self) -> str:
+        """The output as a program reads it: with invisible characters, without white space around it."""
+        return self.raw.replace("\r\n", "\n").strip(" \t\r\n")
+
+    @cached_property
+    def unseen_note(self) -> str:
+        """A clause about the first invisible character, which no reader would find; empty without one."""
+        unseen = find_unseen(self.source)
+        return "" if unseen is None else f"; it has the invisible character {unseen}"
 
     @cached_property
     def folded(self) -> str:
@@ -97,9 +108,9 @@ class CheckContext:
 
     @cached_property
     def code(self) -> str:
-        """The content of the only fenced block of code; the whole text if it has none, or several."""
-        blocks = segmentation.CODE_BLOCK.findall(self.text)
-        return blocks[0][1] if len(blocks) == 1 else self.text
+        """The content of the only fenced block of code; the whole output if it has none, or several."""
+        blocks = segmentation.CODE_BLOCK.findall(self.source)
+        return blocks[0][1] if len(blocks) == 1 else self.source
 
     def get_parts(self, unit: Unit) -> tuple[CheckContext, ...]:
         """Return the parts of the text of one unit, each as a context of its own."""

@@ -64,6 +64,12 @@ def remove_unseen(text: str) -> str:
     return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
 
 
+def find_unseen(text: str) -> str | None:
+    """Return the code point of the first character that no reader sees, such as U+200B; None if none is."""
+    match = next((match for match in _UNSEEN.finditer(text) if not match["emoji"]), None)
+    return None if match is None else f"U+{ord(match[0]):04X}"
+
+
 def unify_line_ends(text: str) -> str:
     """Return a text with one newline at each line end of Unicode, and two at a paragraph separator."""
     text = text.replace("\r\n", "\n")

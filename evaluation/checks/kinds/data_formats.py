@@ -57,7 +57,9 @@ class Json(BaseCheck):
 
     def _find_missing(self, value: object) -> list[str]:
         items = value if isinstance(value, list) else [value]
-        return [key for key in self.keys if not all(isinstance(item, dict) and key in item for item in items)]
+        with_key = {key: [isinstance(item, dict) and key in item for item in items] for key in self.keys}
+        # An array without objects has no key.
+        return [key for key, has_key in with_key.items() if not has_key or not all(has_key)]
 
     def _describe(self) -> str:
         root = "" if self.root == "any" else f" ({self.root})"
@@ -80,9 +82,11 @@ class JsonSchema(BaseCheck):
     def _observe(self, context: CheckContext) -> Observation:
         if not self.matches:
             return self._observe_forbidden(context)
-        values = parse_json(_remove_fence(context.text)) if self.alone else read_json_values(context.raw)
+        values = parse_json(_remove_fence(context.source)) if self.alone else read_json_values(context.raw)
         if not values:
-            return Observation(False, f"the text is {'not only' if self.alone else 'no'} JSON")
+            return Observation(
+                False, f"the text is {'not only' if self.alone else 'no'} JSON{context.unseen_note}"
+            )
         # One value that fits does not outweigh another one that says something else.
         wrong = any_true({negate(matches_schema(self.json_schema, value)) for value in values})
         problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
@@ -176,8 +180,8 @@ class Table(BaseCheck):
 
 
 def _read_json(context: CheckContext, *, fence: bool) -> object:
-    values = parse_json(_remove_fence(context.text) if fence else context.text)
-    return values[0] if values else _Unreadable("the text is not only JSON")
+    values = parse_json(_remove_fence(context.source) if fence else context.source)
+    return values[0] if values else _Unreadable(f"the text is not only JSON{context.unseen_note}")
 
 
 def _remove_fence(text: str) -> str:
@@ -187,8 +191,8 @@ def _remove_fence(text: str) -> str:
 
 
 def _read_csv(context: CheckContext, delimiter: str) -> list[list[str]]:
-    match = _FENCED.match(context.text)
-    text = match.group(1) if match else context.text
+    match = _FENCED.match(context.source)
+    text = match.group(1) if match else context.source
     try:
         return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if row]
     except csv.Error:
@@ -198,8 +202,8 @@ def _read_csv(context: CheckContext, delimiter: str) -> list[list[str]]:
 def _is_quoted(context: CheckContext, delimiter: str) -> bool:
     mark = regex.escape(delimiter)
     field = r'"(?:[^"]|"")*"'
-    match = _FENCED.match(context.text)
-    lines = (match.group(1) if match else context.text).strip()
+    match = _FENCED.match(context.source)
+    lines = (match.group(1) if match else context.source).strip()
     return bool(regex.fullmatch(rf"{field}(?:\s*(?:{mark}|\n)\s*{field})*+", lines))
 
 

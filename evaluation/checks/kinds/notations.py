@@ -44,6 +44,24 @@ _DATES: Final = {
 _IN_WORDS: Final = regex.compile(rf"(?<!\w)(?:{_WORDED})(?!\w)", regex.I)
 
 
+_WORDS: Final = (
+    *(ast.Module, ast.Expr, ast.Name, ast.Load, ast.Constant, ast.Tuple),
+    *(
+        ast.BoolOp,
+        ast.boolop,
+        ast.UnaryOp,
+        ast.Not,
+        ast.Compare,
+        ast.In,
+        ast.NotIn,
+        ast.Is,
+        ast.IsNot,
+        ast.IfExp,
+    ),
+)
+"""What Python reads in a few words of English, which parse without being code."""
+
+
 class NumberCount(CountCheck):
     """The number of numbers in digits; 1,000.50 and 25 % are one each, A4 and 3D are none."""
 
@@ -154,11 +172,13 @@ class Code(BaseCheck):
     language: Literal["python", "json"] = "python"
 
     def _observe(self, context: CheckContext) -> Observation:
-        blocks = self._find_blocks(context.text)
+        blocks = self._find_blocks(context.source)
         problems = [problem for block in blocks if (problem := self._find_problem(block))]
         if not blocks:
             return Observation(False, f"the text has no code in {self.language}")
-        return Observation(not problems, problems[0] if problems else "the code parses")
+        return Observation(
+            not problems, f"{problems[0]}{context.unseen_note}" if problems else "the code parses"
+        )
 
     def _find_blocks(self, text: str) -> list[str]:
         blocks = [(name.strip().lower(), body) for name, body in CODE_BLOCK.findall(text)]
@@ -200,8 +220,13 @@ def _find_python_problem(code: str) -> str | None:
         # The parser warns of an escape such as "\d", which is valid.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(code)
+            return _find_missing_code(ast.parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         return f"the code does not parse{f' (line {line})' if line else ''}"
-    return None
+
+
+def _find_missing_code(tree: ast.Module) -> str | None:
+    """Return a problem if nothing in a tree is code: comments, or words such as "yes" and "not yet"."""
+    is_code = any(not isinstance(node, _WORDS) for node in ast.walk(tree))
+    return None if is_code else "the text has no statement"

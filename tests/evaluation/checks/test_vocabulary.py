@@ -7,6 +7,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 from evaluation.checks import CHECKS, BaseCheck, read_checks
+from evaluation.checks.context import CheckContext
 from evaluation.errors import ContractError
 from tests.evaluation.checks.cases import CASES
 from tests.evaluation.checks.ifeval import SHOWN, read_prompts
@@ -101,3 +102,48 @@ def test_the_held_out_prompts_are_refused(tmp_path):
     assert len(list(read_prompts(path))) == SHOWN
     with pytest.raises(ValueError, match="held out"):
         list(read_prompts(path, SHOWN + 1))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"check": "json"},
+        {"check": "schema", "json_schema": {"type": "object"}},
+        {"check": "code", "language": "json"},
+    ],
+)
+def test_an_invisible_character_that_a_program_stumbles_over_is_named(data):
+    assert observe(data, '{"a"\u200b: 1}').seen.endswith("; it has the invisible character U+200B")
+
+
+def test_an_invisible_character_within_a_json_string_is_no_problem():
+    assert observe({"check": "json"}, '{"a": "x\u200dy"}').passed is True
+
+
+@pytest.mark.parametrize("text", ["...", "```\n```", "\u0301", "\ud800", "*" * 9, " - \n - "])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"check": "word_count", "max": 9},
+        {"check": "punctuation", "mark": ","},
+        {"check": "excludes", "texts": ["x"]},
+    ],
+)
+def test_a_text_of_punctuation_alone_is_no_answer_with_few_words(data, text):
+    assert observe(data, text).passed is False
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ({"check": "occurrences", "text": "*", "exactly": 3}, "***"),
+        ({"check": "one_of", "options": ["?", "!"]}, "?"),
+    ],
+)
+def test_punctuation_that_is_asked_for_is_an_answer(data, text):
+    assert observe(data, text).passed is True
+
+
+def observe(data, text):
+    (check,) = read_checks([data])
+    return check.evaluate(CheckContext(text))
