@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -150,11 +150,19 @@ def _add_feedback(
     told = _choose_problems(start, rule.checks, _count_feedback(state))
     if rule.last_output == "none":
         wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
+        if rule.checks == "so_far":
+            wanted = [*dict.fromkeys([*wanted, *_list_wanted_before(state)])]
         return replace(
             request, instruction=_add_list(request.instruction, "Keep to these requirements", wanted)
         )
     request = replace(request, refused=Refusal(output=start["result"], reason=_format_reason(start, told)))
     return join_refusal(request) if rule.last_output == "quoted" else request
+
+
+def _list_wanted_before(state: OrchestratorState) -> Iterator[str]:
+    """Lists the requirements that any execution of the step did not meet."""
+    for record in current_records(state):
+        yield from (problem["wanted"] for problem in record.get("problems", ()))
 
 
 def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str) -> StepRecord:
@@ -165,7 +173,7 @@ def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str
 def _choose_problems(record: StepRecord, checks: ToldChecks, told_before: int) -> list[int]:
     """Returns the places of the problems to tell; empty for the whole feedback."""
     count = len(record.get("problems", []))
-    if checks == "all" or not count:
+    if checks in {"all", "so_far"} or not count:
         return []
     return [0 if checks == "worst" else told_before % count]
 

@@ -55,8 +55,8 @@ Temperature: TypeAlias = Annotated[
 ]
 LastOutput = Literal["turn", "quoted", "none"]
 _LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'turn', 'quoted' or 'none'")]
-ToldChecks = Literal["all", "next", "worst"]
-_ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'next' or 'worst'")]
+ToldChecks = Literal["all", "so_far", "next", "worst"]
+_ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'so_far', 'next' or 'worst'")]
 StartFrom = Literal["last", "best"]
 _StartFrom: TypeAlias = Annotated[StartFrom, Field(description="'last' or 'best'")]
 _Options: TypeAlias = Annotated[
@@ -100,7 +100,8 @@ class FeedbackRule(BaseRule):
         last_output: "turn" shows the refused output as the executor's own message of the chat, and the failed
             checks as the answer to it; "quoted" shows both within the context; "none" adds the requirements
             that failed to the instruction and does not show the output.
-        checks: "all" failed checks; only the "worst" one; or the "next" one, another on each retry.
+        checks: "all" failed checks; with "so_far", also those that earlier executions of the step failed, if
+            ``last_output`` is "none"; only the "worst" one; or the "next" one, another on each retry.
         start_from: The "last" output, or the "best" one so far.
         temperature: Temperature of the executor's model; None keeps its own.
     """

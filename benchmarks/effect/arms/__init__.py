@@ -47,6 +47,8 @@ ARMS: Mapping[str, Arm] = {
         _retried("resample", ResampleRule()),
         _retried("resample-hot", ResampleRule(temperature=1.0)),
         _retried("restate", _RESTATE),
+        _retried("restate-so-far", FeedbackRule(last_output="none", checks="so_far")),
+        _retried("restate-hot", FeedbackRule(last_output="none", checks="so_far", temperature=1.0)),
         _retried("restate-next", FeedbackRule(last_output="none", checks="next")),
         _retried("restate-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
         _retried("feedback-quoted", FeedbackRule(last_output="quoted")),
