@@ -42,6 +42,10 @@ _REPEATED: Final = "stuck_runs"
 _REFUSED: Final = "Your output was not accepted. What has to change"
 _ACCEPTED: Final = "Your output was accepted. What could be better"
 _OPEN: Final = "Whether your output is good enough could not be decided"
+_STATED: Final = frozenset({"contract", "task"})
+"""The sources of the checks of the vocabulary."""
+_EXPLAINED: Final = frozenset({"code", "csv", "json", "schema", "table"})
+"""The checks that say where the output is wrong, which their requirement cannot say."""
 _SHORTEN: Final = "The last output was cut off at its limit of tokens; write a shorter one that is complete."
 _INVALID: Final = "Your output was not judged, since its check is not set up correctly"
 
@@ -92,12 +96,19 @@ def problems_of(report: Report, expected: Expectations | None = None) -> list[Pr
 
 def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectations | None) -> ProblemRecord:
     wanted = alert["reason"] if check is None else end_sentence(check["wanted"])
+    told = (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
     shown = [
         _hide_answer({**alert, "reason": text}, expected)["reason"] if expected is not None else text
-        for text in (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
+        for text in told
     ]
+    kind = kind_of(alert) if check is None else check["kind"]
+    is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
     wanted, text = (_cut_line(item, _MAX_ITEM) for item in shown)
-    return ProblemRecord(kind=kind_of(alert) if check is None else check["kind"], wanted=wanted, text=text)
+    return ProblemRecord(kind=kind, wanted=wanted, text=text, is_stated=is_stated and shown[0] == told[0])
+
+
+def _says_all(check: CheckRecord) -> bool:
+    return check["source"] in _STATED and check["check"] not in _EXPLAINED
 
 
 def _address(alert: Alert) -> Alert:

@@ -17,6 +17,7 @@ from orchestrator.retry.rules import (
     CustomRule,
     EscalateRule,
     FeedbackRule,
+    LastOutput,
     ParallelRule,
     RepairRule,
     ResampleRule,
@@ -148,7 +149,8 @@ def _add_feedback(
         return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
     start = _choose_start(state, refused, rule.start_from)
     told = _choose_problems(start, rule.checks, _count_feedback(state))
-    if rule.last_output == "none":
+    last_output = choose_last_output(start, rule.last_output)
+    if last_output == "none":
         wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
         if rule.checks == "so_far":
             wanted = [*dict.fromkeys([*wanted, *_list_wanted_before(state)])]
@@ -156,13 +158,21 @@ def _add_feedback(
             request, instruction=_add_list(request.instruction, "Keep to these requirements", wanted)
         )
     request = replace(request, refused=Refusal(output=start["result"], reason=_format_reason(start, told)))
-    return join_refusal(request) if rule.last_output == "quoted" else request
+    return join_refusal(request) if last_output == "quoted" else request
 
 
 def _list_wanted_before(state: OrchestratorState) -> Iterator[str]:
     """Lists the requirements that any execution of the step did not meet."""
     for record in current_records(state):
         yield from (problem["wanted"] for problem in record.get("problems", ()))
+
+
+def choose_last_output(refused: StepRecord, last_output: LastOutput) -> LastOutput:
+    """Returns how the refused output is shown: "auto" becomes "none" or "turn"."""
+    if last_output != "auto":
+        return last_output
+    problems = refused.get("problems", ())
+    return "none" if problems and all(problem.get("is_stated") for problem in problems) else "turn"
 
 
 def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str) -> StepRecord:

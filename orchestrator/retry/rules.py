@@ -53,8 +53,8 @@ Temperature: TypeAlias = Annotated[
     int | float | None,
     Field(ge=0, le=2, description="a number from 0 to 2, or None for the model's own temperature"),
 ]
-LastOutput = Literal["turn", "quoted", "none"]
-_LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'turn', 'quoted' or 'none'")]
+LastOutput = Literal["auto", "turn", "quoted", "none"]
+_LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'auto', 'turn', 'quoted' or 'none'")]
 ToldChecks = Literal["all", "so_far", "next", "worst"]
 _ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'so_far', 'next' or 'worst'")]
 StartFrom = Literal["last", "best"]
@@ -99,7 +99,8 @@ class FeedbackRule(BaseRule):
     Attributes:
         last_output: "turn" shows the refused output as the executor's own message of the chat, and the failed
             checks as the answer to it; "quoted" shows both within the context; "none" adds the requirements
-            that failed to the instruction and does not show the output.
+            that failed to the instruction and does not show the output. "auto" is "none" if only checks of
+            the vocabulary failed, whose requirements say it all, and "turn" after any other failure.
         checks: "all" failed checks; with "so_far", also those that earlier executions of the step failed, if
             ``last_output`` is "none"; only the "worst" one; or the "next" one, another on each retry.
         start_from: The "last" output, or the "best" one so far.
@@ -111,7 +112,7 @@ class FeedbackRule(BaseRule):
         def __init__(self, **fields: Unpack[FeedbackOptions]) -> None: ...
 
     use: Literal["feedback"] = "feedback"
-    last_output: _LastOutput = "turn"
+    last_output: _LastOutput = "auto"
     checks: _ToldChecks = "all"
     start_from: _StartFrom = "last"
     temperature: Temperature = _DEFAULT_TEMPERATURE

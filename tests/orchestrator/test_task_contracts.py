@@ -65,7 +65,7 @@ def test_an_output_that_breaks_what_the_task_states_is_refused_and_the_executor_
     state = orchestrate(executor).run("Name a fruit in at most 2 words")
 
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
-    assert "at most 2 words" in executor.calls[1].context
+    assert "- Use at most 2 words." in executor.calls[1].step
     assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "checked")
 
 

@@ -20,7 +20,7 @@ def test_a_step_is_checked_by_the_contract_of_its_planner():
     state = run(executor, [{"step": "Name a river", "contract": {"checks": [SHORT]}}])
 
     assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-    assert executor.calls[1].feedback.endswith("- Use at most 2 words; the text has 3 words.")
+    assert executor.calls[1].step.endswith("- Use at most 2 words.")
 
 
 def test_an_invalid_check_of_a_planner_ends_the_run_with_its_path():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy
 from orchestrator.judging.disclosure import read_expectations
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, reorient
+
+TURN = {"strategies": [FeedbackRule(last_output="turn")]}
 
 
 class Parrot(CorrectingExecutor):
@@ -60,13 +62,14 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("contract", "answers"), ANSWERS, ids=str)
 @pytest.mark.parametrize("executor", [CorrectingExecutor, FakeExecutor])
-def test_a_retry_is_not_told_the_answer(contract, answers, executor):
-    fake = executor("9")
-    state = run(contract, fake, retry_policy=RetryPolicy(needs_review="retry"))
-    told = " ".join(f"{call.feedback} {call.context}" for call in fake.calls[1:])
+@pytest.mark.parametrize("last_output", ["turn", "none"])
+def test_a_retry_is_not_told_the_answer(contract, answers, executor, last_output):
+    fake, rule = executor("9"), FeedbackRule(last_output=last_output)
+    state = run(contract, fake, retry_policy=RetryPolicy(needs_review="retry", strategies=[rule]))
+    told = " ".join(f"{call.step} {call.feedback} {call.context}" for call in fake.calls[1:])
 
     assert state["status"] == "failed"
-    assert "[not shown]" in told or "output" in told
+    assert any(text in told for text in ("[not shown]", "output", "Keep to these requirements"))
     assert [answer for answer in answers if answer in told] == []
 
 
@@ -87,7 +90,9 @@ def test_people_see_the_whole_feedback():
 
 def test_reveal_all_quotes_the_answer():
     executor = Parrot("9")
-    state = run({"required_content": [{"number": 12.5}]}, executor, retry_policy=RetryPolicy(reveal="all"))
+    state = run(
+        {"required_content": [{"number": 12.5}]}, executor, retry_policy=RetryPolicy(reveal="all", **TURN)
+    )
 
     assert "12.5" in executor.calls[1].feedback
     assert (state["status"], "feedback" in state["results"][0]) == ("success", False)
@@ -96,7 +101,13 @@ def test_reveal_all_quotes_the_answer():
 @pytest.mark.parametrize(("task", "step"), [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")])
 def test_what_the_task_or_the_step_says_is_quoted(task, step):
     executor = CorrectingExecutor("9")
-    run({"required_content": [{"number": 12.5}, {"text": "euros"}]}, executor, task=task, step=step)
+    run(
+        {"required_content": [{"number": 12.5}, {"text": "euros"}]},
+        executor,
+        task=task,
+        step=step,
+        retry_policy=RetryPolicy(**TURN),
+    )
 
     assert "12.5" in executor.calls[1].feedback
     assert "euros" in executor.calls[1].feedback
@@ -104,7 +115,11 @@ def test_what_the_task_or_the_step_says_is_quoted(task, step):
 
 def test_what_is_no_answer_is_quoted():
     executor = CorrectingExecutor("a cheap thing, it seems to me")
-    run({"output_length": {"max_words": 3}, "forbidden_content": [{"text": "cheap"}]}, executor)
+    run(
+        {"output_length": {"max_words": 3}, "forbidden_content": [{"text": "cheap"}]},
+        executor,
+        retry_policy=RetryPolicy(**TURN),
+    )
 
     assert "cheap" in executor.calls[1].feedback
     assert "3" in executor.calls[1].feedback
@@ -175,7 +190,7 @@ def test_expected_words_and_numbers_are_masked(text, masked):
 
 def told(checks, **texts):
     executor = CorrectingExecutor("9")
-    run({"checks": checks}, executor, **texts)
+    run({"checks": checks}, executor, retry_policy=RetryPolicy(**TURN), **texts)
     return executor.calls[1].feedback
 
 

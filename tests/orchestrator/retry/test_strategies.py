@@ -7,7 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, check
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, StepRetried
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -82,14 +82,44 @@ def test_two_runs_of_one_policy_draw_with_the_same_seeds():
     assert first.samplings == second.samplings != other.samplings
 
 
-def test_by_default_the_refused_output_is_a_turn_of_the_chat():
-    _, model = run(["red", "a blue boat"], {"use": "feedback"})
+def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
+    _, model = run(["red", "a blue boat"], {"use": "feedback", "last_output": "turn"})
     request, output, answer = asked(model)
 
     assert (request, output) == ("write", "red")
     assert "- Use at least 3 words; the text has 1 word." in answer
     assert "=====" not in answer
     assert model.samplings[1][0] == 0.7
+
+
+def test_by_default_a_stated_requirement_is_told_without_the_output():
+    _, model = run(["red", "a blue boat"], {"use": "feedback"})
+    [prompt] = asked(model)
+
+    assert prompt == "\n".join(["write", "", "Keep to these requirements:", f"- {WORDS}", f"- {RED}"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"contract": None, "verdicts": (refuse("no rhyme"), accept())},
+        {"contract": {"checks": [{"check": "json"}]}},
+        {"contract": {"keywords": ["hidden"]}},
+        {"contract": None, "verdicts": (), "checks": [check(name="rhymes")(lambda context: False)]},
+    ],
+    ids=["a judge", "a check that says where it failed", "a requirement that is not shown", "a function"],
+)
+def test_by_default_any_other_failure_is_told_after_the_output(options):
+    _, model = run(["red", "a blue boat", "x"], {"use": "feedback"}, **options)
+
+    assert asked(model)[1] == "red"
+
+
+def test_feedback_may_tell_what_any_execution_failed():
+    rule = {"use": "feedback", "last_output": "none", "checks": "so_far"}
+    _, model = run(["blue", "a red boat", "a blue boat"], rule)
+
+    assert f"- {RED}\n- {WORDS}" in asked(model, 2)[0]
 
 
 def test_feedback_may_quote_the_output_within_the_context():
@@ -118,14 +148,14 @@ def test_feedback_may_tell_one_check_at_a_time(checks, told):
 
 
 def test_feedback_of_one_check_shows_what_the_output_has():
-    _, model = run(["red", "a blue boat"], {"use": "feedback", "checks": "worst"})
+    _, model = run(["red", "a blue boat"], {"use": "feedback", "last_output": "turn", "checks": "worst"})
 
     assert "- Use at least 3 words; the text has 1 word." in asked(model)[2]
     assert "red" not in asked(model)[2]
 
 
 def test_feedback_may_start_from_the_best_output():
-    rule = {"use": "feedback", "start_from": "best"}
+    rule = {"use": "feedback", "last_output": "turn", "start_from": "best"}
     _, model = run(["blue", "red", "a blue boat"], rule)
 
     assert asked(model, 2)[1] == "blue"
@@ -147,7 +177,7 @@ def test_the_expected_answer_is_masked_in_requirements_too():
 
 
 def test_rules_follow_the_kind_of_failure():
-    rules = ({"use": "resample", "after": "length", "times": 1}, {"use": "feedback"})
+    rules = ({"use": "resample", "after": "length", "times": 1}, {"use": "feedback", "last_output": "turn"})
     state, model = run(["blue", "a red boat", "a blue boat"], *rules)
 
     assert [record["decision"]["use"] for record in state["results"]] == ["resample", "feedback", "accept"]
@@ -160,7 +190,7 @@ def test_every_record_says_what_followed_and_why():
     first, last = (record["decision"] for record in state["results"])
 
     assert (first["use"], first["reason"], first["rule"]) == ("feedback", "length failed at attempt 1", 0)
-    assert first["options"]["last_output"] == "turn"
+    assert first["options"]["last_output"] == "auto"
     assert (last["use"], last["rule"]) == ("accept", None)
 
 
