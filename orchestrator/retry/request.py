@@ -152,19 +152,19 @@ def _add_feedback(
     last_output = choose_last_output(start, rule.last_output)
     if last_output == "none":
         wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
-        if rule.checks == "so_far":
-            wanted = [*dict.fromkeys([*wanted, *_list_wanted_before(state)])]
+        before = _list_wanted_before(state) if rule.checks == "so_far" else ()
+        items = [*dict.fromkeys((*wanted, *before))]
         return replace(
-            request, instruction=_add_list(request.instruction, "Keep to these requirements", wanted)
+            request, instruction=_add_list(request.instruction, "Keep to these requirements", items)
         )
     request = replace(request, refused=Refusal(output=start["result"], reason=_format_reason(start, told)))
     return join_refusal(request) if last_output == "quoted" else request
 
 
 def _list_wanted_before(state: OrchestratorState) -> Iterator[str]:
-    """Lists the requirements that any execution of the step did not meet."""
+    """Lists the stated requirements that any execution of the step did not meet."""
     for record in current_records(state):
-        yield from (problem["wanted"] for problem in record.get("problems", ()))
+        yield from (problem["wanted"] for problem in record.get("problems", ()) if problem.get("is_stated"))
 
 
 def choose_last_output(refused: StepRecord, last_output: LastOutput) -> LastOutput:

@@ -30,7 +30,8 @@ def _retried(name: str, *rules: RetryRule) -> Orchestrated:
     return Orchestrated(f"from-task-{name}", derive_by_rules, policy=RetryPolicy(strategies=rules))
 
 
-_RESTATE: Final = FeedbackRule(last_output="none")
+_TURN: Final = FeedbackRule(last_output="turn", checks="all", temperature=0.7)
+_RESTATE: Final = FeedbackRule(last_output="none", checks="all", temperature=0.7)
 
 ARMS: Mapping[str, Arm] = {
     arm.name: arm
@@ -45,10 +46,8 @@ ARMS: Mapping[str, Arm] = {
         Orchestrated("official-contract", use_official),
         _planned("official-contract-planned", use_official),
         _retried("resample", ResampleRule()),
-        _retried("resample-hot", ResampleRule(temperature=1.0)),
+        _retried("turn", _TURN),
         _retried("restate", _RESTATE),
-        _retried("restate-so-far", FeedbackRule(last_output="none", checks="so_far")),
-        _retried("restate-hot", FeedbackRule(last_output="none", checks="so_far", temperature=1.0)),
         _retried("restate-next", FeedbackRule(last_output="none", checks="next")),
         _retried("restate-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
         _retried("feedback-quoted", FeedbackRule(last_output="quoted")),

@@ -89,7 +89,7 @@ def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
     assert (request, output) == ("write", "red")
     assert "- Use at least 3 words; the text has 1 word." in answer
     assert "=====" not in answer
-    assert model.samplings[1][0] == 0.7
+    assert model.samplings[1][0] == 1.0
 
 
 def test_by_default_a_stated_requirement_is_told_without_the_output():
