@@ -327,7 +327,7 @@ def test_bad_options_are_refused(options, sentence):
 def test_a_second_run_on_a_thread_forgets_the_first_contract():
     orchestrator = orchestrate(FakeExecutor("apple"), checkpointer=InMemorySaver())
     orchestrator.run(TASK, "thread")
-    state = orchestrator.run("Name it", "thread")
+    state = orchestrator.run("Name it", "thread", replace=True)
 
     assert state["declared"]["derived"]["output"]["contract"] == {}
     assert state["warnings"] == []
