@@ -90,7 +90,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             Default: the contracts that the planner declared. Without any, the monitor alone judges whether
             the objective is met. "from_task" derives checks: of the final output from the task, and of
             each step from its text; the monitor judges the objective besides. A ``TaskCase`` states the
-            contract of the final output of its task.
+            contract of the final output of its task. With a contract of your own, a judge is asked only for
+            its ``subjective_criteria``; with "from_task" or a ``TaskCase``, always for the objective.
         contract_writer: Derives the checks for "from_task". Default: rules, without a model.
         require: "checked" or "judged": a run whose output rests on less fails with the kind "unverified".
             A person's approval satisfies both. Default: any success is accepted.

@@ -62,15 +62,21 @@ class Settings(SettingsModel):
     call_timeout: Seconds = None
     step_timeout: Seconds = None
     retry_policy: Annotated[
-        InstanceOf[RetryPolicy], Field(description="a RetryPolicy, or None for the default")
+        InstanceOf[RetryPolicy],
+        Field(
+            description="a RetryPolicy such as RetryPolicy.from_yaml(Path('policy.yaml')), "
+            "or None for the default"
+        ),
     ] = Field(default_factory=RetryPolicy)
-    budget: Annotated[InstanceOf[Budget], Field(description="a Budget, or None for the default")] = Field(
-        default_factory=Budget
-    )
+    budget: Annotated[
+        InstanceOf[Budget],
+        Field(description="a Budget such as Budget(max_seconds=60), or None for the default"),
+    ] = Field(default_factory=Budget)
     # ``Modes`` checks it, since the accepted modes depend on the agents and the checkpointer.
     supervision: SkipValidation[SupervisionMode | ModeFunction] = "none"
     supervision_policy: Annotated[
-        InstanceOf[SupervisionPolicy], Field(description="a SupervisionPolicy, or None for the default")
+        InstanceOf[SupervisionPolicy],
+        Field(description="a SupervisionPolicy such as SupervisionPolicy(human=False), or None"),
     ] = Field(default_factory=SupervisionPolicy)
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import Final, Literal
+from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -42,7 +42,8 @@ def build_settings(options: RunOptions) -> Settings:
         step_timeout=options.step_timeout,
         budget=budget,
         supervision=options.supervise,
-        approve_tools=_read_names(options.approve_tools),
+        approve_tools="all" if (names := _read_names(options.approve_tools)) == ("all",) else names,
+        once_tools=_read_names(options.once_tools),
         synthesis=options.synthesis,
         require=options.require,
     )
@@ -83,9 +84,8 @@ def build_orchestrator(
     )
 
 
-def _read_names(text: str | None) -> tuple[str, ...] | Literal["all"]:
-    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
-    return "all" if names == ("all",) else names
+def _read_names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 def _read_policy(options: RunOptions) -> RetryPolicy:

@@ -68,7 +68,9 @@ def show_run(thread: str | None, *, db: str | None, display: Display) -> None:
         hint = _describe_next(run.summary, store)
     if display.json:
         state = state_to_plain(run.state, full=display.full)
-        document = {"output": run.state["output"], **asdict(run.summary), "state": state}
+        # A run that failed has no output; its failure says why it is null.
+        named = {name: run.state[name] for name in ("output", "basis", "failure")}
+        document = {**named, **asdict(run.summary), "state": state}
         typer.echo(to_json(document).encode())
         return
     console = build_console()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import PurePath
 from typing import Final, Literal, TypeAlias, cast
 
 from agents.errors import PlanError
@@ -20,6 +21,7 @@ from orchestrator.judging.plain_contracts import (
     has_checks,
     includes,
     list_criteria,
+    name_contract,
     plain_contract,
 )
 from orchestrator.judging.report import mapping
@@ -236,7 +238,10 @@ def read_contracts(
         return Contracts(None, output, tools=tools)
     if source is None or callable(source):
         return Contracts(cast("ContractFunction | None", source), output, tools=tools)
+    # A file of `orchestrator checks --save` holds cases.
+    is_file = isinstance(source, str | PurePath) and PurePath(source).suffix in (".yaml", ".yml", ".json")
+    from_file = f" such as read_case_set({str(source)!r}).cases[0]" if is_file else ""
     raise ConfigurationError(
-        f"contract is {format_repr(source, 80)}; give an EvaluationContract, a function of a step and its "
-        "index that returns one, 'from_task', or a TaskCase"
+        f"contract is {format_repr(source, 80)}; give {name_contract(source, 'contract')}, "
+        f"a function of a step and its index that returns one, 'from_task', or a TaskCase{from_file}"
     )

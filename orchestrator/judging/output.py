@@ -17,6 +17,7 @@ from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.judging.plain_contracts import name_contract
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 
@@ -90,7 +91,8 @@ def read_output_rules(
     """
     if contract is not None and not isinstance(contract, EvaluationContract):
         raise ConfigurationError(
-            f"output_contract is {format_repr(contract, 80)}; give an EvaluationContract, or None"
+            f"output_contract is {format_repr(contract, 80)}; "
+            f"give {name_contract(contract, 'output_contract')}, or None"
         )
     if output_type is not None:
         _check_type(output_type)

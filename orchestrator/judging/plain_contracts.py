@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
@@ -46,9 +46,14 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
     if not isinstance(contract, EvaluationContract):
         raise ContractFunctionError(
             f"the contract function returned {format_repr(contract, 80)}; "
-            "return an EvaluationContract or None"
+            f"return {name_contract(contract, 'fields')} or None"
         )
     return plain_contract(contract)
+
+
+def name_contract(value: object, name: str) -> str:
+    """Returns how to write the contract in place of a value; ``name`` is the variable of a dict."""
+    return f"EvaluationContract(**{name})" if isinstance(value, Mapping) else "an EvaluationContract"
 
 
 def plain_contract(contract: EvaluationContract) -> PlainContract:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, Unpack
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -29,6 +30,23 @@ def _read_transport(value: object) -> object:
         return TransportRetry(**value)
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"transport is {format_repr(dict(value), 80)}: {error}") from None
+
+
+def _read_text(source: object) -> str:
+    """Returns the text of a policy; of a ``Path``, the text of the file."""
+    if isinstance(source, str):
+        return source
+    if not isinstance(source, Path):
+        raise ConfigurationError(
+            f"the retry policy is {format_repr(source, 80)}; give a text, or the Path of a file"
+        )
+    try:
+        return source.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "it is no text"
+        raise ConfigurationError(
+            f"the retry policy {str(source)!r} cannot be read ({reason}); give a YAML file in UTF-8"
+        ) from None
 
 
 def _read_stall(value: object) -> object:
@@ -104,19 +122,27 @@ class RetryPolicy(SettingsModel):
         return self.needs_review == "human" or any(rule.use == "ask_human" for rule in self.strategies)
 
     @classmethod
-    def from_yaml(cls, text: str) -> Self:
+    def from_yaml(cls, source: str | Path) -> Self:
         """Reads a policy from YAML or JSON.
 
+        Args:
+            source: The text, or the ``Path`` of a file in UTF-8.
+
         Raises:
-            ConfigurationError: The text is no YAML, no object, or a value in it is not accepted.
+            ConfigurationError: The file cannot be read, the text is no YAML or no object, or a value in it is
+                not accepted.
         """
+        text = _read_text(source)
         try:
             values = parse_yaml(text)
         except ValueError as error:
             raise ConfigurationError(f"the retry policy: {error}") from None
         if not isinstance(values, Mapping):
+            is_file = isinstance(values, str) and values.endswith((".yaml", ".yml", ".json"))
+            hint = f", or Path({values!r}) to read the file" if is_file else ""
             raise ConfigurationError(
-                f"the retry policy is {format_repr(values, 80)}; give an object such as {{max_retries: 3}}"
+                f"the retry policy is {format_repr(values, 80)}; "
+                f"give an object such as {{max_retries: 3}}{hint}"
             )
         return cls(**{str(name): value for name, value in values.items()})
 

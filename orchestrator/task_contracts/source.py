@@ -134,7 +134,7 @@ def read_task_contracts(
     if isinstance(stated, EvaluationContract) and (
         problem := "; ".join(find_unclear_thresholds(stated)) or tools.find_problem(stated)
     ):
-        raise ConfigurationError(f"contract.contract.{problem}")
+        raise ConfigurationError(f"the contract of the task: {problem}")
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)
 
 

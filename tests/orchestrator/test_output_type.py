@@ -187,7 +187,11 @@ def test_two_contracts_that_set_one_value_are_refused_before_the_step_runs():
     [
         ({"output_type": dict}, "give a pydantic model"),
         ({"output_type": Choice(name="a", price=1)}, "give a pydantic model"),
-        ({"output_contract": {"keywords": ["a"]}}, "give an EvaluationContract"),
+        (
+            {"output_contract": {"keywords": ["a"]}},
+            r"give EvaluationContract\(\*\*output_contract\), or None",
+        ),
+        ({"output_contract": 3}, "give an EvaluationContract, or None"),
         ({"output_type": Choice, "synthesis": False}, "synthesis is False"),
         ({"output_contract": BRIEF, "synthesis": False}, "synthesis is False"),
         ({"synthesis": "no"}, "synthesis is 'no'; give True, False, or None"),

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections import Counter
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -311,6 +312,18 @@ def test_a_writer_that_fails_ends_the_run_before_a_step(writer, message):
         (
             {"contract": "from_tsk", "contract_writer": None},
             "contract is 'from_tsk'; give an EvaluationContract",
+        ),
+        (
+            {"contract": {"must_call": ["pay"]}, "contract_writer": None},
+            "give EvaluationContract(**contract), a function",
+        ),
+        (
+            {"contract": Path("checks.yaml"), "contract_writer": None},
+            "or a TaskCase such as read_case_set('checks.yaml').cases[0]",
+        ),
+        (
+            {"contract": "checks.json", "contract_writer": None},
+            "or a TaskCase such as read_case_set('checks.json').cases[0]",
         ),
         ({"contract_writer": object()}, "give an object with a method write_checks"),
         ({"contract": None}, "contract_writer needs contract='from_task'"),

@@ -13,8 +13,8 @@ import typer
 from orchestrator.cli.arguments.models import ROLES, parse_model
 from orchestrator.cli.arguments.values import (
     count_parser,
+    name_parser,
     parse_seconds,
-    parse_tool_names,
     read_policy,
     word_parser,
 )
@@ -56,7 +56,16 @@ class RunOptions:
         typer.Option(
             help='Ask you before each call of these tools: names with commas between them, or "all".',
             metavar="NAMES|all",
-            parser=parse_tool_names,
+            parser=name_parser(or_all=True),
+        ),
+    ] = None
+    once_tools: Annotated[
+        str | None,
+        typer.Option(
+            help="Do not run these tools again in a step with the same arguments: names with commas between "
+            "them. For tools that change something.",
+            metavar="NAMES",
+            parser=name_parser(),
         ),
     ] = None
     max_retries: Annotated[

@@ -62,15 +62,16 @@ def read_policy(path: str) -> str:
         ) from None
 
 
-def parse_tool_names(text: str) -> str:
-    """Read names of tools with commas between them, or "all".
+def name_parser(*, or_all: bool = False) -> Callable[[str], str]:
+    """Return a function that checks names of tools with commas between them; with ``or_all``, also "all"."""
+    accepted = "names of tools with commas between them" + (', or "all"' if or_all else "")
 
-    Raises:
-        typer.BadParameter: There is no name.
-    """
-    if not text.replace(",", "").strip():
-        raise _refuse(text, 'names of tools with commas between them, or "all"')
-    return text
+    def parse_names(text: str) -> str:
+        if not text.replace(",", "").strip():
+            raise _refuse(text, accepted)
+        return text
+
+    return parse_names
 
 
 def parse_seconds(text: str) -> float:

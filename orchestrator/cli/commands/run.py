@@ -25,7 +25,11 @@ from orchestrator.cli.process.opening import announce
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]
 Contract = Annotated[
     str | None,
-    typer.Option(help="Check the output against a file that `checks --save` wrote.", metavar="FILE"),
+    typer.Option(
+        help="Check the output against a file that `checks --save` wrote, instead of the checks that are "
+        "derived from the task. The judge decides besides, as with these.",
+        metavar="FILE",
+    ),
 ]
 Approve = Annotated[bool, typer.Option("--approve", help="Accept the output.")]
 Correct = Annotated[
@@ -84,6 +88,7 @@ def run(
     without=(
         "supervise",
         "approve_tools",
+        "once_tools",
         "max_retries",
         "retry_policy",
         "synthesis",

@@ -231,10 +231,20 @@ def test_a_dry_run_lists_what_would_be_deleted_and_deletes_nothing(on):
     assert "finished" in threads(on("runs", "--json"))
 
 
+def test_json_of_a_run_that_failed_says_why_it_has_no_output(on, db):
+    with open_store(db) as store:
+        agents = FakePlanner(["one"]), FakeExecutor("wrong"), FakeMonitor(refuse("no"))
+        LangGraphOrchestrator(*agents, max_retries=0, checkpointer=store).run("x", "bad")
+    document = json.loads(on("show", "bad", "--json", "--full").stdout)
+
+    assert (document["output"], document["failure"]["kind"]) == (None, "attempts_exhausted")
+    assert document["state"]["results"][0]["result"] == "wrong"
+
+
 def test_json_of_a_run_has_its_output_first_and_no_reports(on):
     document = json.loads(on("show", "finished", "--json").stdout)
 
-    assert list(document)[:2] == ["output", "thread_id"]
+    assert list(document)[:4] == ["output", "basis", "failure", "thread_id"]
     assert "report" not in document["state"]["results"][0]
 
 

@@ -184,6 +184,7 @@ BAD_INPUT = [
     ),
     (["run", "x", "--supervise", "god"], "--supervise: 'god' is not accepted; give none, llm or human"),
     (["run", "x", "--approve-tools", ","], "--approve-tools: ',' is not accepted; give names of tools"),
+    (["run", "x", "--once-tools", ","], "--once-tools: ',' is not accepted; give names of tools with commas"),
     (["run", "x", "--no-db", "--approve-tools", "a"], "--no-db cannot store a question of --approve-tools"),
     (["run", "x", "--require", "maybe"], "--require: 'maybe' is not accepted; give checked or judged"),
     (["run", "x", "--model", "plannr=local"], "--model: 'plannr' is no role; did you mean 'planner'?"),

@@ -15,7 +15,7 @@ from orchestrator.runs.summary import STATUSES
 
 TYPED = ("--model", "openai:m", "--supervise", "llm", "--max-retries", "3", "--call-timeout", "4")
 TYPED += ("--step-timeout", "5", "--max-seconds", "6", "--max-tokens", "7", "--max-calls", "8")
-TYPED += ("--baseline", "stored", "--approve-tools", "send, pay")
+TYPED += ("--baseline", "stored", "--approve-tools", "send, pay", "--once-tools", "pay")
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_every_option_reaches_the_settings(collect):
     assert options.model == "openai:m"
     assert (settings.max_retries, settings.call_timeout, settings.step_timeout) == (3, 4, 5)
     assert settings.budget == Budget(max_seconds=6, max_total_tokens=7, max_model_calls=8)
-    assert settings.approve_tools == ("send", "pay")
+    assert (settings.approve_tools, settings.once_tools) == (("send", "pay"), ("pay",))
     assert len(changed_options(options)) == len(TYPED) // 2
 
 

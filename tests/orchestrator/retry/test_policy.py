@@ -40,6 +40,25 @@ POLICY = RetryPolicy(
 )
 
 
+def test_a_policy_is_read_from_a_file(tmp_path):
+    file = tmp_path / "policy.yaml"
+    file.write_text(TEXT, encoding="utf-8-sig")
+
+    assert RetryPolicy.from_yaml(file) == POLICY
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path):
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\xfa")
+
+    for file, reason in ((tmp_path / "none.yaml", "No such file or directory"), (binary, "it is no text")):
+        with pytest.raises(ConfigurationError) as caught:
+            RetryPolicy.from_yaml(file)
+        assert str(caught.value) == (
+            f"the retry policy {str(file)!r} cannot be read ({reason}); give a YAML file in UTF-8"
+        )
+
+
 def test_a_policy_is_read_from_yaml_as_a_person_writes_it():
     assert RetryPolicy.from_yaml(TEXT) == POLICY
 
@@ -112,6 +131,14 @@ def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):
     [
         ("a: [", "the retry policy: line 1: this is not YAML of plain values"),
         ("- 1", "the retry policy is [1]; give an object such as {max_retries: 3}"),
+        (
+            "policy.yaml",
+            (
+                "the retry policy is 'policy.yaml'; give an object such as {max_retries: 3}, "
+                "or Path('policy.yaml') to read the file"
+            ),
+        ),
+        (3, "the retry policy is 3; give a text, or the Path of a file"),
         ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
         (
             "!!python/object/apply:os.system [ls]",

@@ -201,6 +201,15 @@ def test_the_contract_of_a_function_is_checked_in_parallel_steps():
     assert state["results"] == []
 
 
+def test_the_contract_of_a_case_is_named_as_the_contract_of_the_task():
+    with pytest.raises(ConfigurationError) as caught:
+        build(TaskCase(task="x", contract=contract_of(must_call=["serach"])))
+
+    assert str(caught.value).startswith(
+        'the contract of the task: must_call names "serach"; the tools of the'
+    )
+
+
 def test_a_check_of_the_writer_for_an_unknown_tool_is_dropped_and_its_words_are_unchecked():
     class Writer:
         def write_checks(self, text: str) -> task_checks.DerivedChecks:
