@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from agents.calls.conversation import Model
 from agents.roles import build_roles
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
@@ -195,7 +195,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         )
         output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         self.graph = compile_graph(agents, contract, self.settings, saver, output)
-        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, contract))
+        case = contract if isinstance(contract, TaskCase) else None
+        launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, contract), case)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -33,7 +33,14 @@ def check_step(step: object) -> None:
         raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
 
 
-async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConfig, max_retries: int) -> None:
+async def copy_before(  # noqa: PLR0917
+    graph: Graph,
+    thread_id: str,
+    step: int,
+    new: RunnableConfig,
+    max_retries: int,
+    change: Callable[[OrchestratorState], OrchestratorState],
+) -> None:
     """Copies the state before a step to a new thread, from which the graph continues with that step.
 
     Args:
@@ -42,6 +49,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
         step: The index of the step; of a group of parallel steps, the first one. ``len(plan)`` is the answer.
         new: The config of the new thread.
         max_retries: For the new run.
+        change: Returns the state of the new run from the copied state.
 
     Raises:
         ResumeError: There is no such run, it never reached that step, or the new thread is in use.
@@ -52,7 +60,7 @@ async def copy_before(graph: Graph, thread_id: str, step: int, new: RunnableConf
         raise ResumeError(f"thread {format_repr(name, 80)} is in use; give another name for the new run")
     with convert_read_errors(thread_id):
         state = await _state_before(graph, saver, thread_id, step)
-    forked: OrchestratorState = {**state, "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
+    forked: OrchestratorState = {**change(state), "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
     # After the last step, the route of the planner would look for a further one.
     before = _JOIN if is_answer_due(state) else PLANNER
     await graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)

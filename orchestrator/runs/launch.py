@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, Overwrite, StateSnapshot
 
+from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
-from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.arguments import new_thread, read_thread
 from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.index import describe_open_run
 from orchestrator.runs.reader import complete_snapshot, has_run
-from orchestrator.runs.resume import PLANNER, Resumption, decide_resumption
+from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, RunInput, blank_state
+from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
+from orchestrator.task_contracts.stored import find_contract_problem, replace_contract
 
 _UNKNOWN_TOOLS: Final = ToolNames()
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
@@ -76,11 +77,13 @@ class Launcher:
         graph: The compiled graph, with the store of every thread.
         settings: The settings of every run.
         tools: The executor's tools, which the contracts of a stored plan may name.
+        case: The contract of the task that the caller states, if it is a case.
     """
 
     graph: Graph
     settings: Settings
     tools: ToolNames = _UNKNOWN_TOOLS
+    case: TaskCase | None = None
 
     def launch_task(
         self, task: str, thread_id: str | None, config: RunnableConfig | None, *, replace_run: bool
@@ -139,7 +142,8 @@ class Launcher:
 
         async def prepare() -> Start:
             new = self.build_config(resume.thread_id, self.settings.now().isoformat())
-            await copy_before(self.graph, thread_id, step, new, self.settings.max_retries)
+            change = partial(replace_contract, case=self.case, tools=self.tools)
+            await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
 
         return replace(resume, prepare=prepare)
@@ -158,7 +162,7 @@ class Launcher:
             resumed = self._decide(thread_id, snapshot)
         except ResumeError:
             return None
-        state = _build_cancelled(resumed, reason)
+        state = build_cancelled(resumed, reason)
         began = read_start_time(cast("Mapping[str, object]", snapshot.metadata or {}))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
         config = self.build_config(thread_id, began)
@@ -221,6 +225,8 @@ class Launcher:
         if (problem := unasked or find_stored_problem(resumed.state, self.tools)) is not None:
             name = format_repr(thread_id, 80)
             raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")
+        if (problem := find_contract_problem(resumed.state, self.case, self.tools)) is not None:
+            raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on: {problem}")
 
     def _check_resumable(self, thread_id: object) -> None:
         check_thread_id(thread_id)
@@ -229,17 +235,6 @@ class Launcher:
                 "resume needs a thread_id and the checkpointer that the run was kept in; "
                 "give LangGraphOrchestrator one"
             )
-
-
-def _build_cancelled(resumed: Resumption, reason: str) -> OrchestratorState:
-    """Returns the last state of a stored run that is cancelled."""
-    state = resumed.state
-    question = state["question"]
-    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
-    # The results of parallel steps are in their own states until all of them have ended.
-    parallel = [record for branch in resumed.branches for record in branch["results"]]
-    results = merge_records(state["results"], parallel)
-    return {**state, "results": results, "question": None, "underway": NOTHING_UNDERWAY, **failure}
 
 
 def _overwrite_all(state: OrchestratorState) -> dict[str, object]:

@@ -11,11 +11,20 @@ from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.errors import ResumeError
+from orchestrator.judging.verdict import build_failure
 from orchestrator.runs.index import describe_ended_run, describe_unknown_thread
 from orchestrator.state.current_step import current_step, is_answer_due
-from orchestrator.state.graph_state import ADDED_TO, BRANCH, SYNTHESIS, OrchestratorState, blank_state
+from orchestrator.state.graph_state import (
+    ADDED_TO,
+    BRANCH,
+    NOTHING_UNDERWAY,
+    SYNTHESIS,
+    OrchestratorState,
+    blank_state,
+)
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question
+from orchestrator.state.reducers import merge_records
 from orchestrator.state.stored_form import broken_run, convert_read_errors, schema_problem, validate_state
 from orchestrator.supervision.human import (
     add_question_id,
@@ -226,3 +235,14 @@ def _check_answer(answer: object, question: Question, now: datetime) -> object:
     if isinstance(problem, str):
         raise ResumeError(f"{problem}; the question is still open")
     return named
+
+
+def build_cancelled(resumed: Resumption, reason: str) -> OrchestratorState:
+    """Returns the last state of a stored run that is cancelled."""
+    state = resumed.state
+    question = state["question"]
+    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
+    # The results of parallel steps are in their own states until all of them have ended.
+    parallel = [record for branch in resumed.branches for record in branch["results"]]
+    results = merge_records(state["results"], parallel)
+    return {**state, "results": results, "question": None, "underway": NOTHING_UNDERWAY, **failure}

@@ -77,7 +77,7 @@ class TaskContracts:
         Raises:
             ContractFunctionError: The case is one of another task, or the writer returned something else.
         """
-        stated = None if self.case is None else _read_case(self.case, task, self.tools)
+        stated = None if self.case is None else read_case(self.case, task, self.tools)
         if stated is not None:
             return Derivation(stated, [None] * len(steps))
         texts = (task, *(steps if len(steps) > 1 else ()))
@@ -172,8 +172,12 @@ def _without_quote(check: Json) -> Json:
     return {name: check[name] for name in check if name != "quote"} if isinstance(check, dict) else check
 
 
-def _read_case(case: TaskCase, task: str, tools: ToolNames) -> DerivedContract | None:
-    """Returns the contract that a case states; None if it has to be derived."""
+def read_case(case: TaskCase, task: str, tools: ToolNames) -> DerivedContract | None:
+    """Returns the contract that a case states; None if it has to be derived.
+
+    Raises:
+        ContractFunctionError: The case is one of another task.
+    """
     if case.task.split() != task.split():
         raise ContractFunctionError(
             f"the contract is for another task ({format_repr(case.task, 200)}); "

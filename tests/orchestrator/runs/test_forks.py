@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evaluation import EvaluationContract, TaskCase
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, RunFinished, RunResumed
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
@@ -184,3 +185,35 @@ def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, subtests
             other(opened)[0].fork(*arguments)
 
     assert opened.history.runs() == before
+
+
+TASK = "Name a fruit. Use at most 2 words."
+LONG = TaskCase(task=TASK, contract=EvaluationContract(checks=[{"check": "word_count", "min": 3}]))
+
+
+@pytest.mark.parametrize("begun", [{"contract": "from_task"}, {}])
+def test_a_fork_is_checked_by_the_contract_that_it_states(opened, begun):
+    build(opened, ["name it"], FakeExecutor("Apple"), **begun).run(TASK, "thread")
+    refused, _ = other(opened, "Apple", contract=LONG, max_retries=0)
+    accepted, _ = other(opened, "a red apple", contract=LONG)
+
+    assert refused.fork("thread", 0, "new")["failure"]["kind"] == "attempts_exhausted"
+    assert accepted.fork("thread", 0, "newer")["basis"] == "checked"
+
+
+def test_a_run_goes_on_with_no_other_contract_than_its_own(opened):
+    options = {"supervision": "human", "contract": "from_task"}
+    build(opened, ["name it"], FakeExecutor("Apple"), **options).run(TASK, "thread")
+    stated, _ = other(opened, **{**options, "contract": LONG})
+    derived, _ = other(opened, **options)
+
+    with pytest.raises(ResumeError, match="it has another contract than contract=; leave that out, or fork"):
+        stated.resume("thread", APPROVE)
+    assert derived.resume("thread", APPROVE)["status"] == "success"
+
+
+def test_a_run_goes_on_with_the_case_that_it_was_begun_with(opened):
+    options = {"supervision": "human", "contract": LONG}
+    build(opened, ["name it"], FakeExecutor("a red apple"), **options).run(TASK, "thread")
+
+    assert other(opened, **options)[0].resume("thread", APPROVE)["status"] == "success"
