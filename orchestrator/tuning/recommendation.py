@@ -77,8 +77,8 @@ def _compare(
         )
     elif len(tasks) < FEWEST_TASKS:
         sentence = (
-            f"Keep the default: nothing can be told apart, because {len(tasks)} held-out tasks are fewer "
-            f"than {FEWEST_TASKS}."
+            f"Keep the default: nothing can be told apart with fewer than {FEWEST_TASKS} held-out tasks "
+            f"(here {len(tasks)})."
         )
     else:
         sentence = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from evaluation.errors import MissingExtraError
@@ -76,7 +76,8 @@ def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
 
 
 def _print_result(result: TuneResult, files: dict[str, str]) -> None:
-    table = Table(*COLUMNS)
+    # Whole names: two policies may differ in the last letter only.
+    table = Table(*(Column(name, overflow="fold") for name in COLUMNS))
     for row in list_rows(result):
         table.add_row(*(Text(one_line(cell, 120)) for cell in row.values()))
     console = build_console()

@@ -73,7 +73,7 @@ def test_equal_policies_cannot_be_told_apart_and_the_default_is_recommended(make
 
 def test_too_few_tasks_tell_nothing_apart(make_spec, run_tune):
     result = run_tune(make_spec(12), SimulatedRunner({"first": 0.0, "feedback": 0.0, "resample": 1.0}))
-    assert "nothing can be told apart, because 5 held-out tasks are fewer than 10" in (
+    assert "nothing can be told apart with fewer than 10 held-out tasks (here 5)" in (
         result.recommendation.sentence
     )
 
