@@ -27,7 +27,9 @@ class ScriptedChatModel(BaseChatModel):
     Args:
         script: The replies in order (a text, a message, or an exception to raise), or a function from the
             prompt to a reply. After the last reply, a call raises AssertionError, which names the role that
-            took each reply: the node of the graph, or the beginning of the system prompt.
+            took each reply: the node of the graph, or the beginning of the system prompt. A list starts again
+            in a new process; to test ``resume`` there, give a function, which answers from the prompt alone,
+            or the replies that are still to come.
         usage: Input and output tokens that each reply reports. Default: none.
 
     Attributes:

@@ -1,8 +1,8 @@
 """Resume a run whose process was killed, without doing anything twice.
 
-The second step pays a bill and then kills the process before its result is stored. A new process resumes the
-run: the first step is not executed again. The second step is, with the same idempotency key, so the tool sees
-that it has already paid. The agents need no model.
+The second step pays a bill, and the process is killed before the result of the tool is stored. A new process
+resumes the run: the first step is not executed again. The tool call that was under way is made again, with the
+same idempotency key, so the tool sees that it has already paid. A scripted model stands for a real one.
 """
 
 import json
@@ -13,74 +13,72 @@ import sys
 import tempfile
 from pathlib import Path
 
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import tool
 
-from orchestrator import LangGraphOrchestrator
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import LangGraphOrchestrator, Result
 from orchestrator.persistence import open_store
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+LEDGER = "ledger.json"
 
 
 def read_payments(folder: Path) -> dict[str, str]:
     """Read the bills that are paid, by idempotency key."""
-    ledger = folder / "ledger.json"
+    ledger = folder / LEDGER
     return json.loads(ledger.read_text(encoding="utf-8")) if ledger.exists() else {}
 
 
-@tool
-def pay(bill: str, folder: str, config: RunnableConfig) -> str:
+def fetch_bill() -> str:
+    """Fetch the bill."""
+    print("  fetching the bill", flush=True)
+    return "bill 42"
+
+
+def pay(bill: str, config: RunnableConfig) -> str:
     """Pay a bill, once for each key."""
-    key = config.get("configurable", {})["idempotency_key"]
-    payments = read_payments(Path(folder))
+    print(f"  paying {bill}", flush=True)
+    folder = Path(config["configurable"]["folder"])
+    key = config["configurable"]["idempotency_key"]
+    payments = read_payments(folder)
     if key in payments:
         return f"{bill} was paid before"
-    (Path(folder) / "ledger.json").write_text(json.dumps({**payments, key: bill}), encoding="utf-8")
+    (folder / LEDGER).write_text(json.dumps({**payments, key: bill}), encoding="utf-8")
+    os.kill(os.getpid(), signal.SIGKILL)  # nobody learns that the bill is paid
     return f"{bill} is paid now"
 
 
-class Planner:
-    """Plans two steps."""
-
-    def generate_plan(self, _task: str, /) -> list[str]:
-        """Return the steps."""
-        return ["fetch the bill", "pay the bill"]
-
-
-class Executor:
-    """Executes the steps; after the first payment it kills its own process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def execute_step(self, step: str, /, context: str = "") -> str:
-        """Execute one step."""
-        print(f"  executing: {step}", flush=True)
-        if step == "fetch the bill":
-            return "bill 42"
-        bill = context.rsplit(maxsplit=1)[-1]
-        receipt = str(pay.invoke({"bill": bill, "folder": str(self.folder)}))
-        if not (self.folder / "crashed").exists():
-            (self.folder / "crashed").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return receipt
-
-
-class Monitor:
-    """Approves every result."""
-
-    def evaluate(self, objective: str, result: str) -> dict[str, object]:
-        """Return a verdict."""
-        return {"success": True, "feedback": f"{objective}: {result}"}
+def answer(messages: list[BaseMessage]) -> AIMessage:
+    """Answer from the prompt alone, so that a new process can go on with a script of its own."""
+    if messages[-1].type == "tool":
+        return AIMessage(messages[-1].text)
+    call = {"name": "fetch_bill", "args": {}, "id": "1"}
+    if messages[-1].text.endswith("Pay the bill"):
+        call = {"name": "pay", "args": {"bill": "bill 42"}, "id": "2"}
+    return AIMessage("", tool_calls=[call])
 
 
 def run_or_resume(folder: Path) -> None:
     """Start the run, or resume it after the crash."""
     with open_store(folder / "runs.sqlite") as store:
-        orchestrator = LangGraphOrchestrator(Planner(), Executor(folder), Monitor(), checkpointer=store)
-        has_crashed = (folder / "crashed").exists()
-        state = orchestrator.resume("bill") if has_crashed else orchestrator.run("Pay the bill", "bill")
-    print(f"{state['status']}: {state['results'][-1]['result']}; paid {len(read_payments(folder))} time(s)")
+        orchestrator = LangGraphOrchestrator.from_model(
+            ScriptedChatModel(answer),
+            planner_model=ScriptedChatModel(['{"plan": ["Fetch the bill", "Pay the bill"]}']),
+            tools=[fetch_bill, pay],
+            contract=lambda _, index: EvaluationContract(must_call=[("fetch_bill", "pay")[index]]),
+            synthesis=False,
+            checkpointer=store,
+        )
+        config = RunnableConfig(configurable={"folder": str(folder)})
+        is_new = store.history.find("bill") is None
+        state = (
+            orchestrator.run("Settle what is open", "bill", config)
+            if is_new
+            else orchestrator.resume("bill", config=config)
+        )
+    print(f"{state['status']}: {Result(state).output}; paid {len(read_payments(folder))} time(s)")
 
 
 def run_both_processes() -> None:
