@@ -1,7 +1,7 @@
 """Resume a run whose process was killed, without doing anything twice.
 
 The second step pays a bill, and the process is killed before the result of the tool is stored. A new process
-resumes the run: the first step is not executed again. The tool call that was under way is made again, with the
+resumes the run: the first step is not executed again. The tool call that was under way is made again with the
 same idempotency key, so the tool sees that it has already paid. A scripted model stands for a real one.
 """
 
