@@ -8,6 +8,7 @@ from .errors import ModelRefusedError as ModelRefusedError
 from .errors import ModelSetupError as ModelSetupError
 from .errors import ModelSpecError as ModelSpecError
 from .errors import ModelUnavailableError as ModelUnavailableError
+from .errors import NoEffectError as NoEffectError
 from .errors import PlanError as PlanError
 from .errors import ToolLoopError as ToolLoopError
 from .execution import ExecutionAgent as ExecutionAgent

@@ -29,8 +29,18 @@ class Unreadable:
     reason: str
 
 
-GateDecision = Literal["forbidden", "denied", "reused"]
+GateDecision = Literal["forbidden", "denied", "reused", "unknown"]
 """Why a tool call of a step did not run its tool."""
+
+
+class PersonAnswer(TypedDict):
+    """The answer of a person. ``text`` is the reason, ``answered_at`` ISO 8601 in UTC."""
+
+    answer: Literal["approve", "correct", "deny", "halt"]
+    text: str
+    answered_by: str
+    answered_at: str
+
 
 JsonSchema = dict[str, object]
 

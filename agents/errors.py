@@ -6,7 +6,9 @@ AgentError
 ├── ModelUnavailableError   the model's server does not answer, keeps failing, or sends no reply
 ├── ModelRefusedError       the server refused the request: unknown model, no access, bad request
 ├── PlanError               the plan has no step
-└── ToolLoopError           the model exceeded the limit of tool rounds
+├── ToolLoopError           the model exceeded the limit of tool rounds
+├── CallHaltedError         a person ended the run when asked about a tool call
+└── NoEffectError           raised by a tool: the call had no effect, and may be made again
 """
 
 from __future__ import annotations
@@ -46,3 +48,11 @@ class ToolLoopError(AgentError):
             "simplify the step, or raise max_tool_rounds of ExecutionAgent"
         )
         self.rounds = rounds
+
+
+class CallHaltedError(AgentError):
+    """A person ended the run when asked about a tool call."""
+
+
+class NoEffectError(AgentError):
+    """Raised by a tool: the call had no effect, so that a tool that acts once may make it again."""

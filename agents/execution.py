@@ -18,10 +18,11 @@ from agents.calls.conversation import (
     reply_text,
     run_conversation,
 )
-from agents.calls.journal import JournaledRequest
+from agents.calls.journal import JournaledRequests
+from agents.calls.planned_call import add_call_ids, plan_calls, read_arguments
 from agents.calls.tool_binding import bind_tools, build_tools
 from agents.calls.tool_round import answer_calls
-from agents.calls.tools import ToolCalls, ToolRunner, add_call_ids, build_tool_runner, has_async_only_tool
+from agents.calls.tool_runner import ToolRunner, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
 from agents.errors import ToolLoopError
 from agents.models.sampling import Sampling
@@ -64,6 +65,7 @@ class ExecutionAgent(BaseAgent):
         self.max_tool_rounds = max_tool_rounds
         self._model = bind_tools(llm, self.tools)
         self._runner = build_tool_runner(self.tools) if self.tools else None
+        self._arguments = read_arguments(self.tools)
 
     def execute_step(
         self,
@@ -202,14 +204,15 @@ class ExecutionAgent(BaseAgent):
         rounds = 0
         while True:
             call = ModelCall(model, messages, self.transport_retry, sampling=sampling)
-            [reply] = yield JournaledRequest(call, [call])
+            [reply] = yield JournaledRequests([call])
             if not (isinstance(reply, AIMessage) and _calls_tools(reply)):
                 return remove_thoughts(reply_text(reply))
             # Only here, so that the model may still answer after the last allowed round.
             if rounds == self.max_tool_rounds:
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply, len(messages))
-            answers = yield from answer_calls(ToolCalls(runner, reply), {tool.name for tool in self.tools})
+            calls = plan_calls(messages, reply, self._arguments)
+            answers = yield from answer_calls(runner, calls, reply.invalid_tool_calls)
             messages = [*messages, reply, *answers]
             rounds += 1
 

@@ -105,8 +105,9 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             ``supervise``. Default: the monitor's model.
         supervision_policy: The bounds of supervision, and of a person's answer.
         approve_tools: Names of the executor's tools, or "all": a person approves each call before it runs.
-        once_tools: Names of tools that change something: within a step, the same call gets the answer that it
-            got before. In retries also tools whose MCP annotations have ``idempotentHint: False``.
+        once_tools: Names of tools that change something: within a run, the same call gets the answer that it
+            got before. If that call may have acted without an answer, a person decides, or it does not run.
+            In retries also tools whose MCP annotations have ``idempotentHint: False``.
         max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
         synthesis: Whether the executor writes one answer from the results of several steps; if False, the
             last result is the answer. Default: True if the executor has a method ``synthesize``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
 from agents.calls.conversation import Request
+from agents.sync import run_in_threads
 
 CALL_JOURNAL: Final = "call_journal"
 """Name of the journal in ``config["configurable"]``."""
@@ -53,27 +55,42 @@ def hash_request(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class JournaledRequest:
-    """A request that is made once for each position in a conversation.
+def hash_call(purpose: str, name: str, args: object) -> str:
+    """Builds the key of a request about a call: the same for the same tool and the same arguments."""
+    return hash_request(purpose, json.dumps([name, args], sort_keys=True, default=str))
 
-    Attributes:
-        request: The request.
-        parts: Requests that do the same together. The journal keeps each of them as soon as it has ended.
+
+@dataclass(frozen=True, slots=True)
+class JournaledRequests:
+    """Requests that are made at once, and once for each position in a conversation.
+
+    The journal keeps each of them as soon as it has ended.
     """
 
-    request: Request
-    parts: Sequence[Request]
+    requests: Sequence[Request]
 
     def run(self) -> list[BaseMessage]:
-        """Makes the request, or its parts with the journal if there is one."""
+        """Makes the requests, with the journal if there is one. Returns their messages in order."""
         journal = _find_journal()
-        return self.request.run() if journal is None else journal.run(self.parts)
+        if journal is not None:
+            return journal.run(self.requests)
+        return join_messages(run_in_threads([request.run for request in self.requests]))
 
     async def arun(self) -> list[BaseMessage]:
         """Does the same without blocking the event loop."""
         journal = _find_journal()
-        return await (self.request.arun() if journal is None else journal.arun(self.parts))
+        if journal is not None:
+            return await journal.arun(self.requests)
+        jobs = (request.arun() for request in self.requests)
+        return join_messages(await asyncio.gather(*jobs, return_exceptions=True))
+
+
+def join_messages(outcomes: Sequence[list[BaseMessage] | BaseException]) -> list[BaseMessage]:
+    """Joins the messages of requests, or raises the first error after all of them have ended."""
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [message for messages in outcomes if isinstance(messages, list) for message in messages]
 
 
 def _find_journal() -> CallJournal | None:

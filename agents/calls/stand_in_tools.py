@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
-from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 
-from agents.calls.tool_gate import TOOL_GATE
-from agents.contracts import GateDecision
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, Refuse, Reuse
 
 
 class _RefusingTool(BaseTool):
@@ -26,31 +26,39 @@ class _RefusingTool(BaseTool):
 
 
 class _ReusingTool(BaseTool):
-    """Answers a call with the answer of an earlier attempt."""
+    """Answers a call with the answer of the same call before."""
 
     name: str
     description: str = "Reuses an answer."
     args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
-    metadata: dict[str, object] | None = {TOOL_GATE: "reused"}  # noqa: RUF012
     answer: str
 
     def _run(self, **_: object) -> str:
         return self.answer
 
 
-def refuse_call(
-    name: str,
-    args: dict[str, object],
-    call_id: str | None,
-    reason: str,
-    decision: GateDecision | None = None,
-) -> ToolMessage:
-    """Answers a call with an error, so that callbacks record it like any other."""
-    call = ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
-    metadata = None if decision is None else {TOOL_GATE: decision}
-    return cast("ToolMessage", _RefusingTool(name=name, reason=reason, metadata=metadata).invoke(call))
+def answer_call(call: ToolCall, decision: Refuse | Reuse) -> ToolMessage:
+    """Answers a call whose tool does not run."""
+    if isinstance(decision, Refuse):
+        answered = {"id": call["id"], "answer": decision.answer}
+        return _refuse(call, decision.reason, {TOOL_GATE: decision.decision, TOOL_ANSWER: answered})
+    metadata: dict[str, object] = {TOOL_GATE: "reused", TOOL_ORIGIN: dict(decision.origin)}
+    tool = _ReusingTool(name=call["name"], answer=decision.answer, metadata=metadata)
+    return cast("ToolMessage", tool.invoke(call))
 
 
-def reuse_answer(call: ToolCall, text: str) -> ToolMessage:
-    """Answers a call with the answer of an earlier attempt."""
-    return cast("ToolMessage", _ReusingTool(name=call["name"], answer=text).invoke(call))
+def refuse_unknown(call: ToolCall, names: list[str]) -> ToolMessage:
+    """Answers a call of a tool that is not there."""
+    return _refuse(call, f"There is no tool {call['name']!r}; there is: {', '.join(names)}.")
+
+
+def refuse_invalid(call: InvalidToolCall) -> ToolMessage:
+    """Answers a call that could not be read."""
+    args: dict[str, object] = {"arguments": call["args"]}
+    readable = ToolCall(name=call["name"] or "", args=args, id=call["id"] or "", type="tool_call")
+    return _refuse(readable, f"The arguments are not valid JSON: {call['error'] or call['args']}")
+
+
+def _refuse(call: ToolCall, reason: str, metadata: Mapping[str, object] | None = None) -> ToolMessage:
+    tool = _RefusingTool(name=call["name"], reason=reason, metadata=dict(metadata) if metadata else None)
+    return cast("ToolMessage", tool.invoke({**call, "id": call["id"] or ""}))

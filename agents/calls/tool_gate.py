@@ -1,23 +1,96 @@
-"""The gate before each tool call of a step: a forbidden or denied tool does not run."""
+"""The gate before each tool call of a step: a forbidden, denied or repeated call does not run its tool."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
+from agents.calls.planned_call import PlannedCall
+from agents.contracts import GateDecision, PersonAnswer
+
 TOOL_GATE: Final = "tool_gate"
 """Name of the gate in ``config["configurable"]``, and of a decision in the metadata of a tool call."""
+TOOL_ORIGIN: Final = "tool_origin"
+"""Name of the execution that a reused answer is from, in the metadata of a tool call."""
+TOOL_ANSWER: Final = "tool_answer"
+"""Name of a person's answer about a call, in the metadata of the call and in the journal."""
+INTERRUPTED: Final = "the run was interrupted while the call was under way"
 
 
-AskPerson = Callable[[str, Mapping[str, object]], str | None]
-"""Asks a person about a call: its tool and arguments. Returns why it must not run; None if it may."""
+@dataclass(frozen=True, slots=True)
+class EarlierCall:
+    """What came of the same call before.
 
-FindAnswer = Callable[[str, object], str | None]
-"""Finds the answer to a call that must not run again, by its tool and arguments; None if it has to run."""
+    Attributes:
+        answer: Its answer; None if there is none.
+        origin: The execution that it was made in.
+        denial: The answer of the person who denied it.
+        doubt: Why it is not known whether it had its effect.
+        can_ask: Whether a person can be asked about the doubt.
+    """
+
+    answer: str | None = None
+    origin: Mapping[str, object] | None = None
+    denial: PersonAnswer | None = None
+    doubt: str = ""
+    can_ask: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The tool runs; ``approval`` is the answer of the person who approved the call."""
+
+    approval: PersonAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A person decides; ``doubt`` says why it is not known whether the same call had its effect before."""
+
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The tool does not run, and the model is told why; ``answer`` is a person's denial."""
+
+    reason: str
+    decision: GateDecision
+    answer: PersonAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """The tool does not run, and the model gets the answer of the same call before."""
+
+    answer: str
+    origin: Mapping[str, object]
+
+
+Decision: TypeAlias = Run | Ask | Refuse | Reuse
+AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], PersonAnswer]
+"""Asks a person about a call: its tool, its arguments, and why it is not known whether it ran before."""
+FindEarlier: TypeAlias = Callable[[PlannedCall], EarlierCall | None]
+"""Finds the same call before; None if the call is new."""
+
+
+class StartLog(Protocol):
+    """Keeps which calls have started, so that a resumed run knows of a call in which the process died."""
+
+    def count(self, key: str) -> int:
+        """Counts the starts of a call before the run was resumed."""
+        ...
+
+    def add(self, key: str, number: int) -> None:
+        """Adds to the count of a call; returns after it is stored."""
+        ...
+
+    async def aadd(self, key: str, number: int) -> None:
+        """Does the same without blocking the event loop."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,47 +101,86 @@ class ToolGate:
         forbidden: Names of tools that must not run.
         allowed: Names of the only tools that may run; None allows all others.
         ask_before: Names of the tools that run only if a person approves the call, or "all".
-        ask: Asks the person; None if there is nobody, so that such a call is denied.
-        once: Names of the tools that do not run again with the same arguments, also in the same attempt.
-        find_answer: Finds the answer to a call that must not run again; None if every call runs.
+        once: Names of the tools that make the same call once.
+        ask: Asks the person; None if nobody can be asked, so that such a call is denied.
+        find_earlier: Finds the same call before; None if every call is new.
+        starts: Keeps the starts of the tools in ``once``; None if the run cannot be resumed.
     """
 
     forbidden: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
     ask_before: Collection[str] = ()
-    ask: AskPerson | None = None
     once: frozenset[str] = frozenset()
-    find_answer: FindAnswer | None = None
+    ask: AskPerson | None = None
+    find_earlier: FindEarlier | None = None
+    starts: StartLog | None = None
 
-    def forbids(self, name: str) -> bool:
-        """Returns whether a tool must not run."""
+    def decide(self, call: PlannedCall) -> Decision:
+        """Decides whether the tool of a call may run."""
+        if call.arguments is not None and self._forbids(call.name):
+            return Refuse(f"Tool {call.name!r} is forbidden in this step.", "forbidden")
+        earlier = self.find_earlier(call) if self.find_earlier is not None and call.runs_tool else None
+        if earlier is None:
+            return self._ask(call) if call.arguments is not None else Run()
+        if earlier.denial is not None:
+            return refuse_again(earlier.denial)
+        if earlier.answer is not None:
+            return Reuse(earlier.answer, earlier.origin or {})
+        return self.doubt(earlier.doubt) if earlier.can_ask else refuse_doubtful(earlier.doubt)
+
+    def doubt(self, reason: str) -> Ask | Refuse:
+        """Decides about a call of which it is not known whether it had its effect before."""
+        return refuse_doubtful(reason) if self.ask is None else Ask(reason)
+
+    def ask_person(self, call: PlannedCall, doubt: str) -> PersonAnswer:
+        """Asks a person about a call, after ``decide`` has returned ``Ask``.
+
+        Raises:
+            GraphInterrupt: The run waits for the answer.
+        """
+        if self.ask is None:
+            raise LookupError("nobody can be asked")
+        return self.ask(call.name, call.args, doubt)
+
+    def _forbids(self, name: str) -> bool:
         return name in self.forbidden or (self.allowed is not None and name not in self.allowed)
 
-    def find_earlier(self, name: str, args: object) -> str | None:
-        """Returns the answer to the same call before; None if the tool has to run."""
-        return None if self.find_answer is None else self.find_answer(name, args)
-
-    def asks_before(self, name: str, args: Mapping[str, object]) -> bool:
-        """Returns whether a person has to approve a call."""
-        if self.forbids(name) or self.find_earlier(name, args) is not None:
-            return False
-        return self.ask_before == "all" or name in self.ask_before
-
-    def find_denial(self, name: str, args: Mapping[str, object]) -> str | None:
-        """Asks a person about a call. Returns why it must not run; None if it may."""
-        return "there is nobody to ask" if self.ask is None else self.ask(name, args)
+    def _ask(self, call: PlannedCall) -> Decision:
+        if self.ask_before != "all" and call.name not in self.ask_before:
+            return Run()
+        if self.ask is None:
+            return Refuse("The call was denied: there is nobody to ask. Go on without it.", "denied")
+        return Ask()
 
 
-def describe_call(name: str, args: object) -> str:
-    """Describes a call as text, which is the same for the same tool and equal arguments."""
-    return json.dumps([name, args], sort_keys=True, default=str)
+def refuse_denied(answer: PersonAnswer) -> Refuse:
+    """Returns the decision after a person has denied a call."""
+    return Refuse(f"The call was denied: {_quote(answer)}. Go on without it.", "denied", answer)
+
+
+def refuse_again(answer: PersonAnswer) -> Refuse:
+    """Returns the decision about a call that a person has denied before."""
+    reason = f"The same call was denied before in this step: {_quote(answer)}. Go on without it."
+    return Refuse(reason, "denied", answer)
+
+
+def _quote(answer: PersonAnswer) -> str:
+    return f"{answer['answered_by']} said: {answer['text']}"
+
+
+def refuse_doubtful(reason: str) -> Refuse:
+    """Returns the decision about a call that may have had its effect before, if no person can be asked."""
+    return Refuse(
+        f"This call was made before, and it is not known whether it had its effect ({reason}), "
+        "so it is not made again. Go on without it, and say so in your answer.",
+        "unknown",
+    )
 
 
 _OPEN: Final = ToolGate()
 
 
-def find_gate(config: RunnableConfig | None = None) -> ToolGate:
-    """Returns the gate in a config, or in the config of the running call; an open gate if there is none."""
-    running = config or var_child_runnable_config.get() or RunnableConfig()
-    gate = running.get("configurable", {}).get(TOOL_GATE)
+def find_gate() -> ToolGate:
+    """Returns the gate in the config of the running call; an open gate if there is none."""
+    gate = (var_child_runnable_config.get() or RunnableConfig()).get("configurable", {}).get(TOOL_GATE)
     return gate if isinstance(gate, ToolGate) else _OPEN

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolMessage
 
-from agents.calls.conversation import Conversation
-from agents.calls.journal import JournaledRequest, hash_request
-from agents.calls.stand_in_tools import refuse_call
-from agents.calls.tool_gate import ToolGate, describe_call, find_gate
-from agents.calls.tools import ToolCalls
+from agents.calls.conversation import Conversation, Request
+from agents.calls.journal import JournaledRequests, hash_call
+from agents.calls.planned_call import PlannedCall
+from agents.calls.stand_in_tools import answer_call
+from agents.calls.tool_gate import TOOL_ANSWER, Ask, Refuse, Run, ToolGate, find_gate, refuse_denied
+from agents.calls.tool_run import InvalidCalls, ToolRun, read_approval
+from agents.calls.tool_runner import ToolRunner
+from agents.contracts import PersonAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,46 +23,73 @@ class Approval:
     """Asks a person whether a tool may run."""
 
     gate: ToolGate
-    call: ToolCall
+    planned: PlannedCall
+    doubt: str
 
     @property
     def key(self) -> str:
         """Describes the call for a journal: an approval is for this tool and these arguments only."""
-        return hash_request("approve", describe_call(self.call["name"], self.call["args"]))
+        return hash_call("approve", self.planned.name, self.planned.args)
 
     def run(self) -> list[BaseMessage]:
-        """Returns the answer to a call that was denied; nothing if it may run."""
-        call = self.call
-        denial = self.gate.find_denial(call["name"], call["args"])
-        if denial is None:
-            return []
-        reason = f"The call was denied: {denial}. Go on without it."
-        return [refuse_call(call["name"], call["args"], call["id"], reason, "denied")]
+        """Returns the answer of the person, or the answer to a call that the person denied."""
+        answer = self.gate.ask_person(self.planned, self.doubt)
+        if answer["answer"] in ("approve", "halt"):
+            return [AIMessage("", additional_kwargs={TOOL_ANSWER: dict(answer)})]
+        return [answer_call(self.planned.call, refuse_denied(answer))]
 
     async def arun(self) -> list[BaseMessage]:
         """Does the same; LangGraph stops the run at a question, so that nothing waits."""
         return self.run()
 
 
-def answer_calls(calls: ToolCalls, tools: Collection[str]) -> Conversation[list[BaseMessage]]:
+def answer_calls(
+    runner: ToolRunner, calls: Sequence[PlannedCall], invalid: Sequence[InvalidToolCall]
+) -> Conversation[list[BaseMessage]]:
     """Answers all calls of a reply.
 
     Args:
-        calls: The calls.
-        tools: Names of the tools that there are.
+        runner: Runs the tools.
+        calls: The calls that can be read.
+        invalid: The calls that cannot.
+
+    Raises:
+        CallHaltedError: A person who was asked about a call ends the run.
     """
-    gate, denials = find_gate(), list[BaseMessage]()
-    for call in calls.reply.tool_calls:
-        if call["name"] in tools and gate.asks_before(call["name"], call["args"]):
-            approval = Approval(gate, call)
+    gate, answers = find_gate(), list[BaseMessage]()
+    while calls or invalid:
+        batch, calls = _split_repeated(calls, gate.once)
+        requests = list[Request]()
+        for planned in batch:
+            decision = gate.decide(planned)
+            if not isinstance(decision, Ask):
+                requests.append(ToolRun(runner, gate, planned, decision))
+                continue
             # Before the first tool runs: a resumed round begins with its first question.
-            denials += yield JournaledRequest(approval, [approval])
-    permitted = calls.without(
-        {message.tool_call_id for message in denials if isinstance(message, ToolMessage)}
-    )
-    answers = denials
-    # Repeated calls one after the other, so that each finds the answer to the one before.
-    while permitted.reply.tool_calls or permitted.reply.invalid_tool_calls:
-        first, permitted = permitted.split_repeated(gate.once)
-        answers += yield JournaledRequest(first, first.split())
+            replies = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
+            if replies and isinstance(replies[0], ToolMessage):
+                answers += replies
+            else:
+                requests.append(ToolRun(runner, gate, planned, _read_approval(replies)))
+        requests += [InvalidCalls(invalid)] if invalid else []
+        answers += (yield JournaledRequests(requests)) if requests else []
+        invalid = ()
     return answers
+
+
+def _read_approval(replies: Sequence[BaseMessage]) -> Run | Refuse:
+    # Runs of earlier versions kept no answer of a person who approved.
+    answer = replies[0].additional_kwargs.get(TOOL_ANSWER) if replies else None
+    return Run() if answer is None else read_approval(cast("PersonAnswer", answer))
+
+
+def _split_repeated(
+    calls: Sequence[PlannedCall], once: Collection[str]
+) -> tuple[list[PlannedCall], list[PlannedCall]]:
+    """Returns the calls that can run at once, and the repeated ones that have to see their answers."""
+    seen, first, repeated = set[tuple[str, str]](), list[PlannedCall](), list[PlannedCall]()
+    for call in calls:
+        described = call.name, call.describe(call.args)
+        (repeated if call.name in once and described in seen else first).append(call)
+        seen.add(described)
+    return first, repeated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -39,6 +39,7 @@ class _ToolCall(_Part):
     result: str | None
     error: str | None
     latency_ms: float | None
+    gate: str | None = None
 
 
 class _Record(_Part):
@@ -78,7 +79,8 @@ def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
 
     Returns:
         An ``agent_run`` with the task as input, the output of the run, the tool calls of all executions, also
-        of the refused ones, in the order of their starts, and the tokens, cost in US dollars and milliseconds
+        of the refused ones, in the order of their starts, without those that were answered from an earlier
+        call (``"gate": "reused"``), and the tokens, cost in US dollars and milliseconds
         of the run. ``retries`` counts repeated calls of a server and repeated executions. A failed run has
         the message of its failure as ``error``, and no output.
 
@@ -94,7 +96,7 @@ def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
     return {
         "input": run.task,
-        "tool_calls": [convert_call(call.model_dump()) for record in records for call in record.tool_calls],
+        "tool_calls": [convert_call(call.model_dump()) for call in _list_made_calls(records)],
         "retries": run.retries.transport + run.retries.semantic,
         "metadata": _label_run(run, records, document.get("thread_id")),
         **_read_end(run),
@@ -124,6 +126,11 @@ def _name_model(records: Sequence[_Record]) -> AgentRunDict:
     names = {record.model for record in records}
     name = names.pop() if len(names) == 1 else None
     return {} if name is None else {"model": name}
+
+
+def _list_made_calls(records: Sequence[_Record]) -> Iterator[_ToolCall]:
+    # A reused call had no effect: the call that it is answered from is in the run, too.
+    return (call for record in records for call in record.tool_calls if call.gate != "reused")
 
 
 def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> dict[str, object]:

@@ -10,14 +10,15 @@ from typing import Final, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
+from orchestrator.cli.arguments.parameters import Answers
 from orchestrator.cli.process.interruption import raise_on_ctrl_c
 from orchestrator.cli.view.question import draw_question
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Question
 
 Answer: TypeAlias = Mapping[str, str]
-_LETTERS: Final = {"a": "approve", "c": "correct", "d": "deny"}
-_PROMPTS: Final = {"correct": "What should be done differently? ", "deny": "Why? "}
+_LETTERS: Final = {"a": "approve", "c": "correct", "d": "deny", "h": "halt"}
+_PROMPTS: Final = {"correct": "What should be done differently? ", "deny": "Why? ", "halt": "Why? "}
 
 
 def is_terminal() -> bool:
@@ -56,22 +57,24 @@ def build_answer(word: str, text: str = "") -> Answer:
     return {**answer, "text": text} if text else answer
 
 
-def read_answer(*, approve: bool, correct: str | None, deny: str | None) -> Answer | None:
+def read_answer(options: Answers) -> Answer | None:
     """Build the answer to a question from the options; None without one.
 
     Raises:
         ConfigurationError: There are several, or a text is blank.
     """
-    texts = {name: text for name, text in (("correct", correct), ("deny", deny)) if text is not None}
-    if approve + len(texts) > 1:
+    given = {"correct": options.correct, "deny": options.deny, "halt": options.halt}
+    texts = {name: text for name, text in given.items() if text is not None}
+    if options.approve + len(texts) > 1:
         raise ConfigurationError(
-            "--approve, --correct and --deny contradict each other; give one of them, or none after a crash"
+            "--approve, --correct, --deny and --halt contradict each other; "
+            "give one of them, or none after a crash"
         )
     for name, text in texts.items():
         if not text.strip():
             raise ConfigurationError(f"--{name} is {text!r}; give a text that says what to do, or why")
         return build_answer(name, text)
-    return build_answer("approve") if approve else None
+    return build_answer("approve") if options.approve else None
 
 
 def _read_user_name() -> str:

@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool
 
 from evaluation import TaskCase
 from orchestrator.cli.arguments.options import RunOptions, TypedOptions
-from orchestrator.cli.arguments.parameters import Display
+from orchestrator.cli.arguments.parameters import Answers, Display
 from orchestrator.cli.arguments.tasks import read_task
 from orchestrator.cli.arguments.threads import find_thread
 from orchestrator.cli.arguments.tools import import_tools
@@ -97,10 +97,8 @@ def run_task(
 def resume_run(
     thread: str | None,
     typed: TypedOptions,
+    answers: Answers,
     *,
-    approve: bool,
-    correct: str | None,
-    deny: str | None,
     db: str | None,
     display: Display,
 ) -> None:
@@ -109,9 +107,7 @@ def resume_run(
     Args:
         thread: Name of the run, or the start of it; None for the latest one that can be resumed.
         typed: Fields of ``RunOptions`` to change.
-        approve: Answer that the output is accepted.
-        correct: Answer with instructions for another attempt.
-        deny: Answer that ends the run, with the reason.
+        answers: The options with an answer.
         db: Path or URL of the store; None for the user's file.
         display: How the run is shown.
 
@@ -119,7 +115,7 @@ def resume_run(
         typer.Exit: With the exit status, unless the run succeeded.
     """
     with report_bad_input(), open_store(db) as store:
-        answer = read_answer(approve=approve, correct=correct, deny=deny)
+        answer = read_answer(answers)
         name = find_thread(store, thread, resumable=True)
         refuse_ended_run(store, name)
         options = restore_options(store, name, typed, in_python=_describe_resume(store, name))

@@ -190,7 +190,7 @@ def _build_steps(
     rules = settings.retry_policy.strategies
     check_strategies(rules)
     models = load_models(rules, agents.models, agents.executor)
-    once = frozenset(settings.once_tools) | find_once_tools(agents.executor)
+    once = find_once_tools(agents.executor)
     methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models, once)
     step = _build_step(agents, methods, evaluator, contracts, phases, modes, settings)
     if contracts.synthesis == "never":

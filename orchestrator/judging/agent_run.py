@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from evaluation.inputs.run_state import convert_call, convert_usage
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import CallOrigin, StepRecord, ToolCallRecord
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -27,7 +28,7 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     known = {"final_output": output, "error": record["error"], "model": record["model"]}
     return {
         "input": record["step"],
-        "tool_calls": [convert_call(call) for call in record["tool_calls"]],
+        "tool_calls": [convert_call(call) for call in _list_made_calls(record)],
         "messages": _build_messages(context, record, output),
         **{name: value for name, value in known.items() if value is not None},
         **convert_usage(record["usage"]),
@@ -38,6 +39,15 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
             "timestamp": record["started_at"],
         },
     }
+
+
+def _list_made_calls(record: StepRecord) -> Iterator[ToolCallRecord]:
+    """Yields the calls without those that are answered from a call of the same execution.
+
+    A call that is answered from another execution counts: this execution need not make it.
+    """
+    own = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+    return (call for call in record["tool_calls"] if call.get("made_in") != own)
 
 
 def _build_messages(context: str, record: StepRecord, output: str | None) -> list[dict[str, str]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
@@ -13,6 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agents.calls.journal import CALL_JOURNAL
+from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
@@ -20,7 +20,7 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.tools.effects import build_gate
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
-from orchestrator.nodes.human import ToolApproval
+from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.custom import build_custom_request
@@ -31,14 +31,14 @@ from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.nested_graphs import (
-    IDEMPOTENCY_KEY,
     describe_execution,
     extend_config,
     idempotency_key,
 )
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.runtime.recording.earlier_answers import EarlierAnswers
-from orchestrator.runtime.recording.task_journal import TaskJournal
+from orchestrator.runtime.recording.earlier_calls import EarlierCalls
+from orchestrator.runtime.recording.start_log import read_starts
+from orchestrator.runtime.recording.task_journal import open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_index,
@@ -48,6 +48,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
+from orchestrator.state.records import CallOrigin
 from orchestrator.supervision.limits import SupervisionPolicy
 
 
@@ -59,13 +60,13 @@ class ExecutorMethods:
         execute: Executes a step.
         correct: Executes a step again with the refused output; None if the executor has only one method.
         models: The models of escalations, by the name in the policy.
-        once_tools: Names of tools whose calls a retry does not repeat.
+        once_in_retries: Names of tools that do not repeat the calls of a refused execution.
     """
 
     execute: AgentMethod[object]
     correct: AgentMethod[object] | None
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
-    once_tools: frozenset[str] = frozenset()
+    once_in_retries: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,18 @@ def executor_node(
         if compressed.get("status") == "failed":
             return compressed
         observer = CallObserver(runtime.stream_writer, run.thread_id, "executor", index)
+        earlier = EarlierCalls(
+            [*state["results"], *state["synthesis"]],
+            CallOrigin(step_index=index, attempt=attempt),
+            settings.once_tools,
+            executor.once_in_retries,
+            run,
+        )
         gate = replace(
             build_gate(contract),
             ask_before=settings.approve_tools,
             once=frozenset(settings.once_tools),
-            find_answer=EarlierAnswers(current_records(state), executor.once_tools, settings.once_tools),
+            find_earlier=earlier,
         )
         rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
@@ -196,9 +204,14 @@ async def _call_executor(  # noqa: PLR0917
         request = join_refusal(request)
     key = _build_key(state, run, request.instruction)
     place = describe_execution(current_index(state), len(current_records(state)) + 1)
-    with _open_journal(run) as journal:
+    starts = await read_starts() if run.interruptible else None
+    if starts is not None:
+        check_questions(starts.questions, rules.gate)
+    with open_journal(run.now, is_kept=run.interruptible) as journal:
         read_time = run.now().isoformat if journal is None else journal.read_time
-        gate = replace(rules.gate, ask=ToolApproval(state, rules.policy, run.now, read_time))
+        can_ask = rules.policy.human and run.interruptible
+        ask = ToolApproval(state, rules.policy, run.now, read_time) if can_ask else None
+        gate = replace(rules.gate, ask=ask, starts=starts)
         with extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place):
             return await call_agent(
                 partial(
@@ -214,16 +227,6 @@ async def _call_executor(  # noqa: PLR0917
                 step_index=current_index(state),
                 observer=observer,
             )
-
-
-@contextmanager
-def _open_journal(run: RunContext) -> Iterator[TaskJournal | None]:
-    """Opens the journal of an execution; None if the run cannot be resumed."""
-    if not run.interruptible:
-        yield None
-        return
-    with closing(TaskJournal(run.now)) as journal:
-        yield journal
 
 
 def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) -> Sampling | None:

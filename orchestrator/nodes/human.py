@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -10,19 +10,29 @@ from typing import cast
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from agents.calls.journal import hash_request
-from agents.calls.tool_gate import describe_call
+from agents.calls.journal import hash_call
+from agents.calls.tool_gate import ToolGate
+from agents.errors import CallHaltedError
+from orchestrator.errors import ResumeError
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis
+from orchestrator.judging.tools.stored import find_unasked
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
 from orchestrator.retry.outcome import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.nested_graphs import read_task_id
+from orchestrator.runtime.recording.active_recorder import read_recorder
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import HumanAnswer, Question, StepRecord, ToolCallRecord
-from orchestrator.supervision.human import DEADLINE, build_tool_question, read_answer, with_answer
+from orchestrator.supervision.human import (
+    DEADLINE,
+    build_tool_question,
+    read_answer,
+    read_tool_question,
+    with_answer,
+)
 from orchestrator.supervision.limits import SupervisionPolicy
 
 
@@ -48,16 +58,40 @@ class ToolApproval:
     now: Callable[[], datetime]
     read_start: Callable[[], str]
 
-    def __call__(self, name: str, args: Mapping[str, object]) -> str | None:
-        """Asks until an answer can be read. Returns why the call must not run; None if it may."""
+    def __call__(self, name: str, args: Mapping[str, object], doubt: str) -> HumanAnswer:
+        """Asks until an answer can be read, and returns it.
+
+        Args:
+            name: Name of the tool.
+            args: Arguments of the call.
+            doubt: Why it is not known whether the same call had its effect before; empty if it is new.
+        """
         call = ToolCallRecord(name=name, args=plain_json(args), result=None, error=None, latency_ms=None)
         step = (*current_step(self.state), len(current_records(self.state)) + 1)
         # With the arguments in the id: an agent within a tool, which has no journal, may ask about others.
-        place = f"{read_task_id()}-{hash_request(describe_call(name, args))}"
-        question = build_tool_question(place, step, call, self.policy, self.read_start())
+        place = f"{read_task_id()}-{hash_call(doubt, name, args)}"
+        question = build_tool_question(place, step, call, self.policy, self.read_start(), doubt)
         while isinstance(answer := read_answer(interrupt(question), question, self.now()), str):
             question = {**question, "problem": answer}
-        return None if answer["answer"] == "approve" else f"{answer['answered_by']} said: {answer['text']}"
+        if answer["answer"] == "halt":
+            # Also for an agent within a tool, whose error would only be an answer to the model.
+            read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+        return answer
+
+
+def check_questions(interrupts: Sequence[object], gate: ToolGate) -> None:
+    """Checks that a step under way asks each question about a tool call again.
+
+    Args:
+        interrupts: The values of the interrupts that waited before the step was resumed.
+        gate: The gate of the resumed step.
+
+    Raises:
+        ResumeError: With these options, the tool would run without an approval.
+    """
+    questions = [question for value in interrupts if (question := read_tool_question(value)) is not None]
+    if (problem := find_unasked(questions, gate.ask_before, gate.once)) is not None:
+        raise ResumeError(f"the run cannot go on with this executor: {problem}")
 
 
 def answer_node(settings: Settings) -> Node:

@@ -15,7 +15,7 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
+from orchestrator.state.records import DecisionRecord, GateDecision, Json, RecordStatus, StepRecord
 from orchestrator.supervision.human import build_question, describe_problems
 from orchestrator.supervision.limits import SupervisionPolicy
 
@@ -101,18 +101,27 @@ def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = 
         "attempts": 0,
         "warnings": [
             f"step {index + 1}: {warning}"
-            for warning in (*record["warnings"], *_describe_forbidden_calls(_list_executions(state, record)))
+            for warning in (*record["warnings"], *_describe_refused_calls(_list_executions(state, record)))
         ],
         "question": None,
         "status": "success" if is_last else "executing",
     }
 
 
-def _describe_forbidden_calls(records: list[StepRecord]) -> list[str]:
-    """Returns a warning if an execution of the step called a tool that its contract forbids."""
+_REFUSED: Final[Mapping[GateDecision, str]] = {
+    "forbidden": "the executor called forbidden tools, which did not run",
+    "unknown": "it is not known whether these calls had their effect",
+}
+
+
+def _describe_refused_calls(records: list[StepRecord]) -> list[str]:
+    """Returns warnings if the executor called forbidden tools, or if it is not known what a call did."""
     calls = [call for record in records for call in record["tool_calls"]]
-    names = dict.fromkeys(call["name"] for call in calls if call.get("gate") == "forbidden")
-    return [f"the executor called forbidden tools, which did not run: {', '.join(names)}"] if names else []
+    names = {
+        words: dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision)
+        for decision, words in _REFUSED.items()
+    }
+    return [f"{words}: {', '.join(called)}" for words, called in names.items() if called]
 
 
 def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:

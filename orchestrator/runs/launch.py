@@ -221,7 +221,7 @@ class Launcher:
 
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
-        unasked = find_unasked(resumed.questions, self.settings.approve_tools)
+        unasked = find_unasked(resumed.questions, self.settings.approve_tools, self.settings.once_tools)
         if (problem := unasked or find_stored_problem(resumed.state, self.tools)) is not None:
             name = format_repr(thread_id, 80)
             raise ResumeError(f"thread {name} cannot go on with this executor: {problem}")

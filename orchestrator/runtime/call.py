@@ -11,15 +11,16 @@ from typing import Final, Generic, TypeVar
 from langgraph.errors import GraphInterrupt
 
 from agents.calls.redaction import mask_keys
-from agents.errors import AgentError
+from agents.errors import AgentError, CallHaltedError
 from agents.models.transport_retry import TransportRetry, is_transient
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
 from orchestrator.runtime.nested_graphs import without_inherited_durability
+from orchestrator.runtime.recording.active_recorder import use_recorder
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.runtime.recording.usage_recorder import UsageRecorder, use_recorder
+from orchestrator.runtime.recording.usage_recorder import UsageRecorder
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import ToolCallRecord
@@ -118,13 +119,16 @@ async def call_agent(
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
     calls, models = recorder.list_tool_calls(), recorder.list_models()
     spent = Spent(usage, calls, models, repeats, recorder.find_cut_off())
-    has_value = in_time and error is None and recorder.refused is None
+    halted = error if isinstance(error, CallHaltedError) else recorder.halted
+    has_value = in_time and error is None and recorder.refused is None and halted is None
     if run.interrupted and not has_value:
         # As if the process had been killed: the node stores nothing, and a resumed run begins it again.
         # LangGraph makes a NodeCancelledError of it.
         raise asyncio.CancelledError("the run was interrupted")
     if run.cancelled is not None and not has_value:
         return Raised(asyncio.CancelledError(run.cancelled), spent, "cancelled", transient=False)
+    if halted is not None:
+        return Raised(halted, spent, "denied", transient=False)
     if not in_time:
         return Raised(TimeoutError(bound.reason), spent, bound.kind, transient=False)
     if recorder.refused is not None:

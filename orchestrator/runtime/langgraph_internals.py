@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from langchain_core.runnables.config import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _DURABILITY_KEY: Final = "__pregel_durability"
+_SAVER_KEY: Final = "__pregel_checkpointer"
 INTERRUPT_CHANNEL: Final = "__interrupt__"
 """The channel of an open interrupt in the pending writes of a checkpoint.
 
@@ -33,6 +35,25 @@ def without_durability(config: RunnableConfig) -> RunnableConfig:
         return config
     others = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
     return RunnableConfig(**{**config, "configurable": others})
+
+
+def find_checkpoint(config: RunnableConfig) -> tuple[BaseCheckpointSaver[str], RunnableConfig] | None:
+    """Returns the saver and the checkpoint that the running node belongs to; None without a saver.
+
+    A node cannot read them otherwise: its own ``checkpoint_id`` is None, and the saver is a private value.
+    """
+    configurable = config.get("configurable", {})
+    saver = configurable.get(_SAVER_KEY)
+    namespace = str(configurable.get("checkpoint_ns", "")).rpartition("|")[0]
+    checkpoint_id = configurable.get("checkpoint_map", {}).get(namespace)
+    if not isinstance(saver, BaseCheckpointSaver) or checkpoint_id is None:
+        return None
+    place = {
+        "thread_id": configurable.get("thread_id"),
+        "checkpoint_ns": namespace,
+        "checkpoint_id": checkpoint_id,
+    }
+    return saver, RunnableConfig(configurable=place)
 
 
 def trigger_channel(node: str) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
@@ -14,8 +14,6 @@ from orchestrator.runtime.langgraph_internals import without_durability
 
 NodeConfig: TypeAlias = RunnableConfig | None
 """The config of the running node; None outside of a graph."""
-IDEMPOTENCY_KEY: Final = "idempotency_key"
-"""Name of the key in ``config["configurable"]`` of a tool that takes a ``RunnableConfig``."""
 
 
 def read_node_config() -> NodeConfig:
@@ -78,7 +76,7 @@ def without_inherited_durability() -> Iterator[None]:
 
 
 def idempotency_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
-    """Builds the key. It is the same after a crash, and different on a retry or in another run.
+    """Builds the key of an execution: the same after a crash, another one on a retry or in another run.
 
     Args:
         thread_id: Thread of the run.

@@ -30,11 +30,15 @@ CommitKind = Literal["first", "retry", "reorient"]
 RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 Confidence = Literal["high", "medium", "low"]
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
-AnswerWord = Literal["approve", "correct", "deny"]
+AnswerWord = Literal["approve", "correct", "deny", "halt"]
+"""The answer of a person; "halt" ends a run that waits at a tool call, as "deny" does after an execution."""
 
+GateDecision = Literal["forbidden", "denied", "reused", "unknown"]
+"""Why a tool did not run.
 
-GateDecision = Literal["forbidden", "denied", "reused"]
-"""Why a tool did not run: it is forbidden, a person denied the call, or an earlier attempt made it."""
+It is forbidden, a person denied the call, the same call has an answer, or it is not known whether the same
+call had its effect before.
+"""
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
@@ -115,7 +119,7 @@ class SupervisorVerdict(TypedDict):
 
 
 class HumanAnswer(TypedDict):
-    """The answer of a person. ``text`` is the correction of "correct", or the reason of "deny"."""
+    """The answer of a person. ``text`` is the correction of "correct", or the reason of the others."""
 
     answer: AnswerWord
     text: str
@@ -134,10 +138,19 @@ class SupervisionRecord(TypedDict):
     answer: HumanAnswer | None
 
 
+class CallOrigin(TypedDict):
+    """The execution that made a call. ``step_index`` counts from 0, ``attempt`` from 1."""
+
+    step_index: int
+    attempt: int
+
+
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
-    ``gate`` says why the tool did not run; a "reused" call has the result of an earlier attempt.
+    ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
+    ``made_in``. ``answer`` is what a person said who was asked about the call. ``effect`` is "none" if the
+    tool raised NoEffectError.
     """
 
     name: str
@@ -146,6 +159,9 @@ class ToolCallRecord(TypedDict):
     error: str | None
     latency_ms: float | None
     gate: NotRequired[GateDecision]
+    made_in: NotRequired[CallOrigin]
+    answer: NotRequired[HumanAnswer]
+    effect: NotRequired[Literal["none"]]
 
 
 class VerdictRecord(TypedDict):

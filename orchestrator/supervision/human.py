@@ -22,7 +22,10 @@ from orchestrator.state.records import (
 )
 from orchestrator.supervision.limits import SupervisionPolicy
 
-ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
+_ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
+"""Answers to a question about an execution, whose denial ends the run."""
+_CALL_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "deny", "halt")
+"""Answers to a question about a tool call, whose denial goes to the model."""
 _ANSWER_CHARACTERS: Final = 200
 DEADLINE: Final = "deadline"
 """``answered_by`` of an answer that a deadline gave."""
@@ -39,6 +42,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "more": "number of further problems",
 }
 """Words for people, by the name of a trigger."""
+_DOUBT: Final = "The same call was made before, and it is not known whether it had its effect: "
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
 
 
@@ -75,7 +79,7 @@ def build_question(
         text=text,
         output=record["result"],
         findings=findings,
-        accepts=[word for word in ANSWER_WORDS if may_correct or word != "correct"],
+        accepts=[word for word in _ANSWER_WORDS if may_correct or word != "correct"],
         asked_at=now.isoformat(),
         deadline=None if wait is None else (now + timedelta(seconds=wait)).isoformat(),
         on_deadline=policy.on_deadline,
@@ -91,8 +95,13 @@ def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
     return {**call, "result": result, "error": error}
 
 
-def build_tool_question(
-    place: str, step: tuple[int, str, int], call: ToolCallRecord, policy: SupervisionPolicy, asked_at: str
+def build_tool_question(  # noqa: PLR0917
+    place: str,
+    step: tuple[int, str, int],
+    call: ToolCallRecord,
+    policy: SupervisionPolicy,
+    asked_at: str,
+    doubt: str = "",
 ) -> Question:
     """Builds the question whether a tool may run.
 
@@ -102,6 +111,7 @@ def build_tool_question(
         call: The call, which has not run.
         policy: Sets the deadline of the answer.
         asked_at: Time of the question, as ISO 8601 in UTC.
+        doubt: Why it is not known whether the same call had its effect before; empty if it is new.
     """
     index, text, attempt = step
     wait = policy.answer_deadline_s
@@ -112,10 +122,10 @@ def build_tool_question(
         step_index=index,
         step=text,
         attempt=attempt,
-        text=f"May the tool {call['name']} run?",
+        text=f"May the tool {call['name']} run{' again' if doubt else ''}?",
         output="",
-        findings=[],
-        accepts=["approve", "deny"],
+        findings=[_DOUBT + doubt] if doubt else [],
+        accepts=[*_CALL_WORDS],
         asked_at=asked_at,
         deadline=None if deadline is None else deadline.isoformat(),
         on_deadline=policy.on_deadline,
@@ -166,7 +176,7 @@ def is_overdue(question: Question, now: datetime) -> bool:
 
 
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:
-    """Reads an answer: ``{"answer": "approve" | "correct" | "deny", "text": ..., "answered_by": ...}``.
+    """Reads an answer: ``{"answer": "approve" | "correct" | ..., "text": ..., "answered_by": ...}``.
 
     With the question's id under ``question``, the answer is refused if another question waits. An answer to
     a question about a tool call has to have it.

@@ -66,6 +66,23 @@ def check_thread_choice(thread: str | None, *, last: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """The options that answer a question; at most one of them is given.
+
+    Attributes:
+        approve: The output is accepted, or the tool may run.
+        correct: Instructions for another attempt.
+        deny: Why the step ends the run, or the tool does not run.
+        halt: Why the run ends at a tool call.
+    """
+
+    approve: bool = False
+    correct: str | None = None
+    deny: str | None = None
+    halt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Display:
     """How a command shows a run.
 

@@ -8,6 +8,7 @@ import typer
 
 from orchestrator.cli.arguments.options import TypedOptions, accept_run_options
 from orchestrator.cli.arguments.parameters import (
+    Answers,
     AsJson,
     Database,
     Display,
@@ -35,7 +36,13 @@ Approve = Annotated[bool, typer.Option("--approve", help="Accept the output.")]
 Correct = Annotated[
     str | None, typer.Option(help="Execute the step again with these instructions.", metavar="TEXT")
 ]
-Deny = Annotated[str | None, typer.Option(help="End the run as failed for this reason.", metavar="REASON")]
+Deny = Annotated[
+    str | None,
+    typer.Option(help="Refuse: a tool does not run, or a step ends the run, for REASON.", metavar="REASON"),
+]
+Halt = Annotated[
+    str | None, typer.Option(help="At a tool call: end the run as failed for this reason.", metavar="REASON")
+]
 Step = Annotated[
     int,
     typer.Option(
@@ -103,6 +110,7 @@ def resume(
     approve: Approve = False,
     correct: Correct = None,
     deny: Deny = None,
+    halt: Halt = None,
     db: Database = None,
     json: AsJson = False,
     full: InFull = False,
@@ -119,7 +127,8 @@ def resume(
         from orchestrator.cli.run import resume_run  # noqa: PLC0415 - slow to import
 
     display = Display(json, full, verbose)
-    resume_run(thread, options, approve=approve, correct=correct, deny=deny, db=db, display=display)
+    answer = Answers(approve, correct, deny, halt)
+    resume_run(thread, options, answer, db=db, display=display)
 
 
 @accept_run_options(only_changes=True, without=("checks", "checks_model"))

@@ -20,7 +20,12 @@ from orchestrator.state.records import Question, ToolCallRecord
 
 _OUTPUT_CHARACTERS: Final = 4000
 _MARGIN: Final = "│ "
-_ANSWERS: Final = {"approve": "--approve", "correct": "--correct TEXT", "deny": "--deny REASON"}
+_ANSWERS: Final = {
+    "approve": "--approve",
+    "correct": "--correct TEXT",
+    "deny": "--deny REASON",
+    "halt": "--halt REASON",
+}
 
 
 def format_resume_command(thread_id: str, store: str, tools: Sequence[str] = ()) -> str:

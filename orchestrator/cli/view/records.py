@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import one_line
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.records import (
+    AnswerWord,
+    GateDecision,
     HumanAnswer,
     Json,
     RecordStatus,
@@ -48,6 +50,20 @@ FAILURES: Final[Mapping[FailureKind, str]] = {
     "unverified": "it rests on less than required",
 }
 """The words for the kind of a failure."""
+_ACTIONS: Final[Mapping[AnswerWord, str]] = {
+    "approve": "approved",
+    "correct": "corrected",
+    "deny": "denied",
+    "halt": "halted",
+}
+_GATES: Final[Mapping[GateDecision, str]] = {
+    "forbidden": "forbidden",
+    "denied": "denied",
+    "reused": "reused",
+    "unknown": "not made again, its outcome is unknown",
+}
+"""The words for why a tool did not run."""
+_NOTES: Final = ("gate", "made_in", "answer", "effect")
 _SHOWN: Final = 100
 """Most characters of the arguments on a line, of an argument in JSON, and of an error."""
 
@@ -78,7 +94,7 @@ def last_word(record: StepRecord) -> str:
 
 
 def _format_answer(answer: HumanAnswer) -> str:
-    action = {"approve": "approved", "correct": "corrected", "deny": "denied"}[answer["answer"]]
+    action = _ACTIONS[answer["answer"]]
     return _add_reason(f"{action} by {answer['answered_by']}", answer["text"])
 
 
@@ -99,17 +115,24 @@ def _add_reason(decision: str, reason: str) -> str:
 
 
 def format_tool_call(call: ToolCallRecord) -> str:
-    """Format a call on one line: its name, its arguments, and its error if it failed."""
+    """Format a call on one line: its name, its arguments, a person's answer, and its error if it failed."""
     args = "" if call["args"] is None else f" {one_line(_to_text(call['args']), _SHOWN)}"
     return f"{one_line(call['name'], _SHOWN)}{args}{_format_end(call)}"
 
 
 def _format_end(call: ToolCallRecord) -> str:
+    said = f" {one_line(_format_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
     if "gate" in call:
-        return f" {call['gate']}"
+        return said or f" {_GATES[call['gate']]}{_format_origin(call)}"
     if call["error"] is not None:
-        return f" failed: {one_line(call['error'], _SHOWN)}"
-    return " did not end" if call["result"] is None else ""
+        return f"{said} failed: {one_line(call['error'], _SHOWN)}"
+    return f"{said} did not end" if call["result"] is None else said
+
+
+def _format_origin(call: ToolCallRecord) -> str:
+    if "made_in" not in call:
+        return ""
+    return f" from step {call['made_in']['step_index'] + 1}, attempt {call['made_in']['attempt']}"
 
 
 def tool_call_to_plain(call: ToolCallRecord) -> dict[str, Json]:
@@ -119,7 +142,7 @@ def tool_call_to_plain(call: ToolCallRecord) -> dict[str, Json]:
         "name": call["name"],
         "args": {name: _cut(value) for name, value in args.items()} if isinstance(args, dict) else _cut(args),
         "error": None if error is None else shorten(error, _SHOWN),
-        **({"gate": call["gate"]} if "gate" in call else {}),
+        **{name: cast("Json", note) for name in _NOTES if (note := call.get(name)) is not None},
     }
 
 

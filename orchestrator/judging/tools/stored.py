@@ -31,11 +31,17 @@ def _list_open(state: OrchestratorState) -> Iterator[tuple[str, PlainContract]]:
         yield "the output", derived["output"]["contract"]
 
 
-def find_unasked(questions: Sequence[Question], approve_tools: Collection[str]) -> str | None:
+def find_unasked(
+    questions: Sequence[Question], approve_tools: Collection[str], once_tools: Collection[str]
+) -> str | None:
     """Returns why a run cannot go on: it waits for the approval of a tool that would run without one."""
-    calls = [call for each in questions if each["kind"] == "tool" for call in each.get("tool_calls", [])]
-    names = [] if approve_tools == "all" else [call["name"] for call in calls]
-    unasked = next((name for name in names if name not in approve_tools), None)
-    if unasked is None:
-        return None
-    return f"it waits for the approval of tool {unasked!r}; give approve_tools this name"
+    for question in (each for each in questions if each["kind"] == "tool"):
+        # A question with a finding asks whether the tool may run again, which once_tools asks for.
+        option, names = (
+            ("once_tools", once_tools) if question["findings"] else ("approve_tools", approve_tools)
+        )
+        for call in question.get("tool_calls", []):
+            if names != "all" and call["name"] not in names:
+                name = call["name"]
+                return f"it waits for the approval of tool {name!r}; give {option} this name"
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, NotRequired
@@ -11,11 +11,15 @@ from uuid import UUID
 from langchain_core.messages import ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langgraph.types import Command
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN
 from orchestrator.runtime.recording.model_usage import ModelCall
 from orchestrator.state.plain_values import format_text, plain_text
-from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.records import Json, ToolCallRecord
+
+_RECORD: Final = TypeAdapter(ToolCallRecord)
 
 
 class RecordedModelCall(TypedDict):
@@ -69,6 +73,33 @@ def note_start(run_id: UUID) -> None:
     """Adds a call to the enclosing ``collect_starts``, if there is one."""
     if (ids := _started.get()) is not None:
         ids.append(run_id)
+
+
+def build_tool_record(
+    name: str, args: Json, metadata: Mapping[str, object], tool_call_id: str | None
+) -> ToolCallRecord:
+    """Builds the record of a call that starts, with the decision of the gate and a person's answer.
+
+    Args:
+        name: Name of the tool.
+        args: Arguments as JSON.
+        metadata: Metadata of the call.
+        tool_call_id: Id of the call. Calls that a tool makes inherit the metadata, but not the id.
+    """
+    record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+    answered = metadata.get(TOOL_ANSWER)
+    has_own = (
+        isinstance(answered, Mapping) and tool_call_id is not None and answered.get("id") == tool_call_id
+    )
+    noted = {
+        "gate": metadata.get(TOOL_GATE),
+        "made_in": metadata.get(TOOL_ORIGIN),
+        "answer": answered.get("answer") if has_own and isinstance(answered, Mapping) else None,
+    }
+    try:
+        return _RECORD.validate_python({**record, **{name: value for name, value in noted.items() if value}})
+    except ValidationError:  # the metadata of a tool can hold anything
+        return record
 
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:

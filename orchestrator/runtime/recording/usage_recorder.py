@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Final, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
-from langchain_core.tracers.context import register_configure_hook
 
-from agents.calls.tool_gate import TOOL_GATE
+from agents.errors import CallHaltedError, NoEffectError
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
@@ -29,16 +25,16 @@ from orchestrator.runtime.recording.model_usage import (
 )
 from orchestrator.runtime.recording.recorded_calls import (
     RecordedCalls,
+    build_tool_record,
     export_call,
     note_start,
     read_tool_output,
     restore_call,
 )
 from orchestrator.state.plain_values import format_text, plain_json
-from orchestrator.state.records import GateDecision, ToolCallRecord
+from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
-_DECISIONS: Final = get_args(GateDecision)
 Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
 
@@ -55,6 +51,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     Attributes:
         refused: The error of the gate, even if the agent swallowed it.
+        halted: The error of a person who ended the run at a tool call; no model is called after it.
         starts: Number of times the agent was called: again after each transient error.
     """
 
@@ -73,6 +70,7 @@ class UsageRecorder(BaseCallbackHandler):
         observer: CallObserver | None = None,
     ) -> None:
         self.refused: BudgetExceededError | None = None
+        self.halted: CallHaltedError | None = None
         self.starts = 0
         self._gate = gate
         self._prices = prices
@@ -152,6 +150,8 @@ class UsageRecorder(BaseCallbackHandler):
         """Does the same for a model of plain text."""
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
         # The lock covers the gate as well: calls that start together must count each other.
+        if self.halted is not None:
+            raise self.halted
         with self._lock:
             try:
                 self._gate(*self.sum_ended_calls())
@@ -190,15 +190,13 @@ class UsageRecorder(BaseCallbackHandler):
         run_id: UUID,
         inputs: dict[str, object] | None = None,
         metadata: dict[str, object] | None = None,
+        tool_call_id: str | None = None,
         **_: object,
     ) -> None:
         """Records the start, the arguments and the decision of the gate."""
         name = format_text((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
-        record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
-        decision = (metadata or {}).get(TOOL_GATE)
-        if decision in _DECISIONS:
-            record["gate"] = cast("GateDecision", decision)
+        record = build_tool_record(name, args, metadata or {}, tool_call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
         note_start(run_id)
@@ -211,7 +209,8 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the error."""
-        self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}")
+        has_none = isinstance(error, NoEffectError)
+        self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}", has_effect=not has_none)
 
     def _end_model(
         self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool, cut_off: str | None = None
@@ -220,41 +219,20 @@ class UsageRecorder(BaseCallbackHandler):
             if (call := self._models.get(run_id)) is not None:
                 call.is_running, call.tokens, call.failed, call.cut_off = False, tokens, failed, cut_off
 
-    def _end_tool(self, run_id: UUID, result: str | None, error: str | None) -> None:
+    def _end_tool(
+        self, run_id: UUID, result: str | None, error: str | None, *, has_effect: bool = True
+    ) -> None:
         with self._lock:
             if run_id not in self._tools:
                 return
             started, record = self._tools[run_id]
             latency = round(_milliseconds_since(started), 3)
             ended: ToolCallRecord = {**record, "result": result, "error": error, "latency_ms": latency}
+            if not has_effect:
+                ended["effect"] = "none"
             self._tools[run_id] = started, ended
         if self._observer is not None:
             self._observer.emit_tool_end(ended)
-
-
-_active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
-register_configure_hook(_active, inheritable=True)
-
-
-@contextmanager
-def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
-    """Passes the recorder to every LangChain call in the block, also in tasks and threads it starts."""
-    token = _active.set(recorder)
-    try:
-        yield
-    finally:
-        _active.reset(token)
-
-
-def read_recorder() -> UsageRecorder:
-    """Returns the recorder of the running call of an agent.
-
-    Raises:
-        LookupError: No agent is called.
-    """
-    if (recorder := _active.get()) is None:
-        raise LookupError("no agent is called")
-    return recorder
 
 
 def _milliseconds_since(started: float) -> float:

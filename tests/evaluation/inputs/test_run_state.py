@@ -185,3 +185,17 @@ def test_a_state_in_place_of_a_run_is_refused_with_what_converts_it():
     assert evaluate({"agent_run": state()}).summary == (
         "invalid: agent_run: is the state of a run of the orchestrator; convert it with run_from_state."
     )
+
+
+def test_a_call_that_was_answered_from_an_earlier_one_is_no_second_call():
+    reused = {**call("pay"), "gate": "reused", "made_in": {"step_index": 0, "attempt": 1}}
+    run = run_from_state(state(record(0, call("pay")), record(0, reused), record(1, reused)))
+
+    report = evaluate(
+        {
+            "agent_run": run,
+            "expected_trajectory": [{"name": "pay", "args": {"title": "x"}}],
+            "trajectory": {"writing_tools": ["pay"]},
+        }
+    )
+    assert (len(run["tool_calls"]), report.status) == (1, "passed")

@@ -175,7 +175,8 @@ def refused(ended, sentence):
     [
         (["--correct", " "], "--correct is ' '; give a text that says what to do, or why"),
         (["--deny", ""], "--deny is ''; give a text that says what to do, or why"),
-        (["--approve", "--deny", "no"], "--approve, --correct and --deny contradict each other"),
+        (["--approve", "--deny", "no"], "--approve, --correct, --deny and --halt contradict each other"),
+        (["--halt", ""], "--halt is ''; give a text that says what to do, or why"),
     ],
 )
 def test_a_bad_answer_is_refused_with_the_store_as_it_was(begin, resume, db, options, sentence):

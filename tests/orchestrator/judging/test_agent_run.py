@@ -279,3 +279,12 @@ def test_a_credential_in_what_a_step_was_given_is_no_finding_against_it():
     )
 
     assert evaluate({"agent_run": run, "required_content": [{"text": "r"}]})["audit_findings"] == []
+
+
+def test_a_call_is_counted_once_if_this_execution_repeated_it():
+    def reused(attempt):
+        return {**call("pay"), "gate": "reused", "made_in": {"step_index": 1, "attempt": attempt}}
+
+    run = build_agent_run(record(tool_calls=[call("pay"), reused(2), reused(1)]), "")
+
+    assert [each["name"] for each in run["tool_calls"]] == ["pay", "pay"]

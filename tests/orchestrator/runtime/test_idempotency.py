@@ -9,6 +9,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
+from agents.calls.planned_call import add_call_ids, plan_calls
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.runtime.nested_graphs import idempotency_key
@@ -16,28 +17,59 @@ from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 
-def keys_of(plan, monitor, *threads, fail_once=False):
-    """The keys that a tool is given over runs on these threads; the first call may crash the process."""
+def keys_of(plan, monitor, *threads, crash=False, replies=None):
+    """The keys that a tool is given over runs on these threads; the process may die in the first call."""
     keys = []
 
     @tool
-    def pay(config: RunnableConfig) -> str:
+    def pay(config: RunnableConfig, to: str = "Ada") -> str:
         """Pay."""
         keys.append(config["configurable"]["idempotency_key"])
-        if fail_once and len(keys) == 1:
-            raise SystemExit
+        if crash and len(keys) == 1:
+            raise KeyboardInterrupt
         return "paid"
 
     def reply(messages):
-        if messages[-1].type == "tool":
-            return "done"
-        return AIMessage("", tool_calls=[{"name": "pay", "args": {}, "id": "1"}])
+        return "done" if messages[-1].type == "tool" else call("Ada")
 
-    executor = ExecutionAgent(ScriptedChatModel(reply), [pay])
+    model = ScriptedChatModel(reply if replies is None else replies)
+    executor = ExecutionAgent(model, [pay])
     orchestrator = LangGraphOrchestrator(FakePlanner(plan), executor, monitor, checkpointer=InMemorySaver())
     for thread in threads:
-        orchestrator.run("x", thread, replace=True)
+        if crash:
+            with pytest.raises(KeyboardInterrupt):
+                orchestrator.run("x", thread, replace=True)
+            orchestrator.resume(thread)
+        else:
+            orchestrator.run("x", thread, replace=True)
     return keys
+
+
+def call(*payees):
+    made = [{"name": "pay", "args": {"to": to}, "id": str(at)} for at, to in enumerate(payees)]
+    return AIMessage("", tool_calls=made)
+
+
+def test_every_call_of_an_execution_has_a_key_of_its_own():
+    keys = keys_of(["a"], FakeMonitor(), "thread", replies=[call("Ada", "Bob", "Ada"), call("Ada"), "done"])
+
+    assert len(set(keys)) == len(keys) == 4
+
+
+def test_a_call_that_is_repeated_after_a_crash_has_the_same_key():
+    first, second = keys_of(["a"], FakeMonitor(), "thread", crash=True)
+
+    assert first == second
+
+
+def test_the_key_does_not_depend_on_the_id_of_the_call_and_on_the_calls_around_it():
+    def plan(*payees):
+        calls = plan_calls([], add_call_ids(call(*payees), 1), {})
+        return {(each.name, each.args["to"], each.number): each.build_key("e") for each in calls}
+
+    alone, among = plan("Ada"), plan("Bob", "Ada", "Ada")
+
+    assert alone["pay", "Ada", 0] == among["pay", "Ada", 0] != among["pay", "Ada", 1]
 
 
 def test_every_step_has_a_key_of_its_own():

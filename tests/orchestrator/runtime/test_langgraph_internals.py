@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
-from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, trigger_channel
+from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, find_checkpoint, trigger_channel
 from orchestrator.runtime.nested_graphs import without_inherited_durability
 
 THREAD = {"configurable": {"thread_id": "thread"}}
@@ -58,3 +59,29 @@ def test_an_open_interrupt_is_a_pending_write_and_its_node_is_triggered():
         if channel == INTERRUPT_CHANNEL
     ] == [["why?"]]
     assert trigger_channel("node") in stored.checkpoint["channel_values"]
+
+
+def test_a_node_finds_the_saver_and_the_checkpoint_that_it_belongs_to():
+    saver, places = InMemorySaver(), []
+
+    def note(state, config: RunnableConfig):
+        places.append(find_checkpoint(config))
+        return {"messages": []}
+
+    compile_graph(note, checkpointer=saver).invoke({"messages": []}, THREAD)
+    [(named, checkpoint)] = places
+
+    assert named is saver
+    assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]
+
+
+def test_a_node_of_a_graph_without_a_saver_finds_no_checkpoint():
+    places = []
+
+    def note(state, config: RunnableConfig):
+        places.append(find_checkpoint(config))
+        return {"messages": []}
+
+    compile_graph(note).invoke({"messages": []})
+
+    assert places == [None]

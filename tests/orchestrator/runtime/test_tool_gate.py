@@ -147,7 +147,7 @@ def test_a_tool_runs_after_a_person_has_approved_the_call(approved):
     question = waiting["question"]
     assert (question["kind"], question["accepts"], question["text"]) == (
         "tool",
-        ["approve", "deny"],
+        ["approve", "deny", "halt"],
         "May the tool send run?",
     )
     assert [(call["name"], call["args"]) for call in question["tool_calls"]] == [("send", {"to": "Bob"})]
@@ -368,7 +368,9 @@ def test_an_approval_counts_for_no_other_tool_if_the_run_goes_on_with_other_opti
     orchestrator.run("x", "thread")
     orchestrator.resume("thread", APPROVE)
     other, _ = build(office, "done", approve_tools=["read", "post"], checkpointer=saver)
-    with pytest.raises(ResumeError, match="the step under way was begun with other tools to approve"):
+    with pytest.raises(
+        ResumeError, match=re.escape("waits for the approval of tool 'send'; give approve_tools")
+    ):
         other.resume("thread", APPROVE)
 
     assert office.done == []
@@ -473,7 +475,7 @@ def test_an_attempt_does_not_repeat_a_call_of_a_tool_that_acts_once(replies, sav
     assert set(calls[1:]) == {("sent to Bob", "reused")}
 
 
-def test_a_failed_call_is_made_again():
+def test_a_failed_call_of_another_tool_is_made_again():
     tries = []
 
     def send(to: str) -> str:
@@ -485,9 +487,132 @@ def test_a_failed_call_is_made_again():
 
     model = ScriptedChatModel([ask(("send", "Bob")), "not sent", ask(("send", "Bob")), "sent"])
     agents = FakePlanner(["write"]), ExecutionAgent(model, [send]), refused_once()
-    state = LangGraphOrchestrator(*agents, once_tools=["send"]).run("x")
+    state = LangGraphOrchestrator(*agents).run("x")
 
     assert (state["status"], tries) == ("success", ["Bob", "Bob"])
+
+
+@pytest.mark.parametrize("replies", [["not sent", ask(("send", "Bob"))], [ask(("send", "Bob"))]])
+def test_a_denial_holds_for_the_same_call_in_the_rest_of_the_step(replies):
+    office = Office()
+    monitor = refused_once() if len(replies) > 1 else FakeMonitor()
+    orchestrator, model = build(
+        office, ask(("send", "Bob")), *replies, "not sent", monitor=monitor, approve_tools=["send"]
+    )
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", DENY)
+
+    told = "The same call was denied before in this step: Ada said: too early. Go on without it."
+    assert (state["status"], state["question"], office.done) == ("success", None, [])
+    assert told in [message.text for message in model.prompts[-1]]
+
+
+def test_a_call_with_other_arguments_or_of_another_step_is_asked_about_after_a_denial():
+    orchestrator, _ = build(
+        Office(),
+        *(ask(("send", "Bob")), ask(("send", "Eve")), "done", ask(("send", "Bob"))),
+        plan=("one", "two"),
+        approve_tools=["send"],
+    )
+    state, asked = orchestrator.run("x", "thread"), []
+    while (question := state["question"]) is not None and len(asked) < 3:
+        asked.append((question["step_index"], question["tool_calls"][0]["args"]["to"]))
+        state = orchestrator.resume("thread", DENY) if len(asked) < 3 else state
+
+    assert asked == [(0, "Bob"), (0, "Eve"), (1, "Bob")]
+
+
+HALT = {"answer": "halt", "text": "stop all", "answered_by": "Ada"}
+
+
+def test_a_person_ends_the_run_at_a_tool_call():
+    office = Office()
+    orchestrator, model = build(office, ask(("read", "a"), ("send", "Bob")), approve_tools=["send"])
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", HALT)
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "denied")
+    assert state["failure"]["message"] == "step 1: denied by Ada: stop all"
+    assert (office.done, len(model.prompts), len(state["results"])) == ([], 1, 1)
+
+
+def test_a_halt_needs_a_reason():
+    orchestrator, _ = build(Office(), ask(("send", "Bob")), approve_tools=["send"])
+    orchestrator.run("x", "thread")
+
+    with pytest.raises(ResumeError, match="'halt' has no 'text'"):
+        orchestrator.resume("thread", {"answer": "halt"})
+
+
+def test_a_halt_at_a_call_of_an_agent_in_a_tool_ends_the_run():
+    office = Office()
+    # Without a journal, the agent in the tool begins again after the answer.
+    inner = ExecutionAgent(ScriptedChatModel([ask(("send", "Bob"))] * 2), office.tools())
+
+    def delegate(text: str) -> str:
+        """Hand the work on."""
+        return inner.execute_step(text)
+
+    asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "write"}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate, *office.tools()])
+    agents = FakePlanner(["write"]), executor, FakeMonitor()
+    orchestrator = LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", HALT)
+
+    assert (state["status"], state["failure"]["kind"], office.done) == ("failed", "denied", [])
+
+
+@pytest.mark.parametrize("answer", [APPROVE, DENY])
+def test_the_record_of_a_call_has_the_answer_of_the_person(answer):
+    orchestrator, _ = build(Office(), ask(("read", "a"), ("send", "Bob")), "done", approve_tools=["send"])
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", answer)
+
+    calls = {call["name"]: call for call in state["results"][0]["tool_calls"]}
+    said = calls["send"]["answer"]
+    assert (said["answer"], said["answered_by"], said["text"]) == (
+        answer["answer"],
+        "Ada",
+        answer.get("text", ""),
+    )
+    assert said["answered_at"]
+    assert "answer" not in calls["read"]
+
+
+def test_calls_that_an_approved_tool_makes_are_not_recorded_as_approved():
+    @tool
+    def stamp(text: str) -> str:
+        """Stamp."""
+        return text
+
+    def send(to: str) -> str:
+        """Send."""
+        return str(stamp.invoke({"text": to}))
+
+    model = ScriptedChatModel([ask(("send", "Bob")), "done"])
+    agents = FakePlanner(["write"]), ExecutionAgent(model, [send]), FakeMonitor()
+    orchestrator = LangGraphOrchestrator(*agents, approve_tools=["send"], checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    calls = orchestrator.resume("thread", APPROVE)["results"][0]["tool_calls"]
+
+    assert [(call["name"], "answer" in call) for call in calls] == [("send", True), ("stamp", False)]
+
+
+@pytest.mark.parametrize("approved", [[], ["read"]])
+def test_an_answer_to_the_graph_runs_no_tool_that_it_would_not_ask_about(approved):
+    office, saver = Office(), InMemorySaver()
+    orchestrator, _ = build(office, ask(("send", "Bob")), approve_tools=["send"], checkpointer=saver)
+    orchestrator.run("x", "thread")
+    other, _ = build(office, "not sent", approve_tools=approved, checkpointer=saver)
+    [waiting] = other.graph.get_state(THREAD).interrupts
+    with pytest.raises(
+        ResumeError, match=re.escape("waits for the approval of tool 'send'; give approve_tools")
+    ):
+        asyncio.run(other.graph.ainvoke(Command(resume={waiting.id: DENY}), THREAD))
+    same, _ = build(office, "not sent", approve_tools=["send"], checkpointer=saver)
+
+    assert (same.resume("thread", DENY)["status"], office.done) == ("success", [])
 
 
 # ------------------------------------------------------------------------------------------ human supervision

@@ -65,6 +65,12 @@ def test_the_command_has_the_answers_that_are_taken(tmp_path):
     assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
 
 
+def test_the_command_for_a_tool_call_can_end_the_run():
+    said = format_answer_command(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
+
+    assert said == "orchestrator resume t --approve | --deny REASON | --halt REASON"
+
+
 def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
     assert format_answer_command(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
 

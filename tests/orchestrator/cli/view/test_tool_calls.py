@@ -6,6 +6,11 @@ import pytest
 
 from orchestrator.cli.view.records import format_tool_call, tool_call_to_plain
 
+
+def answer(word, text=""):
+    return {"answer": word, "text": text, "answered_by": "ada", "answered_at": "2026-01-01T10:00:00+00:00"}
+
+
 CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latency_ms": 1.0}
 
 
@@ -18,6 +23,19 @@ CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latenc
         ({"result": None}, 'buy {"id": 7} did not end'),
         ({"result": None, "error": "denied by ada", "gate": "denied"}, 'buy {"id": 7} denied'),
         ({"gate": "reused"}, 'buy {"id": 7} reused'),
+        (
+            {"gate": "reused", "made_in": {"step_index": 0, "attempt": 2}},
+            'buy {"id": 7} reused from step 1, attempt 2',
+        ),
+        ({"answer": answer("approve")}, 'buy {"id": 7} approved by ada'),
+        (
+            {"answer": answer("deny", "too\nlate"), "result": None, "error": "no", "gate": "denied"},
+            'buy {"id": 7} denied by ada: too late',
+        ),
+        (
+            {"result": None, "error": "no", "gate": "unknown"},
+            'buy {"id": 7} not made again, its outcome is unknown',
+        ),
         ({"args": ["a" * 200]}, f'buy ["{"a" * 97}…'),
     ],
 )

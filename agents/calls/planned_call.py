@@ -1,0 +1,164 @@
+"""The tool calls that a model wants, and which of them are the same call."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import NAMESPACE_OID, uuid5
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel
+
+IDEMPOTENCY_KEY: Final = "idempotency_key"
+"""Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
+_INVALID: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""Errors of a schema's own validators; pydantic's ValidationError is a ValueError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolArguments:
+    """Reads arguments as a tool reads them: converted by its schema, with its defaults.
+
+    Attributes:
+        schema: The tool's pydantic model; None if arguments reach the tool as they are.
+    """
+
+    schema: type[BaseModel] | None = None
+
+    def describe(self, args: object) -> str:
+        """Describes arguments as text, which is the same for equal arguments."""
+        read = self._read(args)
+        return _to_text(args if read is None else read)
+
+    def accept(self, args: object) -> bool:
+        """Returns whether the tool accepts the arguments, so that a call with them runs it."""
+        return self.schema is None or self._read(args) is not None
+
+    def _read(self, args: object) -> Mapping[str, object] | None:
+        if self.schema is None:
+            return None
+        try:
+            read = self.schema.model_validate(args)
+        except _INVALID:
+            return None
+        fields = type(read).model_fields
+        # A value of a default_factory, such as the time, is another one in each call.
+        left_out = {
+            name for name in fields if fields[name].default_factory and name not in read.model_fields_set
+        }
+        return read.model_dump(exclude=left_out)
+
+
+def read_arguments(tools: Sequence[BaseTool]) -> dict[str, ToolArguments]:
+    """Returns how each tool reads its arguments, by the name of the tool."""
+    schemas = {tool.name: tool.tool_call_schema for tool in tools}
+    return {
+        name: ToolArguments(schema if isinstance(schema, type) and issubclass(schema, BaseModel) else None)
+        for name, schema in schemas.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A call that a model wants.
+
+    Attributes:
+        call: The call, with an id.
+        arguments: Reads its arguments; None if there is no such tool.
+        number: How many times the conversation had the same call before.
+    """
+
+    call: ToolCall
+    arguments: ToolArguments | None
+    number: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the tool."""
+        return self.call["name"]
+
+    @property
+    def args(self) -> dict[str, object]:
+        """The arguments as the model wrote them."""
+        return self.call["args"]
+
+    @property
+    def runs_tool(self) -> bool:
+        """Whether there is such a tool, and it accepts the arguments."""
+        return self.arguments is not None and self.arguments.accept(self.args)
+
+    def describe(self, args: object) -> str:
+        """Describes arguments of this tool as text, which is the same for equal arguments."""
+        return (self.arguments or ToolArguments()).describe(args)
+
+    def build_key(self, execution: str) -> str:
+        """Builds the idempotency key of the call.
+
+        It is the same if a crash makes the same call happen again, also with another id, and different for
+        two equal calls of one execution.
+
+        Args:
+            execution: Key of the execution.
+        """
+        encoded = json.dumps([execution, self.name, self.describe(self.args), self.number])
+        return hashlib.sha256(encoded.encode()).hexdigest()
+
+
+def plan_calls(
+    earlier: Sequence[BaseMessage], reply: AIMessage, tools: Mapping[str, ToolArguments]
+) -> list[PlannedCall]:
+    """Returns the calls of a reply, each with the number of the same calls before it.
+
+    Args:
+        earlier: The conversation before the reply.
+        reply: The reply. Each call has an id.
+        tools: How each tool reads its arguments.
+    """
+    before = [call for message in earlier if isinstance(message, AIMessage) for call in message.tool_calls]
+    counts = Counter[tuple[str, str]]()
+    planned = list[PlannedCall]()
+    for call in (*before, *reply.tool_calls):
+        each = PlannedCall(call, tools.get(call["name"]))
+        described = each.name, each.describe(each.args)
+        planned.append(PlannedCall(call, each.arguments, counts[described]))
+        counts[described] += 1
+    return planned[len(before) :]
+
+
+def add_call_ids(reply: AIMessage, place: int) -> AIMessage:
+    """Gives each tool call an id of its own: some servers send none or one for all, and an answer needs one.
+
+    Args:
+        reply: The reply.
+        place: Its place in the conversation. A resumed run finds the same ids, and so the same answers.
+    """
+    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
+    ids = [call["id"] for call in calls]
+    with_ids = [
+        {**call, "id": call["id"] if call["id"] and call["id"] not in ids[:at] else _build_id(place, at)}
+        for at, call in enumerate(calls)
+    ]
+    valid = len(reply.tool_calls)
+    return reply.model_copy(update={"tool_calls": with_ids[:valid], "invalid_tool_calls": with_ids[valid:]})
+
+
+def _build_id(place: int, at: int) -> str:
+    return uuid5(NAMESPACE_OID, f"{place}.{at}").hex
+
+
+def _to_text(value: object) -> str:
+    return json.dumps(_unify_numbers(value), sort_keys=True, default=str, skipkeys=True)
+
+
+def _unify_numbers(value: object) -> object:
+    """Returns a value in which 1.0 is 1: JSON has one kind of number."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _unify_numbers(each) for key, each in value.items()}
+    return [_unify_numbers(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,188 @@
+"""Requests that answer one tool call: a run of its tool, or an answer in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphInterrupt
+from langgraph.graph import MessagesState
+
+from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
+from agents.calls.journal import hash_call, hash_request
+from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
+from agents.calls.stand_in_tools import answer_call, refuse_invalid
+from agents.calls.tool_gate import (
+    INTERRUPTED,
+    TOOL_ANSWER,
+    Ask,
+    Refuse,
+    Reuse,
+    Run,
+    StartLog,
+    ToolGate,
+    refuse_denied,
+)
+from agents.calls.tool_runner import ToolRunner, build_error, build_runner_config, read_outer_values
+from agents.contracts import PersonAnswer
+from agents.errors import CallHaltedError
+
+_NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """Answers one call as the gate has decided.
+
+    Attributes:
+        runner: Runs the tool.
+        gate: The gate; it keeps the starts of tools that make the same call once.
+        planned: The call.
+        decision: The decision of the gate.
+    """
+
+    runner: ToolRunner
+    gate: ToolGate
+    planned: PlannedCall
+    decision: Run | Refuse | Reuse
+
+    @property
+    def key(self) -> str:
+        """Describes the call for a journal."""
+        return hash_call("run", self.planned.name, self.planned.args)
+
+    def run(self) -> list[BaseMessage]:
+        """Returns the answer, also for a failed call."""
+        return run_conversation(self._answer())
+
+    async def arun(self) -> list[BaseMessage]:
+        """Returns the same without blocking the event loop."""
+        return await arun_conversation(self._answer())
+
+    def _answer(self) -> Conversation[list[BaseMessage]]:
+        if isinstance(self.decision, Refuse | Reuse):
+            return [answer_call(self.planned.call, self.decision)]
+        key, starts = self._build_key(), self.gate.starts
+        invocation = _Invocation(self.runner, self.planned, self._build_config(key, self.decision))
+        if starts is None or key is None or self.planned.name not in self.gate.once:
+            return (yield invocation)
+        # A journal has no answer to this call, or it would not be made now.
+        if number := starts.count(key):
+            decision = self._ask_again(number)
+            if isinstance(decision, Refuse):
+                return [answer_call(self.planned.call, decision)]
+            invocation = replace(invocation, config=self._build_config(key, decision))
+        return (yield _LoggedStart(invocation, starts, key))
+
+    def _ask_again(self, number: int) -> Run | Refuse:
+        """Asks a person about a call in which the process died."""
+        # With the number: an approval is for one further start.
+        reason = INTERRUPTED if number == 1 else f"{INTERRUPTED}, {number} times"
+        decision = self.gate.doubt(reason)
+        return (
+            read_approval(self.gate.ask_person(self.planned, reason))
+            if isinstance(decision, Ask)
+            else decision
+        )
+
+    def _build_key(self) -> str | None:
+        execution = read_outer_values().get(IDEMPOTENCY_KEY)
+        return self.planned.build_key(execution) if isinstance(execution, str) else None
+
+    def _build_config(self, key: str | None, decision: Run) -> RunnableConfig:
+        # With the id of the call, since the calls that a tool makes by itself inherit the metadata.
+        answered = {"id": self.planned.call["id"], "answer": decision.approval}
+        return build_runner_config({} if key is None else {IDEMPOTENCY_KEY: key}, {TOOL_ANSWER: answered})
+
+
+def read_approval(answer: PersonAnswer) -> Run | Refuse:
+    """Returns what a person's answer decides about a call.
+
+    Raises:
+        CallHaltedError: The person ends the run.
+    """
+    if answer["answer"] == "approve":
+        return Run(answer)
+    if answer["answer"] == "halt":
+        raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+    return refuse_denied(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidCalls:
+    """Answers the calls of a reply that could not be read."""
+
+    calls: Sequence[InvalidToolCall]
+
+    @property
+    def key(self) -> str:
+        """Describes the calls for a journal: they run no tool."""
+        return hash_request("run")
+
+    def run(self) -> list[BaseMessage]:
+        """Returns one answer for each call."""
+        return [refuse_invalid(call) for call in self.calls]
+
+    async def arun(self) -> list[BaseMessage]:
+        """Returns the same; nothing waits."""
+        return self.run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """Runs the tool of a call."""
+
+    runner: ToolRunner
+    planned: PlannedCall
+    config: RunnableConfig
+
+    def run(self) -> list[BaseMessage]:
+        reply = self._build_reply()
+        return self._collect_answers(reply, self.runner.invoke({"messages": [reply]}, self.config))
+
+    async def arun(self) -> list[BaseMessage]:
+        reply = self._build_reply()
+        return self._collect_answers(reply, await self.runner.ainvoke({"messages": [reply]}, self.config))
+
+    def _build_reply(self) -> AIMessage:
+        return AIMessage("", tool_calls=[self.planned.call])
+
+    def _collect_answers(self, reply: AIMessage, state: MessagesState) -> list[BaseMessage]:
+        # A tool may have removed the reply or other answers, and a server refuses a call without an answer.
+        answers: list[BaseMessage] = [
+            message
+            for message in state["messages"]
+            if not (isinstance(message, AIMessage) and message.tool_calls == reply.tool_calls)
+        ]
+        answered = {message.tool_call_id for message in answers if isinstance(message, ToolMessage)}
+        call = self.planned.call
+        return answers if call["id"] in answered else [*answers, build_error(call, _NO_ANSWER)]
+
+
+@dataclass(frozen=True, slots=True)
+class _LoggedStart:
+    """Makes a request after its start is stored."""
+
+    request: Request
+    starts: StartLog
+    key: str
+
+    def run(self) -> list[BaseMessage]:
+        self.starts.add(self.key, 1)
+        try:
+            return self.request.run()
+        except GraphInterrupt:
+            # The tool asks a person: it starts again after the answer, and nothing is in doubt.
+            self.starts.add(self.key, -1)
+            raise
+
+    async def arun(self) -> list[BaseMessage]:
+        await self.starts.aadd(self.key, 1)
+        try:
+            return await self.request.arun()
+        except GraphInterrupt:
+            await self.starts.aadd(self.key, -1)
+            raise

@@ -1,0 +1,115 @@
+"""Finds the same tool call before in a run: it was answered or denied, or may have had its effect."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from agents.calls.planned_call import PlannedCall
+from agents.calls.tool_gate import EarlierCall
+from orchestrator.runtime.recording.active_recorder import read_recorder
+from orchestrator.state.current_step import ACCEPTED
+from orchestrator.state.plain_values import plain_json
+from orchestrator.state.records import CallOrigin, StepRecord, ToolCallRecord
+
+_NOT_ENDED: Final = "the call did not end"
+
+
+class ParallelCalls(Protocol):
+    """Knows the calls of the steps that run at once."""
+
+    def claim_call(self, described: str, step_index: int) -> int:
+        """Returns the parallel step that makes a call: the first one to claim it."""
+        ...
+
+    def list_parallel_calls(self, step_index: int) -> Sequence[ToolCallRecord]:
+        """Lists the tool calls of a step that runs in parallel."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeCall:
+    """A call of the run; ``is_refused`` says that its execution was not accepted."""
+
+    record: ToolCallRecord
+    origin: CallOrigin
+    is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCalls:
+    """Finds the same call before: ``agents.calls.tool_gate.FindEarlier``.
+
+    Attributes:
+        records: The executions of the run before this one.
+        current: This execution.
+        once: Names of the tools that make the same call once in a run.
+        once_in_retries: Names of the tools that do not repeat the calls of a refused execution.
+        parallel: Knows the calls of parallel steps.
+    """
+
+    records: Sequence[StepRecord]
+    current: CallOrigin
+    once: Collection[str]
+    once_in_retries: Collection[str]
+    parallel: ParallelCalls
+
+    def __call__(self, call: PlannedCall) -> EarlierCall | None:
+        """Returns the same call before; None if the call is new."""
+        same = _select_same(call, [*self._list_records(), *self._list_current()])
+        step = self.current["step_index"]
+        denied = (made for made in same if made.origin["step_index"] == step)
+        for made in denied:
+            if made.record.get("gate") == "denied" and (answer := made.record.get("answer")) is not None:
+                return EarlierCall(denial=answer)
+        if call.name in self.once:
+            return _find_outcome(same) or self._find_parallel(call)
+        refused = [made for made in same if made.is_refused] if call.name in self.once_in_retries else []
+        return _find_answer(refused)
+
+    def _list_records(self) -> Iterator[_MadeCall]:
+        for record in self.records:
+            origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+            is_refused = record["status"] not in ACCEPTED
+            yield from (_MadeCall(call, origin, is_refused) for call in record["tool_calls"])
+
+    def _list_current(self) -> list[_MadeCall]:
+        return [_MadeCall(call, self.current) for call in read_recorder().list_tool_calls()]
+
+    def _find_parallel(self, call: PlannedCall) -> EarlierCall | None:
+        """Returns the same call of a step that runs in parallel; None if this step makes it."""
+        step = self.current["step_index"]
+        owner = self.parallel.claim_call(f"{call.name} {call.describe(call.args)}", step)
+        if owner == step:
+            return None
+        origin = CallOrigin(step_index=owner, attempt=1)
+        made = [_MadeCall(each, origin) for each in self.parallel.list_parallel_calls(owner)]
+        if (answered := _find_answer(_select_same(call, made))) is not None:
+            return EarlierCall(answer=answered.answer)
+        # Nobody is asked: a resumed step must ask the same, and the other one may have ended by then.
+        return EarlierCall(doubt=f"step {owner + 1}, which runs in parallel, makes it", can_ask=False)
+
+
+def _select_same(call: PlannedCall, made: Sequence[_MadeCall]) -> list[_MadeCall]:
+    named = [each for each in made if each.record["name"] == call.name]
+    # As a record holds them: a store has no form for infinity or a number of more than 64 bits.
+    wanted = call.describe(plain_json(call.args)) if named else ""
+    return [each for each in named if call.describe(each.record["args"]) == wanted]
+
+
+def _find_outcome(same: Sequence[_MadeCall]) -> EarlierCall | None:
+    """Returns the answer to a call, or else why it is not known whether the call had its effect."""
+    if (answered := _find_answer(same)) is not None:
+        return answered
+    records = [made.record for made in same if "gate" not in made.record and "effect" not in made.record]
+    doubts = [record["error"] or _NOT_ENDED for record in records]
+    return EarlierCall(doubt=doubts[-1]) if doubts else None
+
+
+def _find_answer(same: Sequence[_MadeCall]) -> EarlierCall | None:
+    for made in same:
+        if made.record["error"] is None and made.record["result"] is not None:
+            origin = made.record.get("made_in", made.origin)
+            return EarlierCall(answer=made.record["result"], origin=origin)
+    return None

@@ -1,0 +1,291 @@
+"""Tools whose effect has to happen once in a run: ``once_tools``."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import interrupt
+
+from agents import ExecutionAgent, NoEffectError
+from agents.testing import ScriptedChatModel
+from orchestrator import LangGraphOrchestrator, RetryPolicy, SupervisionPolicy
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
+
+APPROVE = {"answer": "approve", "answered_by": "Ada"}
+DENY = {"answer": "deny", "text": "it is booked", "answered_by": "Ada"}
+DOUBT = "The same call was made before, and it is not known whether it had its effect: "
+
+
+class Bank:
+    """Pays. ``errors`` are raised after the payments, in their order; None raises nothing."""
+
+    def __init__(self, *errors):
+        self.paid: list[tuple[str, float]] = []
+        self.errors = list(errors)
+
+    def tools(self):
+        def pay(to: str, euros: float = 1.0) -> str:
+            """Pay."""
+            self.paid.append((to, euros))
+            if (error := self.errors.pop(0) if self.errors else None) is not None:
+                raise error
+            return f"{to} has {euros}"
+
+        return [pay]
+
+
+def pay(*payments):
+    """A reply that pays, each payment as its arguments."""
+    calls = [{"name": "pay", "args": args, "id": f"{at}"} for at, args in enumerate(payments)]
+    return AIMessage("", tool_calls=calls)
+
+
+ADA = {"to": "Ada", "euros": 1.0}
+
+
+def build(bank, *replies, plan=("Pay",), monitor=None, **options):
+    model = ScriptedChatModel(replies)
+    agents = FakePlanner(list(plan)), ExecutionAgent(model, bank.tools()), monitor or FakeMonitor()
+    defaults = {"once_tools": ["pay"], "synthesis": False}
+    return LangGraphOrchestrator(*agents, **{**defaults, **options}), model
+
+
+def outcomes(state):
+    return [
+        (call["result"] or call["error"], call.get("gate"))
+        for record in state["results"]
+        for call in record["tool_calls"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"to": "Ada", "euros": 1}, {"to": "Ada", "euros": "1.0"}, {"to": "Ada"}],
+    ids=["int", "text", "default"],
+)
+def test_arguments_are_compared_as_the_tool_reads_them(args):
+    bank = Bank()
+    orchestrator, _ = build(bank, pay(ADA), "hm", pay(args), "done", monitor=FakeMonitor(refuse(), accept()))
+    state = orchestrator.run("x")
+
+    assert (bank.paid, outcomes(state)[1]) == ([("Ada", 1.0)], ("Ada has 1.0", "reused"))
+
+
+def test_other_arguments_are_another_call():
+    bank = Bank()
+    orchestrator, _ = build(bank, pay(ADA), pay({"to": "Ada", "euros": 2}), "done")
+    orchestrator.run("x")
+
+    assert bank.paid == [("Ada", 1.0), ("Ada", 2.0)]
+
+
+def test_another_step_gets_the_stored_answer():
+    bank = Bank()
+    orchestrator, _ = build(bank, pay(ADA), "done", pay(ADA), "done", plan=["Pay", "Pay"])
+    state = orchestrator.run("x")
+
+    assert (bank.paid, outcomes(state)) == (
+        [("Ada", 1.0)],
+        [("Ada has 1.0", None), ("Ada has 1.0", "reused")],
+    )
+    assert state["results"][1]["tool_calls"][0]["made_in"] == {"step_index": 0, "attempt": 1}
+
+
+def test_a_new_plan_gets_the_stored_answer():
+    class Planner(FakePlanner):
+        def replan(self, task, progress, failure):
+            return ["Pay again"]
+
+    bank = Bank()
+    model = ScriptedChatModel([pay(ADA), "hm", pay(ADA), "done"])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["Pay"]),
+        ExecutionAgent(model, bank.tools()),
+        FakeMonitor(refuse(), accept()),
+        once_tools=["pay"],
+        retry_policy=RetryPolicy(max_retries=0, max_replans=1),
+    )
+    state = orchestrator.run("x")
+
+    assert (state["status"], state["retries"]["replans"], bank.paid) == ("success", 1, [("Ada", 1.0)])
+
+
+def test_parallel_steps_make_a_call_once():
+    plan = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
+    bank = Bank()
+    model = ScriptedChatModel(lambda messages: pay(ADA) if len(messages) == 2 else "done")
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(plan),
+        ExecutionAgent(model, bank.tools()),
+        FakeMonitor(),
+        once_tools=["pay"],
+        synthesis=False,
+    )
+    state = orchestrator.run("x")
+
+    assert bank.paid == [("Ada", 1.0)]
+    assert len(outcomes(state)) == 2
+
+
+# ------------------------------------------------------------------- it is unknown what a call did
+
+
+@pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
+def test_without_a_person_a_call_that_raised_is_not_made_again(between):
+    bank = Bank(TimeoutError("no answer in time"))
+    monitor = FakeMonitor(refuse(), accept()) if between else FakeMonitor()
+    orchestrator, model = build(bank, pay(ADA), *between, pay(ADA), "done", monitor=monitor)
+    state = orchestrator.run("x")
+
+    told = (
+        "This call was made before, and it is not known whether it had its effect "
+        "(TimeoutError: no answer in time), so it is not made again. "
+        "Go on without it, and say so in your answer."
+    )
+    assert bank.paid == [("Ada", 1.0)]
+    assert outcomes(state)[1] == (told, "unknown")
+    assert told in [message.text for message in model.prompts[-1]]
+    assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
+
+
+@pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
+@pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
+def test_a_person_decides_whether_a_call_that_raised_is_made_again(between, answer, times):
+    bank = Bank(TimeoutError("no answer in time"))
+    monitor = FakeMonitor(refuse(), accept()) if between else FakeMonitor()
+    orchestrator, _ = build(
+        bank, pay(ADA), *between, pay(ADA), "done", monitor=monitor, checkpointer=InMemorySaver()
+    )
+    question = orchestrator.run("x", "thread")["question"]
+    state = orchestrator.resume("thread", answer)
+
+    assert question["text"] == "May the tool pay run again?"
+    assert question["findings"] == [f"{DOUBT}TimeoutError: no answer in time"]
+    assert (state["status"], len(bank.paid)) == ("success", times)
+
+
+def test_a_run_for_which_nobody_may_be_asked_asks_nobody():
+    bank = Bank(TimeoutError())
+    policy = SupervisionPolicy(human=False)
+    options = {"checkpointer": InMemorySaver(), "supervision_policy": policy}
+    orchestrator, _ = build(bank, pay(ADA), pay(ADA), "done", **options)
+
+    assert (orchestrator.run("x")["status"], len(bank.paid)) == ("success", 1)
+
+
+def test_a_call_that_surely_had_no_effect_is_made_again():
+    bank = Bank(NoEffectError("the bank is closed"))
+    orchestrator, _ = build(bank, pay(ADA), pay(ADA), "done")
+    state = orchestrator.run("x")
+
+    assert len(bank.paid) == 2
+    assert outcomes(state) == [("NoEffectError: the bank is closed", None), ("Ada has 1.0", None)]
+
+
+def test_a_call_whose_arguments_the_tool_refuses_was_not_made():
+    bank = Bank()
+    wrong = {"to": "Ada", "euros": "much"}
+    orchestrator, _ = build(bank, pay(wrong), pay(wrong), "done", checkpointer=InMemorySaver())
+    state = orchestrator.run("x")
+
+    assert (state["status"], state["question"], bank.paid) == ("success", None, [])
+
+
+class Crash(KeyboardInterrupt):
+    """Ends the process, as far as a test can."""
+
+
+def resume_after_crash(bank, *replies, **options):
+    orchestrator, model = build(bank, *replies, checkpointer=InMemorySaver(), **options)
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.run("x", "thread")
+    return orchestrator, model
+
+
+@pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
+def test_a_person_decides_whether_a_call_in_which_the_process_died_is_made_again(answer, times):
+    bank = Bank(Crash())
+    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
+    question = orchestrator.resume("thread")["question"]
+    paid_before = list(bank.paid)
+    state = orchestrator.resume("thread", answer)
+
+    assert question["findings"] == [f"{DOUBT}the run was interrupted while the call was under way"]
+    assert (state["status"], len(paid_before), len(bank.paid)) == ("success", 1, times)
+
+
+def test_an_approval_holds_for_one_more_start_only():
+    bank = Bank(Crash(), Crash())
+    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
+    orchestrator.resume("thread")
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.resume("thread", APPROVE)
+    asked_again = orchestrator.resume("thread", APPROVE)["question"]
+
+    assert (asked_again["text"], len(bank.paid)) == ("May the tool pay run again?", 2)
+    assert asked_again["findings"][0].endswith("while the call was under way, 2 times")
+
+
+def test_without_a_person_a_call_in_which_the_process_died_is_not_made_again():
+    bank = Bank(Crash())
+    orchestrator, _ = resume_after_crash(
+        bank, pay(ADA), "done", supervision_policy=SupervisionPolicy(human=False)
+    )
+    state = orchestrator.resume("thread")
+
+    assert (len(bank.paid), outcomes(state)[0][1]) == (1, "unknown")
+
+
+def test_other_tools_run_again_after_a_crash():
+    bank = Bank(Crash())
+    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done", once_tools=[])
+
+    assert (orchestrator.resume("thread")["status"], len(bank.paid)) == ("success", 2)
+
+
+def test_a_tool_that_asks_a_person_itself_runs_on_after_the_answer():
+    class Asking(Bank):
+        def tools(self):
+            def pay(to: str) -> str:
+                """Pay after a question."""
+                answer = interrupt(f"Pay {to}?")
+                self.paid.append((to, 1.0))
+                return str(answer)
+
+            return [pay]
+
+    bank = Asking()
+    orchestrator, _ = build(bank, pay({"to": "Ada"}), "done", checkpointer=InMemorySaver())
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", "yes")
+
+    assert (state["status"], outcomes(state), len(bank.paid)) == ("success", [("yes", None)], 1)
+
+
+def test_an_async_tool_in_which_the_process_died_is_not_made_again():
+    class Async(Bank):
+        def tools(self):
+            async def pay(to: str) -> str:
+                """Pay."""
+                await asyncio.sleep(0)
+                self.paid.append((to, 1.0))
+                raise Crash
+
+            return [pay]
+
+    bank = Async()
+    orchestrator, _ = build(
+        bank,
+        *(pay({"to": "Ada"}), "done"),
+        checkpointer=InMemorySaver(),
+        supervision_policy=SupervisionPolicy(human=False),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.run("x", "thread")
+    orchestrator.resume("thread")
+
+    assert len(bank.paid) == 1
