@@ -10,6 +10,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation.sensitive.quoting import shorten
+from orchestrator.state.claims import DEADLINE
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     AnswerWord,
@@ -27,8 +28,6 @@ _ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
 _CALL_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "deny", "halt")
 """Answers to a question about a tool call, whose denial goes to the model."""
 _ANSWER_CHARACTERS: Final = 200
-DEADLINE: Final = "deadline"
-"""``answered_by`` of an answer that a deadline gave."""
 _WORDS: Final[Mapping[str, str]] = {
     "commitment_unreadable": "the executor's commitment could not be read",
     "commitment_not_met": "the executor did not say that its output is what it had committed to",
