@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any, Final
 
 from orchestrator.errors import ConfigurationError
+from orchestrator.retry.custom import check_strategies
 from orchestrator.retry.policy import RetryPolicy, check_rules
 from orchestrator.retry.rules import EscalateRule
 from orchestrator.tuning.spec import TuneSpec
@@ -81,8 +82,8 @@ def build_space(spec: TuneSpec) -> Space:
     """Builds all candidates of a specification.
 
     Raises:
-        ConfigurationError: A field is unknown, a policy is not accepted, no combination is, or there is
-            nothing besides the default.
+        ConfigurationError: A field is unknown, a policy is not accepted, no combination is, a policy asks a
+            person, a custom strategy is not installed, or there is nothing besides the default.
     """
     values: dict[str, Sequence[object]] = dict(spec.space)
     if len(spec.models) > 1 and values:
@@ -98,7 +99,19 @@ def build_space(spec: TuneSpec) -> Space:
     space = Space(default, named, {name: len(each) for name, each in values.items()}, combinations)
     if not space.everything:
         raise ConfigurationError("the space holds only the default policy; add values or policies to compare")
+    for candidate in space.everything:
+        _check_candidate(candidate, is_run=spec.tasks is not None)
     return space
+
+
+def _check_candidate(candidate: Candidate, *, is_run: bool) -> None:
+    """Refuses, before anything is spent, a policy that cannot be run."""
+    check_strategies(candidate.policy.strategies)
+    if is_run and candidate.policy.asks_human:
+        raise ConfigurationError(
+            f"{candidate.name} asks a person, and a search asks nobody; "
+            "leave out ask_human and needs_review: human"
+        )
 
 
 def _check_space(values: Mapping[str, Sequence[object]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, Unpack, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 from typing_extensions import TypedDict
@@ -22,6 +22,7 @@ _Number: TypeAlias = Annotated[float | int, Field(gt=-math.inf, lt=math.inf, des
 _Amount: TypeAlias = Annotated[
     float | int | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
 ]
+_QUANTITIES: Final = ", ".join(get_args(Quantity))
 _MAX_BYTES: Final = 2_000_000
 
 
@@ -52,11 +53,15 @@ class Objective(SettingsModel):
 
     weights: Annotated[
         Mapping[Quantity, _Number],
-        Field(min_length=1, description="an object such as {success: 1, tokens: -0.0001}"),
+        Field(
+            min_length=1,
+            description=f"an object such as {{success: 1, tokens: -0.0001}}, of {_QUANTITIES}",
+        ),
     ] = Field(default_factory=_weigh_success_alone)
-    limits: Annotated[Mapping[Resource, _Number], Field(description="an object such as {tokens: 2000}")] = (
-        Field(default_factory=dict)
-    )
+    limits: Annotated[
+        Mapping[Resource, _Number],
+        Field(description=f"an object such as {{tokens: 2000}}, of {', '.join(get_args(Resource))}"),
+    ] = Field(default_factory=dict)
     against: Annotated[
         Resource, Field(description="'attempts', 'model_calls', 'tokens', 'cost_usd' or 'seconds'")
     ] = "tokens"
