@@ -94,7 +94,8 @@ def _read_policy(options: RunOptions) -> RetryPolicy:
     try:
         policy = RetryPolicy.from_yaml(options.retry_policy)
     except ConfigurationError as error:
-        raise ConfigurationError(f"--retry-policy: {error}") from None
+        problem = str(error).removeprefix("the retry policy: ")
+        raise ConfigurationError(f"--retry-policy: {problem}") from None
     if options.max_retries == RunOptions().max_retries:
         return policy
     if "max_retries" in policy.model_fields_set and policy.max_retries != options.max_retries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 import typer
 from rich.text import Text
@@ -39,6 +40,8 @@ def print_checks(
         derived = _derive(text, model)
         if save is not None:
             _save(save, text, derived)
+            command = f"orchestrator run TASK --contract {quote(save)}"
+            typer.echo(one_line(f"saved in {save}; `{command}` uses it", 5000), err=True)
     if json:
         typer.echo(to_json(_to_plain(text, derived)).encode())
     else:
@@ -54,7 +57,9 @@ def read_contract(path: str, task: str) -> TaskCase:
     try:
         cases = read_case_set(path).cases
     except ContractError as error:
-        raise ConfigurationError(f"--contract: {error}") from None
+        raise ConfigurationError(
+            f"--contract: {error} (a file has version, task and contract, as `checks --save` writes them)"
+        ) from None
     except OSError as error:
         raise ConfigurationError(
             f"--contract {path!r} cannot be read ({error.strerror}); give a file that `checks --save` wrote"

@@ -37,8 +37,14 @@ def _check_names(option: str, names: Collection[str], executor: object) -> None:
     unknown = [] if names == "all" else sorted(set(names) - set(tools))
     if unknown:
         close = get_close_matches(unknown[0], tools, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"give any of {', '.join(tools) or 'no tool'}"
+        hint = f"did you mean {close[0]!r}?" if close else _list_tools(tools)
         raise ConfigurationError(f"{option} names {unknown[0]!r}, which is no tool of the executor; {hint}")
+
+
+def _list_tools(tools: Collection[str]) -> str:
+    return (
+        f"give any of {', '.join(tools)}" if tools else "it has none, so give it the tools, or leave this out"
+    )
 
 
 def _describe(option: str, names: Collection[str]) -> str:

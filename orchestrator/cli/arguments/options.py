@@ -144,7 +144,8 @@ Models = Annotated[
     typer.Option(
         "--model",
         help='Model: "local", "ollama:NAME", "gguf:PATH", "openai:NAME" or "PROVIDER:NAME"; for one role, '
-        '"planner=SPEC", "executor=SPEC", "monitor=SPEC" or "supervisor=SPEC" (repeatable). Default: local.',
+        '"planner=SPEC", "executor=SPEC", "monitor=SPEC" or "supervisor=SPEC" (repeatable). '
+        "Default of a new run: local.",
         metavar="[ROLE=]SPEC",
         parser=parse_model,
     ),

@@ -48,7 +48,17 @@ class SentenceGroup(TyperGroup):
             return f"{name}{error.message}"
         if message.startswith("Got unexpected extra argument"):
             return f"{_lower(message).replace('(s)', '')}; put a text of several words in quotation marks"
-        return _suggest_option(error) or _lower(message)
+        return self._explain_fixed_option(error) or _suggest_option(error) or _lower(message)
+
+    def _explain_fixed_option(self, error: typer.TyperException) -> str | None:
+        """Return the sentence about an option of ``run`` that a stored run keeps; None for another error."""
+        context, name = getattr(error, "ctx", None), getattr(error, "option_name", None)
+        if context is None or context.info_name not in ("resume", "fork"):
+            return None
+        options = (each for each in self.commands["run"].params if name in (*each.opts, *each.secondary_opts))
+        own = {name for each in context.command.params for name in each.opts}
+        fixed = next((each.opts[0] for each in options if each.opts[0] not in own), None)
+        return None if fixed is None else f"the run keeps the {fixed} it began with; leave it out"
 
     def _suggest_command(self, words: str) -> str:
         if " " in words:

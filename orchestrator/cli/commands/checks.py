@@ -30,7 +30,7 @@ def checks(
     model: Writer = None,
     json: AsJson = False,
 ) -> None:
-    """Print what a success of TASK would be checked for, and what would not be checked.
+    """Print how a success of TASK is checked, and what stays unchecked.
 
     Exit status: 0, or 2 for bad input.
     """

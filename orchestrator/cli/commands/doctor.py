@@ -28,7 +28,9 @@ def doctor(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Check which models this machine can run, or with --judge whether a model can be trusted as a judge.
+    """Check which models can run, or how far a judge can be trusted.
+
+    With --judge, a model judges outputs whose verdicts are known.
 
     Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if the judge is trusted, 1 if not.
     """

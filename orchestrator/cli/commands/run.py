@@ -32,7 +32,7 @@ Contract = Annotated[
         metavar="FILE",
     ),
 ]
-Approve = Annotated[bool, typer.Option("--approve", help="Accept the output.")]
+Approve = Annotated[bool, typer.Option("--approve", help="Accept the output, or let the tool run.")]
 Correct = Annotated[
     str | None, typer.Option(help="Execute the step again with these instructions.", metavar="TEXT")
 ]

@@ -19,9 +19,9 @@ Folder = Annotated[
 
 
 def tune(spec: Spec, *, folder: Folder = Path("."), json: AsJson = False) -> None:
-    """Search for the retry policy that pays, and check it on tasks that the search did not see.
+    """Search for the retry policy that pays on your tasks.
 
-    A search that was interrupted goes on where it was.
+    The policy is checked on tasks that the search did not see. An interrupted search goes on where it was.
 
     Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import typer
 
@@ -11,6 +12,13 @@ from agents.errors import ModelSetupError, ModelSpecError
 from orchestrator.cli.process.statuses import BAD_INPUT, FAILED
 from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError, StoreLostError
+
+_OPTIONS: Final = {
+    "thread_id": "--thread",
+    "approve_tools": "--approve-tools",
+    "once_tools": "--once-tools",
+}
+"""The options of the arguments that an error of the library can begin with."""
 
 
 @contextmanager
@@ -23,6 +31,11 @@ def report_bad_input() -> Iterator[None]:
     try:
         yield
     except (ConfigurationError, ModelSpecError, ModelSetupError, ResumeError, StoreError) as error:
-        typer.echo(f"orchestrator: {one_line(str(error))}", err=True)
+        typer.echo(f"orchestrator: {one_line(_name_option(str(error)))}", err=True)
         # A store that fails during a run is not bad input: the same command may succeed later.
         raise typer.Exit(FAILED if isinstance(error, StoreLostError) else BAD_INPUT) from None
+
+
+def _name_option(message: str) -> str:
+    name, _, rest = message.partition(" ")
+    return f"{_OPTIONS.get(name, name)} {rest}"

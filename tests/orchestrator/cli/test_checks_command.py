@@ -57,6 +57,7 @@ def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
     state = json.loads(done.stdout)
 
     assert (saved.exit_code, done.exit_code) == (0, 0)
+    assert saved.stderr == f"saved in {file}; `orchestrator run TASK --contract {file}` uses it\n"
     assert read_case_set(file).cases[0].task == TASK
     assert (state["output"], state["basis"]) == ("a red apple", "checked")
 

@@ -87,7 +87,7 @@ def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, opt
         (["--step", "0"], "--step: '0' is not accepted; give a whole number of at least 1"),
         (["--step", "two"], "--step: 'two' is not accepted; give a whole number of at least 1"),
         ([], "missing option '--step'"),
-        (["--step", "1", "--thread", " "], "thread_id is ' '; give a text"),
+        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
     ],
 )
 def test_bad_input_to_a_fork_is_refused_before_the_store_is_opened(fork, db, options, sentence):

@@ -197,6 +197,8 @@ BAD_INPUT = [
     (["run", "--task-file", "absent"], "--task-file 'absent' cannot be read (No such file or directory)"),
     (["run", "x", "--tools", "nonsense"], "--tools 'nonsense' is not accepted; give MODULE:NAME"),
     (["run", "x", "y"], "unexpected extra argument (y); put a text of several words in quotation marks"),
+    (["resume", "t", "--max-retries", "3"], "the run keeps the --max-retries it began with; leave it out"),
+    (["fork", "t", "--no-checks"], "the run keeps the --checks it began with; leave it out"),
     (["run", "x", "--nonsense"], "no such option --nonsense; did you mean --baseline?"),
     (["run", "x", "--modle", "local"], "no such option --modle; did you mean --model?"),
     (["run", "x", "--model"], "--model has no value; give one after it"),
@@ -207,7 +209,7 @@ BAD_INPUT = [
     (["doctor", "--judge", "local", "--limit", "no"], "--limit: 'no' is not accepted; give a whole number"),
     (["resume"], "THREAD is missing; give the name of a run as `orchestrator runs` lists it, or --last"),
     (["show", "t", "--last"], "THREAD and --last contradict each other; give one of them"),
-    (["run", "x", "--thread", " "], "thread_id is ' '; give a text that is not blank"),
+    (["run", "x", "--thread", " "], "--thread is ' '; give a text that is not blank"),
     (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
     (["run", "x", "--no-db", "--supervise", "human"], "--no-db cannot store a question of --supervise human"),
     (

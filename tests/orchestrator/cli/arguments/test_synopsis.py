@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
 
@@ -26,6 +27,12 @@ def list_options(command: str) -> set[str]:
     """The option names of a command, without --help and without the short and negative forms."""
     options = (option for option in COMMANDS[command].params if option.param_type_name == "option")
     return {option.opts[0] for option in options} - {"--help"}
+
+
+def test_the_help_of_every_command_fits_on_its_line():
+    page = CliRunner().invoke(app, ["--help"]).stdout
+
+    assert "..." not in page.replace("[ARGS]...", "")
 
 
 def test_every_command_is_in_the_synopsis():
