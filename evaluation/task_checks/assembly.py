@@ -104,17 +104,28 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
             _is_about(kind, words) for kind in kinds
         )
     name = check["check"]
-    if name == "contains" and any(_has_longer_literal(other, finding) for other in others):
+    if name == "contains" and _is_part_of_other(finding, others):
         return True
-    if name == "contains" and check.get("at_least") == 1:
-        return any(
-            (other.check or {}).get("check") == "one_of" and _overlap(other, finding) for other in others
-        )
     if finding.is_default:
         return any((other.check or {}).get("check") == name and not other.is_default for other in others)
     if name == "paragraph_count" and "each" not in check:
         return any(_separates(other.check, check) for other in others)
     return False
+
+
+def _is_part_of_other(finding: Finding, others: Sequence[Finding]) -> bool:
+    """Check whether words to contain are keys of JSON, an option, or the start of another literal."""
+    is_enough = (finding.check or {}).get("at_least") == 1
+    return any(
+        _has_longer_literal(other, finding)
+        or (
+            _overlap(other, finding)
+            and (
+                "keys" in (other.check or {}) or (is_enough and (other.check or {}).get("check") == "one_of")
+            )
+        )
+        for other in others
+    )
 
 
 def _has_longer_literal(other: Finding, finding: Finding) -> bool:

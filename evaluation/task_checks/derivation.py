@@ -13,7 +13,7 @@ from evaluation.task_checks.conflicts import drop_conflicts
 from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies, part_counts
-from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.rules.finding import Finding, drop_doubles
 from evaluation.task_checks.rules.layout import (
     edges,
     formats,
@@ -80,7 +80,7 @@ def derive_checks(task: str) -> DerivedChecks:
     sentences = split_sentences(reading)
     # Rule by rule: the patterns of one rule stay in the processor's cache.
     findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
-    findings = part_counts.open_part_counts(findings, sentences, reading.text)
+    findings = part_counts.open_part_counts(drop_doubles(findings), sentences, reading.text)
     leftovers = find_leftovers(sentences, findings)
     scoped = list(apply_scopes(findings, sentences))
     assembled = sorted(

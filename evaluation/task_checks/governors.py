@@ -28,7 +28,7 @@ _OPENING: Final = (
 """Words before an order that no comma has to follow: "in your response use ..."."""
 _ASKED: Final = r"(?:you|we|they|i|people|all|any|many|most|some)"
 _ORDER: Final = regex.compile(
-    rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|kindly|first|next|finally|so|"
+    rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|pls|plz|kindly|first|next|finally|so|"
     r"just|lastly|instead|simply|always|"
     r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|"
     r"have to|can|may|are to|will)|need to|"
@@ -38,7 +38,7 @@ _ORDER: Final = regex.compile(
     rf"{REQUIRING})\b)(?P<unknown>{UNKNOWN_ORDER})"
 )
 _MODAL: Final = regex.compile(
-    r"\b(?:should|must|shall|ha(?:s|ve) to|needs? to|ought to|may|might|can|can't|cannot|mustn't|"
+    r"\b(?:should|must|shall|ha(?:s|ve) to|needs? to|ought(?: not)? to|may|might|can|can't|cannot|mustn't|"
     r"shouldn't|will|"
     r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
     r"expected|prohibited|banned)|"
@@ -49,9 +49,22 @@ _STRONG: Final = regex.compile(
     r"permitted|supposed|expected|prohibited|banned|will"
 )
 _BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
+_PART: Final = (
+    r"(?:word|phrase|term|expression|keyword|letter|sentence|paragraph|line|section|part|point|bullet|"
+    r"item|stanza|"
+    r"title|heading|headline|length|number|count|limit|tone|style|format|language|content|piece|write-?up|"
+    r"body|"
+    r"conclusion|introduction|ending|beginning|start|end|following|total|table|name|copy|version|paper|"
+    r"book|report|"
+    r"page|script|dialogue|rap|song|haiku|limerick|itinerary|plan|resume|cover|proposal|document|blog|"
+    r"biography|"
+    r"character|question|quote|quotation|punctuation|comma|whole|entire|whole thing|thing|first|second|last)"
+)
+"""Parts of an output and what it is made of."""
 _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
-    r"(?:your|the|this|these|it|its|they|each|every|all|no|both|there|you|my|our|any|neither|"
+    rf"(?:your|(?:the|this)(?= (?:[a-z-]+ ){{0,3}}?(?:{TEXT}|{_PART})s?\b)|these|it|its|they|each|every|"
+    rf"all|no|both|there|you|my|our|any|neither|"
     r"nothing|response|answer|"
     r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
     r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"

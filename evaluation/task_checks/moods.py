@@ -81,7 +81,7 @@ _BOUND: Final = regex.compile(
     r"under|over|about)\b"
 )
 _CONTINUES: Final = regex.compile(
-    r"^[ ,]*(?:letters?|text|words?)? ?(?:is|are|was|were|has|had|do|does|did|makes?|seems?|"
+    r"^ ?(?:letters?|text|words?)? ?(?:is|are|was|were|has(?! to\b)|had|do|does|did|makes?|seems?|"
     r"looks?|means?|became|cost)\b(?! (?:allowed|required|enough|fine|ok|forbidden|the (?:limit|"
     r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|to be|"
     r"too (?:long|short|much|many|few)|not (?:accepted|ok|used)))"

@@ -16,10 +16,12 @@ _ONES: Final = (
 )
 _WORDED: Final = rf"(?:{_ONES})\b(?:(?:[ -]|(?<=hundred) and (?!\w+ hundred))(?:{_ONES})\b){{0,6}}"
 NUMBER: Final = (
-    r"(?:\d{1,3}(?:,\d{3})+|\d{1,7}|half a dozen|(?:a|two|three) dozen|a couple(?: of)?|"
-    r"a (?:hundred|thousand)|"
+    r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}k\b|\d{1,7}|half a dozen|(?:a|two|three) dozen|a couple(?: of)?|"
+    rf"a (?:hundred|thousand)(?: and (?:{_ONES})\b(?:[ -](?:{_ONES})\b)?)?|"
+    r"an?(?= (?:single )?(?:sentence|paragraph|line|word)\b)|"
     rf"a single|single|{_WORDED})"
 )
+_ARTICLE: Final = regex.compile(r"^a ")
 _SPECIAL: Final = {
     "half a dozen": 6,
     "a dozen": 12,
@@ -29,6 +31,8 @@ _SPECIAL: Final = {
     "a couple of": 2,
     "a hundred": 100,
     "a thousand": 1000,
+    "a": 1,
+    "an": 1,
     "a single": 1,
     "single": 1,
     "once": 1,
@@ -42,11 +46,13 @@ _LEAST: Final = (
     r"min(?:imum)? ?:|min(?:imum)?(?: length)? ?:|>=|≥"
 )
 _MOST: Final = (
-    r"at most|at the (?:very )?most|(?:no|not) (?:more|longer|greater) (?:than|as)|not (?:over|"
+    r"at most|at the (?:very )?most|(?:no|not)(?: any)? (?:more|longer|greater|larger|bigger|"
+    r"higher) (?:than|as)|at or (?:under|below)|not (?:over|"
     r"above|exceed)|up to|"
     r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|(?:fits? )?within|fit(?:s|ting)? (?:in|into|"
     r"on|onto)|"
-    r"(?:not|n't|never|cannot|without) exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|limit ?:?(?= ?\d)|"
+    r"(?:not|n't|never|cannot|without)(?: to)? exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|"
+    r"limit ?:?(?= ?\d)|"
     r"max(?:imum)?(?: length)? ?:|(?:limit|restrict|confin|hold)(?:ed?|ing)? (?:yourself|(?:your|the|each|"
     r"every|its|my) \w+|it|this|that|them)"
     r" (?:to|in)|as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|"
@@ -68,6 +74,7 @@ _AFTER: Final = (
     r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?"
     rf"|,? (?:and )?(?:no|not) (?:less|fewer|shorter){_ENDS}"
     rf"|, ?(?:at (?:the )?(?:very )?least|minimum|min\b\.?){_ENDS})"
+    r"|(?P<after_near> or so\b| or thereabouts| ?-?ish\b|,? give or take| \(?(?:\+/-|±))"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
     r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b"
     rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest)"
@@ -92,8 +99,11 @@ _PRONOUN: Final = regex.compile(
     r"no) $"
 )
 """Before "one" that is no number: "the first one"."""
+_COMPARATORS: Final = ("least", "most", "more", "less")
+"""Groups of words that make an article a number: "no more than a sentence"."""
 _MOST_QUANTITIES: Final = 40
 """A sentence with more numbers is data; it bounds the time of long tasks."""
+_FEW: Final = 20
 _NEAR_PART: Final = 10
 _NEAR_LEAST: Final = 20
 
@@ -138,11 +148,13 @@ def read_number(text: str) -> int | None:
     text = text.strip()
     if text in _SPECIAL:
         return _SPECIAL[text]
+    if text.endswith("k"):
+        return int(text[:-1]) * 1000
     digits = text.replace(",", "")
     if digits.isdecimal():
         return int(digits)
     try:
-        return int(text2num(text.replace("-", " "), "en"))
+        return int(text2num(_ARTICLE.sub("one ", text.replace("-", " ")), "en"))
     except ValueError:
         return None
 
@@ -161,11 +173,15 @@ def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:
         return bounds
     if match["after_least"]:
         return Bounds(bounds.least, None)
+    if match["after_near"]:
+        return replace(bounds, is_near=True)
     return Bounds(None, bounds.most) if match["after_most"] else replace(bounds, is_stated=True)
 
 
 def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
     if match["low"] == "one" and _PRONOUN.search(text, max(0, match.start() - 10), match.start()):
+        return None
+    if match["low"] in {"a", "an"} and not any(match[name] for name in _COMPARATORS):
         return None
     low = read_number(match["low"])
     high = read_number(match["high"]) if match["high"] else None
@@ -178,6 +194,9 @@ def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
 
 
 def _read_range(match: regex.Match[str], low: int, high: int) -> Bounds | None:
+    # "Two to three hundred": the first number has the magnitude of the second.
+    if low < _FEW <= high and high % 100 == 0 and match["high"].endswith(("hundred", "thousand")):
+        low *= 1000 if match["high"].endswith("thousand") else 100
     if low > high or (match["join"] == " and " and not match["between"]):
         return None
     if match["least"] or match["more"]:
@@ -200,7 +219,7 @@ def _read_inclusive(match: regex.Match[str], number: int, *, negated: bool) -> B
         return Bounds(number, None)
     if match["most"] or match["after_most"]:
         return Bounds(None, number)
-    if match["near"]:
+    if match["near"] or match["after_near"]:
         return Bounds(number, number, is_near=True)
     is_stated = bool(match["exact"] or match["after_exact"])
     return Bounds(number, number, is_stated=is_stated and not negated)

@@ -22,7 +22,8 @@ _SCOPE: Final = regex.compile(
     r"first|second|third|fourth|fifth|last|final|other|next|one|have|need\w*|necessary|required|obliged|"
     r"essential|mandatory|obligation|requirement|may|can|could|"
     r"might|free|"
-    r"welcome|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|^(?:\w+,? )?(?:in|for|"
+    r"welcome|option\w*|nice|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|"
+    r"^(?:\w+,? )?(?:in|for|"
     r"within|under|"
     r"throughout) (?:the|your|its|paragraph|section|line|part|sentence|stanza|chapter)\b"
 )
@@ -38,6 +39,7 @@ _PERMITTED: Final = regex.compile(
     r"allowed|"
     rf"permitted) to|feel free to)\b(?P<rest>{_SAME_CLAUSE})"
 )
+_OPTIONAL: Final = regex.compile(r"^\W*(?:optional(?:ly)?|as an option|not required|nice to have)\b")
 _BOUNDED: Final = regex.compile(
     r"\b(?:only|just|up to|at (?:most|least)|no|not|never|more|less|fewer|under|below|between|within|exactly|"
     r"max\w*|min\w*|but)\b"
@@ -101,7 +103,7 @@ def apply_scopes(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> 
 
 
 def _is_optional(text: str, before: str, end: int) -> bool:
-    if _WAIVED.search(before) or _WAIVED.search(text, 0, end):
+    if _OPTIONAL.match(before) or _WAIVED.search(before) or _WAIVED.search(text, 0, end):
         return True
     match = _PERMITTED.search(before) or _PERMITTED.search(text, 0, end)
     return match is not None and not _BOUNDED.search(text, match.start("rest"), end)

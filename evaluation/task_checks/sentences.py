@@ -90,6 +90,11 @@ _STATES_RULE: Final = regex.compile(
     r"paragraphs?|"
     r"lines?|bullets?)\b)"
 )
+_ONLY_SIZE: Final = regex.compile(
+    r" [a-z ]{2,20} (?:\d+|[a-z-]+) (?:words?|sentences?|paragraphs?|lines?|bullets?|"
+    r"characters?)\b[^.;:]{0,20}"
+)
+"""A size and nothing else: no text to work on."""
 _POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
 _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
 
@@ -208,7 +213,8 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         return None
     for match in _COLON.finditer(sentence.text):
         head = sentence.text[: match.start()]
-        if _STATES_RULE.match(sentence.text, match.end()) and not _POINTS.search(head):
+        states_rule = _STATES_RULE.match(sentence.text, match.end())
+        if states_rule and (not _POINTS.search(head) or _ONLY_SIZE.fullmatch(sentence.text, match.end())):
             continue
         if (
             _REWORKS.match(head)

@@ -26,7 +26,8 @@ _WISH: Final = r"(?:i|we)(?:'d| would) (?:really )?(?:prefer|like|love|appreciat
 _GOOD: Final = r"it(?:'s| is|'d be| would be) (?:best|good|great|nice|ideal|better|fine|perfect)"
 _NOT_ALLOWED: Final = (
     r"(?:forbidden|prohibited|banned|disallowed|taboo|off[- ]limits|to be avoided|not to be used|"
-    r"not (?:allowed|permitted|accepted|acceptable|okay|ok))"
+    r"a no-go|no-gos?|unwelcome|unwanted|out of bounds|barred|against the rules|"
+    r"not (?:allowed|permitted|accepted|acceptable|okay|ok|welcome|wanted|to (?:appear|occur|be mentioned)))"
 )
 _REQUIRED: Final = (
     r"(?:required|needed|mandatory|obligatory|necessary|compulsory|a must|expected|called for)"
@@ -35,28 +36,39 @@ _REQUIRED: Final = (
 _LEFT_OUT: Final = r"(?:avoided|left out|omitted|excluded|skipped|absent)"
 _WORK_IN: Final = (
     r"(?:weave|work|slip|squeeze|fit|sneak|blend|drop|throw|toss|integrate|bring|build|embed|sprinkle|"
-    r"make (?:use|mention)|refer|smuggle|plug|get)(?: in| of| to)?"
+    r"make (?:use|mention)|refer|smuggle|plug|get|hide|plant|fold|lace|mix|scatter|bring up)(?: in| of| to)?"
 )
 _OTHER_LANGUAGE: Final = (
     r"(?:no|any)(?: other)? languages?,? (?:other )?(?:than|but|except(?: for)?|besides|apart from)"
 )
 _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
+_TENS: Final = r"(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|\w+ty)\b"
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
+        (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
         (rf"\b{_NOT} (?:forget|fail|neglect|omit|forget about) to\b", "be sure to"),
         (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
         (rf"\b{_ENSURE} that\b", "make sure"),
         (r"(?<=\bmake sure (?:the|both|all) [^.;:\n]{1,60}) (?:is|are|gets?)\b(?! not)", " must be"),
         (
-            rf"\b(?:{_WISH} it|{_GOOD}) if (?P<subject>(?:the|your) \w+|you|it|this|there)\b",
+            rf"\b(?:{_WISH}(?: it)?|{_GOOD}) if (?P<subject>(?:the|your) \w+|you|it|this|there)\b",
             "{subject} should",
         ),
+        (r"\byou should (?:didn't|did not)\b", "do not"),
+        (r"\byou should (?:left out|avoided|skipped|omitted|left)\b", "avoid"),
+        (r"\byou should (?P<verb>use|include|mention|add)e?d\b", "{verb}"),
         (r"\b(?:keep|stay|steer) (?:away|clear) (?:from|of)\b", "avoid"),
-        (r"\b(?:(?:do|get by) without|dispense with)\b", "avoid"),
-        (r"\b(?:surpass|overstep|go (?:beyond|past)|run over)\b", "exceed"),
+        (r"\b(?:(?:do|get by) without|dispense with|do away with|get rid of)\b", "avoid"),
+        (r"\b(?:forgo|eschew|shun|sans|(?<!\b(?:the|a|this|that) )ban(?:ish)?)\b", "avoid"),
+        (
+            r"\b(?:leave|cut|keep)(?= (?:the |these |any |all )?(?P<thing>[a-z]+(?:[ -][a-z]+)?) out\b)",
+            "avoid",
+        ),
+        (r"\b(?:surpass|overstep|overshoot|go (?:beyond|past)|run over)\b", "exceed"),
+        (rf"\bgo (?:over|above)(?= (?:\d|{_TENS}))", "exceed"),
         (r"\b(?:can|could|may|might) (?:i|we)(?: please)? (?:get|have|see|receive)\b", "can you give"),
         (rf"\b(?:it(?:'s| is)|you(?:'re| are)) (?:strictly )?{_NOT_ALLOWED} (?:to|from)\b", "you must not"),
         (rf"\b(?:is|are) (?:strictly |also |absolutely )*{_NOT_ALLOWED}", "must not be used"),
@@ -93,6 +105,7 @@ def _replace(
         yield text[end : match.start()], places[end : match.start()]
         replacement = words.format(**match.groupdict())
         # A quote that ends within the replaced words has all of them.
-        yield replacement, [places[match.start()], *[places[match.end() - 1] + 1] * (len(replacement) - 1)]
+        end_place = places[match.end() - 1] + 1
+        yield replacement, [places[match.start()], *[end_place] * len(replacement)][: len(replacement)]
         end = match.end()
     yield text[end:], places[end:]

@@ -35,6 +35,14 @@ _ORDERS: Final = tuple(
             rf"{_MODAL}(?P<object>[^.,;:!?\n]{{1,90}}?) {_NOT_DONE}{_INFINITIVE}{_CLAUSE_END}",
             "{modal} {no} {verb} {done}",
         ),
+        # "und das Wort „Mond“ zweimal enthalten"
+        (
+            (
+                rf"(?<= )(?P<head>(?:and|but) )(?P<object>(?:the|no|at|exactly) [^.,;:!?\n]{{3,80}}?) "
+                rf"(?P<verb>contain|include|avoid|mention){_CLAUSE_END}"
+            ),
+            "and {verb}",
+        ),
         (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
         (r"(?P<head>\b(?:entirely )?small )written(?P<object>)", "in lowercase"),
         (r"(?P<head>(?<=\beverything )small\b)(?P<object>)", "in lowercase"),

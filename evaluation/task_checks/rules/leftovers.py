@@ -30,7 +30,8 @@ _FORM_WORDS: Final = regex.compile(
     r"all caps|in caps|capitals?|uppercase|lowercase|title case|quotation marks|in quotes|brackets|"
     r"p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
     r"decimal places?|decimals|rounded|haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?|elfchen|"
-    r"rhym(?:e|es|ing)|one-liner|(?:first|second|third) person|(?:present|past|future) tense|"
+    r"rhym(?:e|es|ing)|one-liner|(?:[a-z-]+ )?(?:tone|voice|register)|(?:first|second|third) person|"
+    r"(?:present|past|future) tense|"
     r"(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|alliterations?|"
     r"(?:first|second|third|last|final|opening|closing) (?:words?|letters?|lines?|sentences?|paragraphs?)|"
     r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|"
@@ -42,10 +43,13 @@ _FORM_WORDS: Final = regex.compile(
 )
 _PLACES: Final = regex.compile(r"at the|each|every|only|just|nothing|first|last|final")
 """Form words that say where or for what: another requirement of the same clause does not cover them."""
+_STATIVE: Final = (
+    r"let|remember|try|be|do|go|have|number|title|select|choose|pick|cover|follow|present|express|stay"
+)
 _ORDER: Final = regex.compile(
-    r"(?:include|contain|mention|incorporate|add|insert|call it|name it|sign|start|begin|end|finish|close|"
-    r"conclude|avoid|omit|skip|do not|don't|dont|never|nowhere|no|without|neither|nor|bold|offer|state|"
-    r"unterschreib)(?:s|es|ing)?\b"
+    r"(?:make|give|keep) (?:it|them|everything)\b|"
+    rf"(?:(?!(?:{_STATIVE})(?:s|es|ing)?\b)(?:{REQUIRING})|contain|call it|name it|sign|nowhere|no|without|"
+    r"neither|nor|offer|state|unterschreib)(?:s|es|ing)?\b"
 )
 _CLAUSE: Final = regex.compile(
     r"[^,;:()\n]+?(?=[,;:()\n]|$| - | and (?!the |a |an |my |our )| but | so that | that mentions)"

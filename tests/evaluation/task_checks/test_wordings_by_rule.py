@@ -96,3 +96,74 @@ def test_any_verb_can_order(task, bounds):
 )
 def test_the_size_of_what_a_task_is_about_demands_nothing(task):
     assert derive(task) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "bounds"),
+    [
+        ("Limit every sentence to 12 words.", {"max": 12, "each": "sentence"}),
+        ("Sentences must be no longer than 20 words.", {"max": 20, "each": "sentence"}),
+    ],
+)
+def test_a_number_holds_for_the_unit_that_is_its_subject(task, bounds):
+    assert derive(task) == words(**bounds)
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("No more than a sentence, please.", {"check": "sentence_count", "max": 1}),
+        ("Write at most a hundred and twenty words.", {"check": "word_count", "max": 120}),
+        ("Write two to three hundred words on bees.", {"check": "word_count", "min": 200, "max": 300}),
+        ("Write 100 words or so on bees.", {"check": "word_count", "min": 90, "max": 110}),
+        ("Write 2k words at most.", {"check": "word_count", "max": 2000}),
+        ("A note on bees, word limit 65", {"check": "word_count", "max": 65}),
+        ("100 words on bees, at most.", {"check": "word_count", "max": 100}),
+    ],
+)
+def test_numbers_are_written_in_many_ways(task, check):
+    assert derive(task) == [check]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Write about tea. Give it a melancholic mood.",
+        "Write about tea. Keep a formal tone.",
+        "Write about tea. Each should be warm.",
+        "Write about tea. Open with a quote from a philosopher.",
+        "Write about tea. Cite your sources.",
+    ],
+)
+def test_an_order_that_no_rule_reads_is_unchecked(task):
+    assert derive_checks(task).unchecked
+
+
+def test_the_keys_of_json_are_no_words_to_contain():
+    assert derive('Reply with a JSON object containing "title" and "year".') == [
+        {"check": "json", "root": "object", "keys": ["title", "year"]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "texts"),
+    [
+        ('No "however", no "moreover".', ["however", "moreover"]),
+        ('The reply may contain neither "cost" nor "price".', ["cost", "price"]),
+    ],
+)
+def test_words_after_no_and_neither_are_forbidden(task, texts):
+    forbidden = [text for check in derive_checks(task).checks for text in check.texts]
+
+    assert forbidden == texts
+
+
+def test_a_text_may_begin_and_end_with_the_same_words():
+    assert derive('It should both begin and end with "Alas".') == [
+        {"check": "starts_with", "text": "Alas"},
+        {"check": "ends_with", "text": "Alas"},
+    ]
+
+
+def test_what_is_optional_is_not_checked():
+    assert derive('Optional: end with "Yours". Write a note to the janitor.') == []

@@ -30,6 +30,7 @@ _AFTER_NOUN: Final = regex.compile(
     r"keep (?:it|them) (?:to|at)) )*$"
 )
 """Between a noun and a bound of it: "in bullet points, six at most"."""
+_LIMIT: Final = regex.compile(r"limit|max|min|[≤≥<>]")
 _OF_THEM: Final = regex.compile(r"^ (?:of (?:them|these|those|each)|such)\b")
 _SINGLE: Final = regex.compile(r"(?:\b(?:without|not|no|never|avoid)|n't)(?: \w+){0,2} ?$")
 """Before a number that "not a single comma" has: it is no number."""
@@ -43,6 +44,8 @@ _SOME_OF_THEM: Final = regex.compile(
     r"^ (?:must|should|has to|have to|needs? to) (?:be (?:an?|in (?!total)|about|the) |start|"
     r"begin|end|contain|include|mention|rhyme|have)"
 )
+_TRAILING: Final = regex.compile(rf"(?: (?:on|about|for) [^.,;:]{{1,60}})?(?:{AFTER_NOUN.pattern})(?=[.!]|$)")
+"""A bound after the topic: "100 words on bees, at most"."""
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
 _DEFINITE: Final = regex.compile(
@@ -74,7 +77,9 @@ def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         if _is_about_given_text(sentence.text, count) or _SOME_OF_THEM.match(sentence.text[count.end :]):
             continue
         is_joined = demanded and _JOINS.fullmatch(sentence.text[demanded[-1].end : count.quantity.start])
-        if is_joined or is_demanded(sentence, count.quantity.start, count.end):
+        # A bound may follow its noun: "bullets, six at most", "word limit 65".
+        places = (count.quantity.start, min(count.match.start(), count.quantity.start))
+        if is_joined or any(is_demanded(sentence, place, count.end) for place in places):
             demanded.append(count)
             yield _build(sentence, count, previous)
     yield from _find_articles(sentence, counts)
@@ -85,6 +90,8 @@ def _read_counts(text: str) -> Iterator[Count]:
     previous: Count | None = None
     for quantity, following in zip(quantities, [*quantities[1:], None], strict=False):
         count = _read_count(text, quantity, following, previous)
+        if previous and previous.match.start() <= quantity.start < previous.match.end():
+            continue
         is_none = _SINGLE.search(text[: quantity.start]) and quantity.bounds.least == 1
         if count and not is_none and not _PART_OF.match(text[quantity.end :]):
             yield count
@@ -98,7 +105,7 @@ def _read_count(
     match = match or _match_noun_before(text, quantity)
     if match:
         noun_end = max(match.end(), quantity.end)
-        after = AFTER_NOUN.match(text, noun_end)
+        after = AFTER_NOUN.match(text, noun_end) or _TRAILING.match(text, noun_end)
         bounds = apply_after(_inherit(quantity, previous, text), after)
         return Count(quantity, match, get_thing(match), bounds, after.end() if after else noun_end)
     # "At least 12 sentences, at most 20."
@@ -131,10 +138,14 @@ def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None
     if noun is None or _OF_THEM.match(text[quantity.end :]):
         return noun
     is_bound = quantity.bounds.is_stated and _ELLIPSIS.match(text[quantity.end :])
-    return noun if is_bound and _AFTER_NOUN.match(text[noun.end() : quantity.start]) else None
+    is_near = noun.end() + 1 == quantity.start and _LIMIT.match(text, quantity.start)
+    is_near = is_near or _AFTER_NOUN.match(text[noun.end() : quantity.start])
+    return noun if is_bound and is_near else None
 
 
 def _is_about_given_text(text: str, count: Count) -> bool:
+    if count.thing.name == "capital_words":
+        return False
     if _EXAMPLE.search(count.match.group()) or _PICKS.search(text[: count.quantity.start]):
         return True
     if count.bounds.is_stated and count.bounds.least != count.bounds.most:
@@ -154,7 +165,9 @@ def _read_verdict(sentence: Sentence, count: Count) -> Finding | None:
 def _build(sentence: Sentence, count: Count, previous: Count | None) -> Finding:
     start, end = sentence.start + count.quantity.start, sentence.start + count.end
     before, after = sentence.text[: count.quantity.start], sentence.text[count.end :]
-    unit, length = find_unit(before, after, previous, count)
+    # "Limit every sentence to 12 words": the unit may stand within the words of the number.
+    head = sentence.text[: count.quantity.end]
+    unit, length = find_unit(before, head, after, previous, count)
     if unit == "other" or (not unit and (PART_BEFORE.search(before) or PART_AFTER.match(after))):
         return Finding(start, end)
     check = count.thing.build(count.bounds)

@@ -29,6 +29,12 @@ _EACH_BEFORE: Final = regex.compile(
     r"(?! (?:and|or|in the) (?:each|every))(?:(?! and (?:the|it|there|your|must|have|use|"
     r"include)\b)[^.;]){0,60}$"
 )
+_ALL_BEFORE: Final = regex.compile(
+    rf"(?:^|[,;:] ?|\band )(?:the |your |all (?:the )?)?{_UNIT.removesuffix('?')} (?:must|should|shall|"
+    rf"have to|need to|may|"
+    r"are to|can|cannot|can't|shouldn't|mustn't)\b[^.;]{0,30}$"
+)
+"""Units in the plural as the subject: "sentences must have at most 20 words"."""
 _EACH_AFTER: Final = regex.compile(
     rf"^,? ?(?:(?:in|for|on) (?:each|every)|per|a|each|(?:in )?(?:each|every)(?: of the)?)[ -]{_UNIT}\b"
 )
@@ -81,7 +87,7 @@ class Count:
     end: int
 
 
-def find_unit(before: str, after: str, previous: Count | None, count: Count) -> tuple[str, int]:
+def find_unit(before: str, head: str, after: str, previous: Count | None, count: Count) -> tuple[str, int]:
     """Find the unit that the number holds for, and the length of the words after it that say so."""
     if (match := _EACH_AFTER.match(after)) and _UNITS[match["unit"]] != _name_unit(count):
         return _UNITS[match["unit"]], match.end()
@@ -89,7 +95,7 @@ def find_unit(before: str, after: str, previous: Count | None, count: Count) -> 
         return _name_unit(previous).replace("other", ""), 0
     if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("none")):
         return _name_unit(previous) if previous else "other", 0
-    if match := _EACH_BEFORE.search(before):
+    if match := _EACH_BEFORE.search(head) or _ALL_BEFORE.search(before):
         unit = _UNITS[match["unit"]]
         return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0
     if (match := _EACH.match(after)) and previous:

@@ -22,7 +22,8 @@ _WITH: Final = (
     r"exactly with|using)):?"
 )
 _STARTS: Final = regex.compile(
-    r"\b(?P<side>start|begin|open|commence|kick off|end|finish|conclude|close|wrap up|"
+    r"\b(?:(?P<both>start|begin|open)s? and )?(?P<side>start|begin|open|commence|kick off|lead|launch|end|"
+    r"finish|conclude|close|wrap up|round off|terminate|"
     rf"sign off)(?:s|es|ning|ing|ting)?(?: (?:{WHOLE}|(?:each|every|all)(?: of the| of your|"
     rf" your| the)? {_UNIT}s?))? {_WITH}{EXACT}{QUOTED}"
 )
@@ -34,6 +35,8 @@ _SIDE_IS: Final = regex.compile(
 )
 _PUT: Final = r"add|write|put|include|say|place|insert|append|state|print|mention|repeat|have|use|attach"
 _AT_EDGE: Final = regex.compile(
+    rf"\b(?:make|let|have) {QUOTED} (?:be )?(?:the|your) (?:very )?(?P<side>first|last|final|opening|"
+    rf"closing)\b|"
     rf"\b(?:make|let) (?:the|your) (?:very )?(?P<side>first|last|final|opening|closing) "
     rf"(?:words?|sentence|line|phrase)(?: be)?{EXACT}{QUOTED}|"
     rf"\bat the (?:very )?(?P<side>end|start|beginning|top|bottom)(?: of {WHOLE})?,? (?:please )?"
@@ -84,7 +87,8 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     for match in _STARTS.finditer(sentence.text):
         # "It starts with": the verb is the statement that demands the words after it.
         if any(is_demanded(sentence, place, match.end()) for place in (match.start(), match.end() - 1)):
-            yield from _build_edge(sentence, reading, match, match["side"])
+            for side in filter(None, (match["both"], match["side"])):
+                yield from _build_edge(sentence, reading, match, side)
     for match in _SIDE_IS.finditer(sentence.text):
         if match["words"] not in {"paragraph", "part"} and is_free(sentence, match):
             yield from _build_edge(sentence, reading, match, match["side"])
@@ -170,5 +174,5 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
 
 
 def _name(side: str) -> str:
-    starts = ("start", "begin", "open", "commence", "kick", "first", "very first", "top")
+    starts = ("start", "begin", "open", "commence", "kick", "lead", "launch", "first", "very first", "top")
     return "starts_with" if side.startswith(starts) else "ends_with"

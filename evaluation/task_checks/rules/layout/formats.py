@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import PRODUCING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, read_number
@@ -19,7 +20,7 @@ from evaluation.task_checks.things import Fields
 _DATA: Final = r"(?P<format>json(?:l)?|csv|comma-separated values|tsv|tab-separated values)"
 _FORMAT: Final = regex.compile(
     r"\b(?:in|as|using|into|to|with|only|be|need|want|return|output|produce|generate|write|create|give me|"
-    r"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your)(?: (?:a|"
+    rf"provide|format:|use|is|valid|emit|print|respond with|answer with|reply with|your|{PRODUCING})(?: (?:a|"
     r"an|the|only|valid|single|just|raw|well-formed|well-formatted|pure|plain|one|following|"
     r"strict|proper|entirely|minified|nested|flat|simple|small|as|in|of|form of|[a-z]+-[a-z]+|"
     rf"nothing but))* {_DATA}(?:[ -](?P<root>object|array|list|format|(?<!in an? json )(?:file|document|"
@@ -37,9 +38,13 @@ _CONTAINER: Final = regex.compile(r" (?:strings?|files?|documents?|values?|objec
 _ITEM: Final = (
     rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[a-z_]+)"
 )
+_ROOT_APART: Final = regex.compile(r"(?: please| pls| format)?,? (?:as )?an? (?P<root>object|array|list)\b")
 _KEYS: Final = regex.compile(
     r"\b(?:keys?|fields?|properties|attributes)(?: (?:called|named|of|are|should be|"
     rf"being))*:? (?P<list>{_ITEM}(?:(?:, ?(?:and )?| and | & ){_ITEM})*)"
+    rf"|\bobject (?:containing|with|that (?:has|contains)|having|of) (?P<list>{QUOTED}(?:(?:, ?(?:and )?|"
+    rf" and | & )"
+    rf"{QUOTED})*)"
 )
 _COLUMNS: Final = regex.compile(
     r"\b(?:columns?|headers?|header row|heading)(?: (?:called|named|of|are|should be|being|for|"
@@ -87,6 +92,8 @@ def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             yield Finding(start, end)
             continue
         read = _read_json if match["format"] == "json" else _read_csv
+        keys = _KEYS.search(sentence.text, match.start()) if match["format"] == "json" else None
+        end = max(end, sentence.start + keys.end()) if keys else end
         yield Finding(start, end, read(sentence, reading, match))
         return
 
@@ -95,7 +102,7 @@ def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find tables with their sizes."""
     for match in _TABLE.finditer(sentence.text):
         if (
-            _FURNITURE.search(match.group())
+            _FURNITURE.search(sentence.text, match.start("article"), match.end())
             or not _is_ordered(sentence, match, "article")
             or is_negated(sentence, match.start("table"))
         ):
@@ -129,9 +136,9 @@ def _is_ordered(sentence: Sentence, match: regex.Match[str], group: str) -> bool
 
 def _read_json(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Fields:
     fields: Fields = {"check": "json"}
-    root = {"object": "object", "dictionary": "object", "array": "array", "list": "array"}.get(
-        match["root"] or ""
-    )
+    apart = _ROOT_APART.match(sentence.text, match.end())
+    name = (apart["root"] if apart else match["root"]) or ""
+    root = {"object": "object", "dictionary": "object", "array": "array", "list": "array"}.get(name)
     if root:
         fields["root"] = root
     keys = _KEYS.search(sentence.text, match.start())

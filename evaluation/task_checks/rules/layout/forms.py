@@ -61,6 +61,8 @@ _MEMBERS: Final = regex.compile(
     r"(?![ -](?:[a-z]+ )?(?:words?|sentences?|paragraphs?|lines?|characters?|letters?|stanzas?|sections?|"
     r"parts?|years?|months?|weeks?|days?|hours?|minutes?|people|pages?)\b)[^.;:]{0,60}$"
 )
+_ADDED: Final = regex.compile(r",? (?:with )?")
+_MEMBER: Final = regex.compile(rf"(?= (?!at|or|and|max|min|per|each|in|on|of)[a-z]){_MEMBERS.pattern}")
 _ITEMS: Final = regex.compile(r" (?:items?|entries|points?|elements?)\b(?! (?:of|on) view)")
 
 
@@ -117,6 +119,7 @@ def _read_size(after: str) -> Bounds | None:
     lead = _SIZE_LEAD.match(after)
     for quantity in find_quantities(after):
         is_next = lead is not None and quantity.start <= lead.end()
-        if is_next or _ITEMS.match(after[quantity.end :]):
+        is_added = _ADDED.fullmatch(after[: quantity.start]) and _MEMBER.match(after, quantity.end)
+        if is_next or is_added or _ITEMS.match(after[quantity.end :]):
             return quantity.bounds
     return None

@@ -65,6 +65,8 @@ _BE_HIGHLIGHTED: Final = regex.compile(
     rf"(?: be)?(?: (?:set|put|marked|shown|written|made|wrapped|placed|printed|formatted))? {_STANDS_OUT}\b"
 )
 _HIGHLIGHTING: Final = (_HIGHLIGHT, _PUT_IN_BOLD, _MARKED_UP)
+_CAPITALS: Final = regex.compile(r"\b(?:caps|capitals?|upper ?-?case|capital letters)\b")
+"""Words that are emphasised by their letters, which are no highlighted parts."""
 _SOME: Final = regex.compile(
     r"\b(?:some|key|important|certain|main|the (?:key|main|most)|any|several|a few|major|"
     r"multiple|a (?:word|phrase|section|part|sentence|line))\b"
@@ -102,6 +104,8 @@ def find_highlights(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     yield from _find_highlighted(sentence)
     for match in [match for pattern in _HIGHLIGHTING for match in pattern.finditer(sentence.text)]:
         before, place = sentence.text[: match.start()], match.start("gap")
+        if _CAPITALS.search(match["gap"]):
+            continue
         if _NEGATED.search(before) or _is_purpose(before, match["gap"]):
             continue
         bounds, end = _count_highlights(match)

@@ -24,7 +24,7 @@ _CHOOSES: Final = regex.compile(
     r"exactly one|options|following)\b|\bor\b"
 )
 _PLAIN_CHOICE: Final = regex.compile(
-    r"\b(?:answer|respond|reply|say|output|return)(?: with| by saying| only| just| simply|"
+    r"\b(?:answer|respond|reply|say|tell|output|return)(?: with| by saying| only| just| simply|"
     r" either| the word| a| the| me| simple| your| with| entirely)*(?P<list> (?P<first>yes|true|agree|"
     r"correct|"
     r"positive|spam|male|real)(?P<rest>(?:, | or |/|, or )(?:no|false|maybe|disagree|incorrect|"
@@ -36,6 +36,7 @@ _SHORT_CHOICE: Final = regex.compile(
     r"disagree))(?: only| please|, please|, nothing else|$)"
 )
 _NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
+_ABOUT: Final = regex.compile(r"\b(?:about|on|discuss\w*|explain\w*)\b")
 _SAYS_ONE: Final = regex.compile(r"\b(?:following|one of|only|exact)\b")
 _OR: Final = regex.compile(r",? (?:or|oder|and|und) |, | ?/ ?")
 _ANSWERS: Final = regex.compile(r"\b(?:answer|respond|reply|say|output|return|classify|response)\b")
@@ -68,6 +69,8 @@ def find_choice(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def _is_choice(sentence: Sentence, match: regex.Match[str]) -> bool:
     words, lead = match.group(), match.group()[: match.start("list") - match.start()]
     if not _CHOOSES.search(words) or _NOT_BEFORE.search(sentence.text[: match.start()]):
+        return False
+    if _ABOUT.search(lead):
         return False
     if _NAMES_WORDS.search(lead) and not _SAYS_ONE.search(words):
         return False

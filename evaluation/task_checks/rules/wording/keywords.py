@@ -42,7 +42,8 @@ _SOME: Final = regex.compile(rf"\b(?P<number>{NUMBER}) (?:of|out of)\b")
 _VAGUE: Final = frozenset(
     {"with", "without", "has", "have", "having", "no", "repeat", "repeating", "put", "add"}
 )
-_HAS_NO: Final = regex.compile(r"\b(?:be|use|contain|have|include) no $")
+_HAS_NO: Final = regex.compile(r"(?:\b(?:be|use|contain|have|include|and)|^(?:please)?|[,;:]) ?no $")
+_ENDS: Final = regex.compile(r"^ ?(?:$|[,.;:!)]|(?:and|or|nor|but|please|anywhere|at all)\b)")
 _SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
 _LETTER_BEFORE: Final = regex.compile(r"\b(?:letters?|characters?|vowels?|consonants?) (?:the )?$")
 _BROKEN_OFF: Final = regex.compile(r" (?:at(?! (?:least|most|the))|on|of(?! (?:your|the text))|the|an?|by)\b")
@@ -161,7 +162,7 @@ def _is_vague(match: regex.Match[str], before: str, after: str) -> bool:
     verb = match["verb"]
     if (
         match["noun"] is not None
-        or _HAS_NO.search(before)
+        or (_HAS_NO.search(before) and _ENDS.match(after))
         or (verb in _SPEAKING and read_times("", after)[0] is not None)
     ):
         return False

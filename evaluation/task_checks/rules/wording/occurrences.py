@@ -39,8 +39,10 @@ APPEARS: Final = regex.compile(
     r"present|taboo))"
 )
 _APPEARANCE: Final = regex.compile(
-    r"\b(?:in (?:your|the|it)|part of|appears?|occurs?|shows?|used|included|mentioned|present|"
-    r"come up|found|"
+    r"\b(?:(?:one|part|among|two|three)? ?(?:of )?(?:the|your) (?:key)?words|in (?:your|the|it)|part of|"
+    r"appears?|occurs?|shows?|used|included|mentioned|present|"
+    r"(?:come|crop|pop|turn|show) up|found|figure|surface|make an appearance|be (?:seen|heard|said|spoken|"
+    r"named)|"
     r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
     r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
 )
