@@ -65,8 +65,8 @@ class Settings(SettingsModel):
     retry_policy: Annotated[
         InstanceOf[RetryPolicy],
         Field(
-            description="a RetryPolicy such as RetryPolicy.from_yaml(Path('policy.yaml')), "
-            "or None for the default"
+            description="a RetryPolicy such as RetryPolicy(max_retries=3) or "
+            "RetryPolicy.from_yaml(Path('policy.yaml')), or None for the default"
         ),
     ] = Field(default_factory=RetryPolicy)
     budget: Annotated[

@@ -59,7 +59,7 @@ def build(**changed):
             "retry_policy",
             "policy.yaml",
             (
-                "retry_policy is 'policy.yaml'; give a RetryPolicy such as "
+                "retry_policy is 'policy.yaml'; give a RetryPolicy such as RetryPolicy(max_retries=3) or "
                 "RetryPolicy.from_yaml(Path('policy.yaml')), or None for the default"
             ),
         ),

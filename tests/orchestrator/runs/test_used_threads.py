@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -109,6 +110,17 @@ def test_a_thread_that_the_config_names_is_refused():
 
     with pytest.raises(ConfigurationError, match="has an unfinished run"):
         build(saver).run("y", config={"configurable": {"thread_id": "t"}})
+
+
+def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):
+    executor = FakeExecutor()
+    with backend.open() as one, backend.open() as other, ThreadPoolExecutor(4) as pool:
+        saver_of = [one.saver, other.saver] * 2
+        started = [pool.submit(build(saver, executor=executor).run, "x", "t") for saver in saver_of]
+        errors = [each.exception() for each in started]
+
+    assert (len(executor.calls), errors.count(None)) == (1, 1)
+    assert {type(error) for error in errors if error is not None} == {ConfigurationError}
 
 
 class BrokenSaver(InMemorySaver):
