@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -152,19 +152,11 @@ def _add_feedback(
     last_output = choose_last_output(start, rule.last_output)
     if last_output == "none":
         wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
-        before = _list_wanted_before(state) if rule.checks == "so_far" else ()
-        items = [*dict.fromkeys((*wanted, *before))]
         return replace(
-            request, instruction=_add_list(request.instruction, "Keep to these requirements", items)
+            request, instruction=_add_list(request.instruction, "Keep to these requirements", wanted)
         )
     request = replace(request, refused=Refusal(output=start["result"], reason=_format_reason(start, told)))
     return join_refusal(request) if last_output == "quoted" else request
-
-
-def _list_wanted_before(state: OrchestratorState) -> Iterator[str]:
-    """Lists the stated requirements that any execution of the step did not meet."""
-    for record in current_records(state):
-        yield from (problem["wanted"] for problem in record.get("problems", ()) if problem.get("is_stated"))
 
 
 def choose_last_output(refused: StepRecord, last_output: LastOutput) -> LastOutput:
@@ -183,7 +175,7 @@ def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str
 def _choose_problems(record: StepRecord, checks: ToldChecks, told_before: int) -> list[int]:
     """Returns the places of the problems to tell; empty for the whole feedback."""
     count = len(record.get("problems", []))
-    if checks in {"all", "so_far"} or not count:
+    if checks == "all" or not count:
         return []
     return [0 if checks == "worst" else told_before % count]
 

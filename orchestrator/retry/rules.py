@@ -55,8 +55,8 @@ Temperature: TypeAlias = Annotated[
 ]
 LastOutput = Literal["auto", "turn", "quoted", "none"]
 _LastOutput: TypeAlias = Annotated[LastOutput, Field(description="'auto', 'turn', 'quoted' or 'none'")]
-ToldChecks = Literal["so_far", "all", "next", "worst"]
-_ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'so_far', 'all', 'next' or 'worst'")]
+ToldChecks = Literal["all", "next", "worst"]
+_ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'next' or 'worst'")]
 StartFrom = Literal["last", "best"]
 _StartFrom: TypeAlias = Annotated[StartFrom, Field(description="'last' or 'best'")]
 _Options: TypeAlias = Annotated[
@@ -66,7 +66,7 @@ _Options: TypeAlias = Annotated[
     Field(description="an object whose values are texts, numbers, True, False or None"),
 ]
 
-_DEFAULT_TEMPERATURE: Final = 1.0
+_DEFAULT_TEMPERATURE: Final = 0.7
 """A second try at temperature 0 repeats the first one."""
 
 
@@ -101,8 +101,7 @@ class FeedbackRule(BaseRule):
             checks as the answer to it; "quoted" shows both within the context; "none" adds the requirements
             that failed to the instruction and does not show the output. "auto" is "none" if only checks of
             the vocabulary failed, whose requirements say it all, and "turn" after any other failure.
-        checks: "all" failed checks; "so_far" also those that earlier executions of the step failed, if the
-            output is not shown; only the "worst" one; or the "next" one, another on each retry.
+        checks: "all" failed checks; only the "worst" one; or the "next" one, another on each retry.
         start_from: The "last" output, or the "best" one so far.
         temperature: Temperature of the executor's model; None keeps its own.
     """
@@ -113,7 +112,7 @@ class FeedbackRule(BaseRule):
 
     use: Literal["feedback"] = "feedback"
     last_output: _LastOutput = "auto"
-    checks: _ToldChecks = "so_far"
+    checks: _ToldChecks = "all"
     start_from: _StartFrom = "last"
     temperature: Temperature = _DEFAULT_TEMPERATURE
 
@@ -168,7 +167,7 @@ class EscalateRule(BaseRule):
     use: Literal["escalate"] = "escalate"
     model: Annotated[str, Field(pattern=r"\S", description="a model specification, or a name of `models`")]
     last_output: _LastOutput = "none"
-    checks: _ToldChecks = "so_far"
+    checks: _ToldChecks = "all"
     start_from: _StartFrom = "last"
     temperature: Temperature = None
 

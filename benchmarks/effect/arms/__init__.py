@@ -30,9 +30,6 @@ def _retried(name: str, *rules: RetryRule) -> Orchestrated:
     return Orchestrated(f"from-task-{name}", derive_by_rules, policy=RetryPolicy(strategies=rules))
 
 
-_TURN: Final = FeedbackRule(last_output="turn", checks="all", temperature=0.7)
-_RESTATE: Final = FeedbackRule(last_output="none", checks="all", temperature=0.7)
-
 ARMS: Mapping[str, Arm] = {
     arm.name: arm
     for arm in (
@@ -46,10 +43,10 @@ ARMS: Mapping[str, Arm] = {
         Orchestrated("official-contract", use_official),
         _planned("official-contract-planned", use_official),
         _retried("resample", ResampleRule()),
-        _retried("turn", _TURN),
-        _retried("restate", _RESTATE),
-        _retried("restate-next", FeedbackRule(last_output="none", checks="next")),
-        _retried("restate-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
+        _retried("turn", FeedbackRule(last_output="turn")),
+        _retried("hot", FeedbackRule(last_output="none", temperature=1.0)),
+        _retried("next", FeedbackRule(last_output="none", checks="next")),
+        _retried("then-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
         _retried("feedback-quoted", FeedbackRule(last_output="quoted")),
         _retried("repair", RepairRule()),
         PydanticAI(),

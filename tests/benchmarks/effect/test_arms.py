@@ -119,7 +119,7 @@ def test_the_answer_of_a_failed_run_is_its_best_attempt():
 
 
 @pytest.mark.parametrize(
-    ("arm", "told"), [("from-task-resample", False), ("from-task-restate", True), ("from-task-repair", True)]
+    ("arm", "told"), [("from-task-resample", False), ("from-task-hot", True), ("from-task-repair", True)]
 )
 def test_a_policy_decides_what_a_retry_is_told(arm, told):
     prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model("red", "a deep red", YES)

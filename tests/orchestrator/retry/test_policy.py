@@ -85,7 +85,7 @@ def test_the_default_tells_what_failed_and_draws_anew():
     [rule] = policy.strategies
 
     assert (policy.max_retries, policy.judge_attempts, policy.needs_review) == (2, 2, "fail")
-    assert (rule.use, rule.last_output, rule.checks, rule.temperature) == ("feedback", "auto", "so_far", 1.0)
+    assert (rule.use, rule.last_output, rule.checks, rule.temperature) == ("feedback", "auto", "all", 0.7)
     assert policy.transport == TransportRetry()
 
 

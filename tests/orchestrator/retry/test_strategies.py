@@ -89,7 +89,7 @@ def test_feedback_may_show_the_refused_output_as_a_turn_of_the_chat():
     assert (request, output) == ("write", "red")
     assert "- Use at least 3 words; the text has 1 word." in answer
     assert "=====" not in answer
-    assert model.samplings[1][0] == 1.0
+    assert model.samplings[1][0] == 0.7
 
 
 def test_by_default_a_stated_requirement_is_told_without_the_output():
@@ -113,13 +113,6 @@ def test_by_default_any_other_failure_is_told_after_the_output(options):
     _, model = run(["red", "a blue boat", "x"], {"use": "feedback"}, **options)
 
     assert asked(model)[1] == "red"
-
-
-def test_feedback_may_tell_what_any_execution_failed():
-    rule = {"use": "feedback", "last_output": "none", "checks": "so_far"}
-    _, model = run(["blue", "a red boat", "a blue boat"], rule)
-
-    assert f"- {RED}\n- {WORDS}" in asked(model, 2)[0]
 
 
 def test_feedback_may_quote_the_output_within_the_context():

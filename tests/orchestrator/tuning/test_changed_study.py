@@ -106,10 +106,10 @@ def test_a_larger_budget_and_another_objective_go_on_with_the_same_runs(tmp_path
 def test_samples_of_two_temperatures_are_different_replies(tmp_path):
     numbers = count()
     model = ScriptedChatModel(lambda prompt: f"word {next(numbers)}", usage=(5, 5))
-    rules = {str(t): {"strategies": [{"use": "resample", "temperature": t}]} for t in (0.2, 0.6)}
+    rules = {str(t): {"strategies": [{"use": "resample", "temperature": t}]} for t in (0.2, 1.0)}
     tune(make_spec(tmp_path, policies=rules, models=["scripted"]), folder=tmp_path, load=lambda name: model)
 
-    assert {temperature for temperature, _ in model.samplings} == {None, 0.2, 0.6, 1.0}
+    assert {temperature for temperature, _ in model.samplings} == {None, 0.2, 0.7, 1.0}
 
 
 def test_replies_of_an_embedded_model_are_found_again_at_another_port(tmp_path):
