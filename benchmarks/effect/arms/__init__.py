@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
 
 from benchmarks.effect.arms.base import Arm
 from benchmarks.effect.arms.checked import CHECKED
