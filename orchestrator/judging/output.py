@@ -127,6 +127,8 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
         problems = [": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in errors]
         return shorten("; ".join(problems), _MAX_PROBLEM)
+    except Exception as error:  # noqa: BLE001 - a validator of the model is the user's code
+        return shorten(f"{output_type.__name__} raised {type(error).__name__}: {error}", _MAX_PROBLEM)
     return None
 
 

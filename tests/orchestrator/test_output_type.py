@@ -328,3 +328,22 @@ def test_the_output_of_a_success_can_be_read_as_its_type(output_type, text):
     state = orchestrate(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
 
     assert Result(state, output_type).output.name == "Apple"
+
+
+class Raising(BaseModel):
+    """A model whose validator raises an error of its own."""
+
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def _look_up(cls, name: str) -> str:
+        raise LookupError(f"no database of {name}")
+
+
+def test_a_validator_that_raises_refuses_the_output_and_the_run_says_so():
+    options = {"output_type": Raising, "max_retries": 0}
+    state = orchestrate(FakeExecutor('{"name": "x"}'), plan=["one"], **options).run("x")
+
+    assert (state["status"], state["basis"]) == ("failed", None)
+    assert "Raising raised LookupError: no database of x" in state["failure"]["message"]
