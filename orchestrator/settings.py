@@ -50,8 +50,7 @@ class Settings(SettingsModel):
         require: What a success has to rest on: "checked", or "judged", which "checked" satisfies, too. A run
             whose output rests on less fails. A person's approval satisfies both; None accepts any success.
         approve_tools: Names of the tools of which a person approves each call before it runs, or "all".
-        once_tools: Names of the tools that make the same call once in a run. A call of which it is not known
-            whether it had its effect is made again only if a person approves.
+        once_tools: Names of the tools that make the same call once in a run.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
         clock: Returns the time, for time stamps and for deadlines of answers.
 

@@ -55,9 +55,9 @@ def hash_request(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def hash_call(purpose: str, name: str, args: object) -> str:
-    """Builds the key of a request about a call: the same for the same tool and the same arguments."""
-    return hash_request(purpose, json.dumps([name, args], sort_keys=True, default=str))
+def hash_call(name: str, args: object, *purpose: str) -> str:
+    """Builds the key of a request about a call: the same for the same purpose, tool and arguments."""
+    return hash_request(*purpose, json.dumps([name, args], sort_keys=True, default=str))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Approval:
     @property
     def key(self) -> str:
         """Describes the call for a journal: an approval is for this tool and these arguments only."""
-        return hash_call("approve", self.planned.name, self.planned.args)
+        return hash_call(self.planned.name, self.planned.args, "approve")
 
     def run(self) -> list[BaseMessage]:
         """Returns the answer of the person, or the answer to a call that the person denied."""

@@ -52,7 +52,7 @@ class ToolRun:
     @property
     def key(self) -> str:
         """Describes the call for a journal."""
-        return hash_call("run", self.planned.name, self.planned.args)
+        return hash_call(self.planned.name, self.planned.args, "run")
 
     def run(self) -> list[BaseMessage]:
         """Returns the answer, also for a failed call."""

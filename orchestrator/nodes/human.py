@@ -69,7 +69,7 @@ class ToolApproval:
         call = ToolCallRecord(name=name, args=plain_json(args), result=None, error=None, latency_ms=None)
         step = (*current_step(self.state), len(current_records(self.state)) + 1)
         # With the arguments in the id: an agent within a tool, which has no journal, may ask about others.
-        place = f"{read_task_id()}-{hash_call(doubt, name, args)}"
+        place = f"{read_task_id()}-{hash_call(name, args, *([doubt] if doubt else []))}"
         question = build_tool_question(place, step, call, self.policy, self.read_start(), doubt)
         while isinstance(answer := read_answer(interrupt(question), question, self.now()), str):
             question = {**question, "problem": answer}

@@ -148,10 +148,9 @@ class RunMethods:
         Args:
             thread_id: Name of the run in the checkpointer.
             answer: ``{"answer": "approve"}``, ``{"answer": "correct", "text": "..."}`` or
-                ``{"answer": "deny", "text": "..."}``, at a tool call also "halt", optionally with
-                ``answered_by``. A question that an agent or a tool asked by ``interrupt`` takes any value.
-                After a crash: None. Without an answer, a run that waits for one is returned unchanged,
-                unless its deadline has passed.
+                ``{"answer": "deny", "text": "..."}`` (or "halt"), optionally with ``answered_by``. An
+                ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without an
+                answer, a run that waits for one is returned unchanged, unless its deadline has passed.
             config: LangChain's config, as in ``run``.
 
         Returns:

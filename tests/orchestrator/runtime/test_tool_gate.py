@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -211,6 +213,14 @@ def test_each_call_is_asked_about_with_an_id_of_its_own():
 
     assert (len(ids), len(set(ids))) == (3, 3)
     assert sorted(office.done) == ["send A", "send A", "send B"]
+
+
+def test_the_id_of_a_question_names_the_call_as_earlier_versions_did():
+    orchestrator, _ = build(Office(), ask(("send", "Bob")), approve_tools=["send"])
+    question = orchestrator.run("x", "thread")["question"]
+    described = json.dumps([json.dumps(["send", {"to": "Bob"}])])
+
+    assert question["id"].rpartition("-")[2] == hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
 def test_an_answer_that_cannot_be_read_runs_nothing():
