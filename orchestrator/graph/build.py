@@ -27,13 +27,12 @@ from orchestrator.graph.step import (
     build_runnable,
     build_step_graph,
 )
-from orchestrator.graph.tool_names import check_tool_names
 from orchestrator.judging.contracts import Contracts, ContractSource, Synthesis, read_contracts
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.options import EvaluationOptions
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.tools.effects import find_once_tools, read_tool_effects
-from orchestrator.judging.tools.names import read_tool_names
+from orchestrator.judging.tools.names import check_tool_options, read_tool_names
 from orchestrator.nodes.base import Node, without_unchanged
 from orchestrator.nodes.commit import commit_node
 from orchestrator.nodes.executor import ExecutorMethods, executor_node
@@ -103,7 +102,9 @@ def compile_graph(
             f"{asked_by}, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
-    check_tool_names(settings, agents.executor)
+    check_tool_options(
+        agents.executor, settings.approve_tools, settings.once_tools, can_ask=settings.can_ask_human
+    )
     phases = choose_phases(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )

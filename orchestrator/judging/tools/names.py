@@ -1,40 +1,55 @@
-"""Compares the tools that a contract names with the tools that the executor has."""
+"""Compares the tools that a contract or an option names with the tools that the executor has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from langchain_core.tools import BaseTool
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agents import ExecutionAgent
 from evaluation import EvaluationContract
-from evaluation.inputs.named_tools import NamedTools, list_named_tools
+from evaluation.inputs.named_tools import NamedTools, list_named_arguments, list_named_tools
 from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.metrics.trajectory.rules.misspellings import is_other_spelling
 from evaluation.sensitive.quoting import quote_text
+from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Json
 
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of the executor's tools; None if they are unknown, so that every name is accepted."""
+    """The names of the executor's tools.
+
+    Attributes:
+        known: The names; None if they are unknown, so that every name is accepted.
+        arguments: The names of the arguments of each tool that accepts no others.
+    """
 
     known: tuple[str, ...] | None = None
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def find_problem(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
 
-        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
+        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool;
+        an argument is one if the tool does not have it.
         """
         for named, name in self._list_unknown(contract):
             meant = self._find_misspelt(name, named)
             is_missing = named.is_required and not self._has_any(named)
             if meant is not None or is_missing:
                 return f"{named.field} names {quote_text(name)}; {self._describe_lack(name, meant)}"
-        return None
+        return next(self._list_wrong_arguments(contract), None)
+
+    def find_option_problem(self, option: str, names: Collection[str]) -> str | None:
+        """Return why an option that names tools is not accepted; None if the executor has all of them."""
+        unknown = [] if names == "all" else sorted(set(names) - set(self.known or ()))
+        if not unknown:
+            return None
+        return f"{option} names {quote_text(unknown[0])}; {self._describe_lack(unknown[0], None)}"
 
     def list_warnings(self, contract: EvaluationContract | Mapping[str, Json] | None) -> list[str]:
         """Return a sentence for each name that has no effect, because the executor has no such tool."""
@@ -53,6 +68,27 @@ class ToolNames:
         for named in list_named_tools(checked):
             yield from ((named, name) for name in named.names if name not in known)
 
+    def _list_wrong_arguments(
+        self, contract: EvaluationContract | Mapping[str, Json] | None
+    ) -> Iterator[str]:
+        checked = _read_contract(contract) if self.arguments else None
+        for named in () if checked is None else list_named_arguments(checked):
+            if (known := self._list_arguments_of(named.tool)) is None:
+                continue
+            of = "the tools" if named.tool is None else named.tool
+            for name in named.names:
+                if name not in known:
+                    hint = _suggest(get_close_matches(name, known, 1))
+                    arguments = f"the arguments of {of} are {list_names(known) or 'none'}"
+                    yield f"{named.field} names {quote_text(name)}; {arguments}; {hint}"
+
+    def _list_arguments_of(self, tool: str | None) -> list[str] | None:
+        """Return the arguments of a tool, or of all tools for None; None if it accepts any."""
+        tools = self.known or () if tool is None else (tool,)
+        if not all(name in self.arguments for name in tools):
+            return None
+        return list(dict.fromkeys(name for each in tools for name in self.arguments[each]))
+
     def _has_any(self, named: NamedTools) -> bool:
         return not set(self.known or ()).isdisjoint(named.names)
 
@@ -66,8 +102,11 @@ class ToolNames:
         if not known:
             return "the executor has no tools; give it this tool, or leave the name out"
         similar = [meant] if meant is not None else get_close_matches(name, known, 1)
-        hint = f"did you mean {quote_text(similar[0])}?" if similar else "name one of them, or none"
-        return f"the tools of the executor are {list_names(known)}; {hint}"
+        return f"the tools of the executor are {list_names(known)}; {_suggest(similar)}"
+
+
+def _suggest(similar: Sequence[str]) -> str:
+    return f"did you mean {quote_text(similar[0])}?" if similar else "name one of them, or none"
 
 
 def read_tool_names(executor: object) -> ToolNames:
@@ -78,7 +117,53 @@ def read_tool_names(executor: object) -> ToolNames:
     # An empty list of an object of another kind may be a default that says nothing.
     if not tools and not isinstance(executor, ExecutionAgent):
         return ToolNames()
-    return ToolNames(tuple(dict.fromkeys(tool.name for tool in tools)))
+    arguments = {tool.name: _read_arguments(tool) for tool in tools}
+    return ToolNames(
+        tuple(dict.fromkeys(tool.name for tool in tools)),
+        {name: each for name, each in arguments.items() if each is not None},
+    )
+
+
+def check_tool_options(
+    executor: object, approve_tools: Collection[str], once_tools: Collection[str], *, can_ask: bool
+) -> None:
+    """Check that the executor has the named tools, and that there is a person to approve them.
+
+    Raises:
+        ConfigurationError: It has not, it calls its tools by itself, or nothing can store a question.
+    """
+    for option, names in (("approve_tools", approve_tools), ("once_tools", once_tools)):
+        if names and not isinstance(executor, ExecutionAgent):
+            raise ConfigurationError(
+                f"{_describe(option, names)}, but {type(executor).__name__} calls its tools by itself; "
+                "give an ExecutionAgent as the executor"
+            )
+        if (problem := read_tool_names(executor).find_option_problem(option, names)) is not None:
+            raise ConfigurationError(problem)
+    if approve_tools and not can_ask:
+        raise ConfigurationError(
+            f"{_describe('approve_tools', approve_tools)}, but there is no checkpointer to store "
+            "the question; give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
+        )
+
+
+def _describe(option: str, names: Collection[str]) -> str:
+    return f"{option} is {names if isinstance(names, str) else sorted(names)!r}"
+
+
+def _read_arguments(tool: BaseTool) -> tuple[str, ...] | None:
+    """Read the names of a tool's arguments; None if it accepts any."""
+    schema = tool.tool_call_schema
+    if isinstance(schema, dict):
+        is_open = bool(schema.get("additionalProperties")) or not isinstance(schema.get("properties"), dict)
+        return None if is_open else tuple(schema["properties"])
+    if not issubclass(schema, BaseModel) or schema.model_config.get("extra") == "allow":
+        return None
+    if "kwargs" in schema.model_fields:  # LangChain's name for **kwargs
+        return None
+    fields = schema.model_fields.items()
+    names = [each for name, field in fields for each in (name, field.alias, field.validation_alias)]
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
 def read_planned_tools(executor: object, contract: object) -> ToolNames:

@@ -281,10 +281,10 @@ def test_the_deadlines_of_parallel_steps_do_not_move():
         ({"checkpointer": None}, "approve_tools is ['send'], but there is no checkpointer to store"),
         (
             {"approve_tools": ["sned"]},
-            "approve_tools names 'sned', which is no tool of the executor; did you",
+            'approve_tools names "sned"; the tools of the executor are send, read, post; did you mean',
         ),
         ({"approve_tools": "send"}, "approve_tools is 'send'; give a list of tool names, or 'all'"),
-        ({"once_tools": ["sned"]}, "once_tools names 'sned', which is no tool of the executor; did you mean"),
+        ({"once_tools": ["sned"]}, 'once_tools names "sned"; the tools of the executor are'),
         ({"once_tools": "all"}, "once_tools is 'all'; give a list of tool names"),
     ],
 )
