@@ -170,8 +170,8 @@ class TuneSpec(SettingsModel):
     name: Annotated[
         str, Field(pattern=r"^[\w.-]*\w$", description="a name of letters, digits, '.', '-' and '_'")
     ] = "tuning"
-    tasks: Annotated[str | None, Field(description="the path of a file of cases")] = None
-    runs: Annotated[str | None, Field(description="the path or URL of a store of runs")] = None
+    tasks: Annotated[str | None, Field(description="the path of a file of cases, as a text")] = None
+    runs: Annotated[str | None, Field(description="the path or URL of a store of runs, as a text")] = None
     models: Annotated[Sequence[str], Field(min_length=1, description="a list of model specifications")] = (
         "local",
     )

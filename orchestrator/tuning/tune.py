@@ -12,6 +12,7 @@ from evaluation.errors import ContractError
 from evaluation.evalset.files import read_case_set
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate, Space, build_space
 from orchestrator.tuning.measured_runs import (
     TaskRunner,
@@ -59,6 +60,10 @@ def tune(
         MissingExtraError: Optuna or numpy is not installed.
         RunFailedError: A run failed for a reason that says nothing about its policy; the others are kept.
     """
+    if not isinstance(spec, TuneSpec | str | Path):
+        raise ConfigurationError(
+            f"spec is {format_repr(spec, 80)}; give TuneSpec(**spec), or the path of a YAML file"
+        )
     checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
     space = build_space(checked)
     report = on_trial or (lambda _: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -222,6 +223,20 @@ def test_a_broken_log_is_refused(make_spec, tmp_path):
     file.write_text('{"key": 1}\n')
     with pytest.raises(ConfigurationError, match="broken line 1"):
         RunLog(file, make_spec().budget)
+
+
+def test_a_dict_in_place_of_a_specification_is_refused_with_the_call_that_accepts_it(tmp_path):
+    with pytest.raises(ConfigurationError) as caught:
+        tune({"tasks": "cases.yaml"}, folder=tmp_path)
+
+    assert str(caught.value) == (
+        "spec is {'tasks': 'cases.yaml'}; give TuneSpec(**spec), or the path of a YAML file"
+    )
+
+
+def test_a_path_object_is_no_text():
+    with pytest.raises(ConfigurationError, match="give the path of a file of cases, as a text"):
+        TuneSpec(tasks=Path("cases.yaml"), space={"max_retries": [0, 1]})
 
 
 def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
