@@ -47,8 +47,8 @@ def pay(*payments):
 ADA = {"to": "Ada", "euros": 1.0}
 
 
-def build(bank, *replies, plan=("Pay",), monitor=None, **options):
-    model = ScriptedChatModel(replies)
+def build(bank, *replies, plan=("Pay",), monitor=None, reply=None, **options):
+    model = ScriptedChatModel(replies if reply is None else reply)
     agents = FakePlanner(list(plan)), ExecutionAgent(model, bank.tools()), monitor or FakeMonitor()
     defaults = {"once_tools": ["pay"], "synthesis": False}
     return LangGraphOrchestrator(*agents, **{**defaults, **options}), model
@@ -289,3 +289,55 @@ def test_an_async_tool_in_which_the_process_died_is_not_made_again():
     orchestrator.resume("thread")
 
     assert len(bank.paid) == 1
+
+
+def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():
+    plan = [{"step": "Pay Ada", "needs": []}, {"step": "Pay Bob", "needs": []}]
+    bank = Bank(Crash())
+
+    def reply(messages):
+        prompt = messages[1].text
+        step = max("Ada", "Bob", key=prompt.rfind)
+        return pay({"to": step}) if len(messages) == 2 else "done"
+
+    orchestrator, _ = build(
+        bank,
+        plan=plan,
+        checkpointer=InMemorySaver(),
+        supervision_policy=SupervisionPolicy(human=False),
+        reply=reply,
+    )
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.run("x", "thread")
+    paid_before = [to for to, _ in bank.paid]
+    state = orchestrator.resume("thread")
+
+    assert state["status"] == "success"
+    assert sorted(to for to, _ in bank.paid) == ["Ada", "Bob"]
+    assert len(paid_before) in (1, 2)
+    assert [gate for _, gate in outcomes(state)].count("unknown") >= 1
+
+
+def test_an_agent_in_a_tool_makes_a_call_once_too():
+    bank = Bank(Crash())
+    inner = ExecutionAgent(ScriptedChatModel([pay(ADA), pay(ADA), "done"]), bank.tools())
+
+    def delegate(text: str) -> str:
+        """Hand the work on."""
+        return inner.execute_step(text)
+
+    asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "pay"}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate, *bank.tools()])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["Pay"]),
+        executor,
+        FakeMonitor(),
+        once_tools=["pay"],
+        checkpointer=InMemorySaver(),
+        supervision_policy=SupervisionPolicy(human=False),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread")
+
+    assert (state["status"], len(bank.paid)) == ("success", 1)
