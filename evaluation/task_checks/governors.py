@@ -49,22 +49,20 @@ _STRONG: Final = regex.compile(
     r"permitted|supposed|expected|prohibited|banned|will"
 )
 _BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
-_PART: Final = (
-    r"(?:word|phrase|term|expression|keyword|letter|sentence|paragraph|line|section|part|point|bullet|"
-    r"item|stanza|"
-    r"title|heading|headline|length|number|count|limit|tone|style|format|language|content|piece|write-?up|"
-    r"body|"
-    r"conclusion|introduction|ending|beginning|start|end|following|total|table|name|copy|version|paper|"
-    r"book|report|"
-    r"page|script|dialogue|rap|song|haiku|limerick|itinerary|plan|resume|cover|proposal|document|blog|"
-    r"biography|"
-    r"character|question|quote|quotation|punctuation|comma|whole|entire|whole thing|thing|first|second|last)"
+_FOREIGN: Final = regex.compile(
+    r"^(?:the|this|any|every|each|no) (?:[a-z-]+ )?(?:"
+    r"(?!(?:letter|answer|paper|flyer|poster|newsletter|chapter|banner|teaser|trailer|number|header|"
+    r"footer|cover|"
+    r"character|primer|disclaimer|reminder|opener|order|color|flavor|humor|error|author)\b)"
+    r"[a-z]{2,}(?:er|or|ist|ian)|witness|judge|boss|(?:variable|file|user|class|function) name|variable|"
+    r"field|app|"
+    r"system|database|password|parameter) $"
 )
-"""Parts of an output and what it is made of."""
+"""Subjects that are no output: persons, who speak for themselves, and parts of programs."""
 _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
-    rf"(?:your|(?:the|this)(?= (?:[a-z-]+ ){{0,3}}?(?:{TEXT}|{_PART})s?\b)|these|it|its|they|each|every|"
-    rf"all|no|both|there|you|my|our|any|neither|"
+    r"(?:your|the|this|these|it|its|they|each|every|"
+    r"all|no|both|there|you|my|our|any|neither|"
     r"nothing|response|answer|"
     r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
     r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"
@@ -100,7 +98,12 @@ _EACH_UNIT: Final = regex.compile(
     r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
 )
 _EXPLAINS: Final = regex.compile(rf"(?:please )?(?:{EXPLAINING})\b")
+_TELLS: Final = (
+    r"(?:tell|ask|remind|urge|teach|advise|instruct|warn|invite) (?:my|the|our|your|his|her|an?) [a-z]{2,15}"
+)
+"""Words that pass an order on to somebody else: "tell my brother to answer"."""
 TOPIC: Final = regex.compile(
+    rf"(?<=\b{_TELLS} )to [a-z]+|"
     r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
     r"titled|called|named|entitled|"
     r"describing|explaining|asking|telling|requesting|informing|reminding|arguing|claiming|"
@@ -164,6 +167,8 @@ def _states_property(before: str, modal: regex.Match[str]) -> bool:
     is_strong = bool(_STRONG.search(modal.group()))
     subject = _SUBJECT if is_strong else _OUTPUT
     return any(
-        subject.match(before[place : modal.start()]) and not OTHERS.search(before[place : modal.start()])
+        subject.match(before[place : modal.start()])
+        and not OTHERS.search(before[place : modal.start()])
+        and not _FOREIGN.match(before[place : modal.start()])
         for place in breaks[-4:]
     )

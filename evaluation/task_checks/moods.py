@@ -12,7 +12,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.governors import OTHERS, TOPIC, Governor, find_governor
-from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING, TEXT
+from evaluation.task_checks.language.words import ARTIFACT, EXPLAINING, TEXT, TEXTS
 from evaluation.task_checks.sentences import Sentence
 
 _REQUEST: Final = regex.compile(r"(?:can|could|would|will) you")
@@ -50,7 +50,8 @@ _WITHOUT: Final = r"without (?:(?:ever |even |once )*\w+ing|any|the(?: use of)?)
 _SO_THAT: Final = r"so(?: that)? (?:it|they)(?:'s| is| are| has| have| contains?)?"
 _MARKS: Final = r"[,;(:]| - ?"
 _ATTRIBUTES: Final = (
-    r"(?:that|which)(?:'s|(?= ?$)| (?:is|are|has|have|contains?|includes?|uses?|should|must|needs?|does not|"
+    r"(?:that|which)(?:'s|(?= ?$)| (?:is|are|has|have|contains?|includes?|uses?|should|must|needs?|"
+    r"neither|does not|"
     r"doesn't|do not|don't|never|begins?|starts?|ends?|mentions?|avoids?|consists?|fits?|you|stays?|remains?|"
     r"runs?|spans?|comprises?|totals?|goes|takes?|opens?|closes?|finish(?:es)?|features?|covers?|keeps?|"
     r"employs?)\b)"
@@ -71,7 +72,7 @@ _BACK_CROSS: Final = regex.compile(
 )
 """The same across a topic of a verb such as "explain"."""
 _TEXT_TOPIC: Final = regex.compile(
-    rf"^(?:about|on|regarding|concerning|for) (?:[a-z]+ ){{0,2}}?{TEXT}s? (?:with|of|that|which)\b"
+    rf"^(?:about|on|regarding|concerning|for) (?:[a-z]+ ){{0,2}}?{TEXTS} (?:with|of|that|which)\b"
 )
 """A text that is the topic: what follows says how long that text is."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
@@ -96,7 +97,9 @@ _WHY: Final = regex.compile(
     r"|(?:do|does|did|is|are|was|were|has|have) "
 )
 _NO_VERB: Final = regex.compile(
-    r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|using|within|only|all|the|a|an|just|everything|"
+    rf"[-(]? ?(?:(?:(?:an?|one|two|three|short|brief|[a-z]+-[a-z]+) (?:[a-z-]+ )?(?:{TEXT}|"
+    rf"paragraphs?) (?:of|with|in)|"
+    r"please|and|but|also|nothing|with|in|as|using|within|only|all|the|a|an|just|everything|"
     r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
     r"answer|reply|length|"
     r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"

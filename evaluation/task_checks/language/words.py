@@ -67,6 +67,8 @@ TEXT: Final = (
     r"abstract|verse|song|toast|tweet)"
 )
 """Outputs that are prose."""
+TEXTS: Final = rf"(?:{TEXT}(?:e?s)?|stories|replies|summaries)"
+"""One or several of them."""
 _CLOSED: Final = (
     r"who|what|when|where|why|how|which|whose|whom|if|because|since|although|though|while|once|after|"
     r"before|until|"

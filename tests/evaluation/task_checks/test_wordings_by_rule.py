@@ -167,3 +167,33 @@ def test_a_text_may_begin_and_end_with_the_same_words():
 
 def test_what_is_optional_is_not_checked():
     assert derive('Optional: end with "Yours". Write a note to the janitor.') == []
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "The witness must answer yes or no, the judge insisted. What are his rights?",
+        "Name books with one-word titles.",
+        "Create a contest for stories of at most 100 words.",
+        "The abstracts of most journals have between 150 and 250 words. Why is this so?",
+    ],
+)
+def test_what_persons_and_other_texts_must_do_is_not_checked(task):
+    assert derive(task) == []
+
+
+def test_each_after_a_number_of_units_is_each_of_them():
+    assert derive('Write four lines on gold, each starting with "Gold".') == [
+        {"check": "line_count", "exactly": 4},
+        {"check": "starts_with", "text": "Gold", "each": "line"},
+    ]
+
+
+def test_a_requirement_that_follows_a_title_is_not_of_the_title():
+    assert {"check": "heading_count", "min": 3} in derive(
+        "Write it with a title and at least three headings."
+    )
+
+
+def test_the_start_of_a_part_is_unchecked():
+    assert derive_checks('The second section has to start with "Therefore".').unchecked

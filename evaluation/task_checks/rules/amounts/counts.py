@@ -31,6 +31,8 @@ _AFTER_NOUN: Final = regex.compile(
 )
 """Between a noun and a bound of it: "in bullet points, six at most"."""
 _LIMIT: Final = regex.compile(r"limit|max|min|[≤≥<>]")
+_OF_EACH: Final = regex.compile(r"-[a-z]+ (?!long\b)[a-z-]{3,}(?<!ss)s\b(?! (?:about|on|of)\b)")
+"""Several texts of a size: "one-word titles"."""
 _OF_THEM: Final = regex.compile(r"^ (?:of (?:them|these|those|each)|such)\b")
 _SINGLE: Final = regex.compile(r"(?:\b(?:without|not|no|never|avoid)|n't)(?: \w+){0,2} ?$")
 """Before a number that "not a single comma" has: it is no number."""
@@ -168,6 +170,8 @@ def _build(sentence: Sentence, count: Count, previous: Count | None) -> Finding:
     # "Limit every sentence to 12 words": the unit may stand within the words of the number.
     head = sentence.text[: count.quantity.end]
     unit, length = find_unit(before, head, after, previous, count)
+    if _OF_EACH.match(sentence.text, count.quantity.end):
+        return Finding(start, end)
     if unit == "other" or (not unit and (PART_BEFORE.search(before) or PART_AFTER.match(after))):
         return Finding(start, end)
     check = count.thing.build(count.bounds)

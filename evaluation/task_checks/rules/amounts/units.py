@@ -65,7 +65,7 @@ PART_BEFORE: Final = regex.compile(
     r" catchy)? (?:title|heading|headline|introduction|intro|conclusion|subject line|subject|"
     r"caption|"
     r"tagline|postscript|name|section|chapter|step|abstract(?= (?:of|with|should|must|that))|"
-    r"header|closing|opening|footer|column|row|cell)\b[^.;,]{0,40}$"
+    r"header|closing|opening|footer|column|row|cell)\b(?:(?! and $)[^.;,]){0,40}$"
     rf"|\b(?:paragraph|section|line|part|sentence) (?:\d+|one|two|three)\b[^.;,]{{0,40}}$"
     r"|\b(?:below|above|after|before|beneath|underneath|under) (?:it|that|this|them|the (?!answer)\w+)"
     r"\b[^.;,]{0,40}$"

@@ -71,7 +71,10 @@ _PART: Final = regex.compile(
     r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
     r"headings?|keys?|items?|each)\b"
 )
-_EACH: Final = regex.compile(rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$")
+_EACH: Final = regex.compile(
+    rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$"
+    rf"|\b{_UNIT}s\b[^.;]{{0,60}},? (?:and )?(?:each|each one|all)(?: of (?:them|which))? $"
+)
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _BARE_SIDE: Final = regex.compile(
     r"\b(?P<side>start|begin|end|finish|conclude)(?:s|ing|ning|"
@@ -149,8 +152,10 @@ def _build_edge(
         yield Finding(start, end, {"check": "postscript", "marker": text})
     elif _NEGATED.search(before):
         yield Finding(start, end)
-    elif not _OTHER_MARKER.match(text) and (each or not _is_part(before, match)):
-        yield Finding(start, end, _build_fields(text, side, UNITS[each["unit"]] if each else None))
+    elif not _OTHER_MARKER.match(text):
+        is_whole = each or not _is_part(before, match)
+        fields = _build_fields(text, side, UNITS[each["unit"]] if each else None)
+        yield Finding(start, end, fields if is_whole else None)
 
 
 def _build_fields(text: str, side: str, each: str | None) -> Fields:

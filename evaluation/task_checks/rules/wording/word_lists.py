@@ -50,7 +50,8 @@ _VERB: Final = (
     r"see|find|"
     r"incorporat(?:e|es|ing)|add(?:ing)?|ha(?:s|ve|ving)|featur(?:e|es|ing)|"
     r"insert(?:ing)?|employ(?:s|ing)?|work in|avoid(?:s|ing)?|exclud(?:e|es|ing)|omit(?:s|ting)?|"
-    r"neither|skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|repeat(?:ing)?|"
+    r"neither|but not|skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|"
+    r"repeat(?:ing)?|"
     r"drop|sprinkle in|put)"
 )
 _FILL: Final = (
