@@ -184,10 +184,15 @@ class _Missing:
 
         The recorded rates deviate with the same weights: tasks that are lucky are so in both.
         """
+        if not table.missing.any():
+            return np.zeros(len(weights))
         tasks, task_of = len(table.tasks), table.task_of[table.run_of]
         size = np.bincount(task_of, self.weights, tasks)
         passed = np.bincount(task_of, self.weights * success, tasks)
-        chances = (weights @ passed) / np.maximum(weights @ size, _TINY)
+        # In the precision of the weights: another one would copy all of them.
+        both = np.column_stack([size, passed]).astype(np.float32)
+        sizes, passes = (weights @ both).astype(float).T
+        chances = passes / np.maximum(sizes, _TINY)
         deviations: Floats = chances - chances.mean()
         return deviations
 

@@ -34,13 +34,16 @@ def predict(
     Source: Rubin (1981), The Bayesian bootstrap, Annals of Statistics 9.
     """
     added = source.standard_gamma(0.5, (len(weights), 2))
-    return [_predict(outcome, table, weights, added, source) for outcome in outcomes]
+    counts = np.bincount(table.task_of, minlength=len(table.tasks))
+    weighted_counts = (weights @ counts.astype(np.float32)).astype(float)
+    return [_predict(outcome, table, weights, weighted_counts, added, source) for outcome in outcomes]
 
 
-def _predict(
+def _predict(  # noqa: PLR0917
     outcome: Outcome,
     table: Table,
     weights: Weights,
+    weighted_counts: Floats,
     added: Floats,
     source: np.random.Generator,
 ) -> list[tuple[float, Interval]]:
@@ -48,7 +51,6 @@ def _predict(
     sums = np.column_stack([np.bincount(table.task_of, column, tasks) for column in outcome.values.T])
     counts = np.bincount(table.task_of, minlength=tasks).astype(float)
     means = outcome.values.mean(axis=0)
-    weighted_counts = (weights @ counts.astype(np.float32)).astype(float)
     weighted = (weights @ sums.astype(np.float32)).astype(float)
     # Each added item counts as much as an average task.
     size = counts.mean()

@@ -20,7 +20,8 @@ _SPACE: Final = frozenset({"space", "policies", "models", "planning", "seed"})
 
 def digest_case(case: TaskCase) -> str:
     """Returns a digest of the text of a task and its contract."""
-    return _digest(case.model_dump(mode="json", include={"task", "contract"}))
+    # Without defaults: a new field of contracts does not change the tasks that have none of it.
+    return _digest(case.model_dump(mode="json", include={"task", "contract"}, exclude_defaults=True))
 
 
 def digest_model(model: BaseChatModel) -> str:
