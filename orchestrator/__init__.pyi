@@ -56,12 +56,12 @@ from .state.graph_state import OrchestratorState as OrchestratorState
 from .state.graph_state import Retries as Retries
 from .state.records import DecisionRecord as DecisionRecord
 from .state.records import DerivedContract as DerivedContract
-from .state.records import HumanAnswer as HumanAnswer
 from .state.records import Question as Question
 from .state.records import SamplingRecord as SamplingRecord
 from .state.records import StepRecord as StepRecord
-from .state.records import SupervisionRecord as SupervisionRecord
 from .state.records import ToolCallRecord as ToolCallRecord
+from .state.supervision_records import HumanAnswer as HumanAnswer
+from .state.supervision_records import SupervisionRecord as SupervisionRecord
 from .state.usage import Usage as Usage
 from .supervision.agents import ModelSupervisor as ModelSupervisor
 from .supervision.limits import SupervisionPolicy as SupervisionPolicy

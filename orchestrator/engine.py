@@ -33,7 +33,8 @@ from orchestrator.runtime.context import utc_now
 from orchestrator.runtime.events import Hook
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
 from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks
-from orchestrator.state.records import Requirement, SupervisionMode
+from orchestrator.state.records import Requirement
+from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 from orchestrator.supervision.protocols import Supervisor

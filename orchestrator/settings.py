@@ -25,7 +25,8 @@ from orchestrator.runtime.settings_model import (
     ToolNamesOrAll,
 )
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
-from orchestrator.state.records import Requirement, SupervisionMode
+from orchestrator.state.records import Requirement
+from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
 

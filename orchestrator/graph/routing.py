@@ -12,7 +12,7 @@ from orchestrator.state.current_step import (
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.supervision_records import SupervisionMode
 
 
 def route_after_planner(

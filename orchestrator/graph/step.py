@@ -28,7 +28,7 @@ from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput, StateUpdate
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.supervision_records import SupervisionMode
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]

@@ -25,7 +25,7 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_index
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
-from orchestrator.state.records import Commitment
+from orchestrator.state.supervision_records import Commitment
 from orchestrator.supervision.phases import Commit
 from orchestrator.supervision.replies import build_commitment
 

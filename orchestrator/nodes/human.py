@@ -26,7 +26,8 @@ from orchestrator.state.claims import DEADLINE
 from orchestrator.state.current_step import current_records, current_step, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import HumanAnswer, Question, StepRecord, ToolCallRecord
+from orchestrator.state.records import Question, StepRecord, ToolCallRecord
+from orchestrator.state.supervision_records import HumanAnswer
 from orchestrator.supervision.human import (
     build_tool_question,
     read_answer,

@@ -31,7 +31,8 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     blank_state,
 )
-from orchestrator.state.records import DerivedContract, SupervisionMode
+from orchestrator.state.records import DerivedContract
+from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.modes import Modes
 from orchestrator.task_contracts.source import TaskContracts
 

@@ -12,7 +12,8 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import Reconciliation, StepRecord, SupervisionRecord
+from orchestrator.state.records import StepRecord
+from orchestrator.state.supervision_records import Reconciliation, SupervisionRecord
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Reconcile
 

@@ -14,7 +14,8 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import SelfAssessment, StepRecord
+from orchestrator.state.records import StepRecord
+from orchestrator.state.supervision_records import SelfAssessment
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Assess
 from orchestrator.supervision.replies import build_assessment

@@ -8,7 +8,8 @@ from orchestrator.runtime.call import Raised, Returned
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import SamplingRecord, StepRecord, SupervisionMode, SupervisionRecord
+from orchestrator.state.records import SamplingRecord, StepRecord
+from orchestrator.state.supervision_records import SupervisionMode, SupervisionRecord
 from orchestrator.supervision.human import blank_supervision
 
 

@@ -17,7 +17,8 @@ from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
-from orchestrator.state.records import StepRecord, SupervisorVerdict
+from orchestrator.state.records import StepRecord
+from orchestrator.state.supervision_records import SupervisorVerdict
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Supervise
 from orchestrator.supervision.protocols import SuperviseRequest

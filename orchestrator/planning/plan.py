@@ -15,7 +15,8 @@ from evaluation.sensitive.quoting import shorten
 from evaluation.validation.field_paths import list_field_paths
 from evaluation.validation.problems import describe_errors
 from orchestrator.state.plain_values import format_repr, plain_json
-from orchestrator.state.records import Json, SupervisionMode
+from orchestrator.state.records import Json
+from orchestrator.state.supervision_records import SupervisionMode
 
 _VALUE_LENGTH: Final = 80
 _PROBLEM_LENGTH: Final = 300

@@ -10,7 +10,8 @@ from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
 from orchestrator.state.current_step import current_index, current_records
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, Declared, OrchestratorState, StateUpdate
-from orchestrator.state.records import Json, SupervisionMode
+from orchestrator.state.records import Json
+from orchestrator.state.supervision_records import SupervisionMode
 
 T = TypeVar("T")
 

@@ -14,7 +14,8 @@ from orchestrator.state.current_step import (
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import CommitKind, StepRecord
+from orchestrator.state.records import StepRecord
+from orchestrator.state.supervision_records import CommitKind
 
 
 def build_instruction(state: OrchestratorState) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import Json, StepRecord, SupervisionMode
+from orchestrator.state.records import Json, StepRecord
+from orchestrator.state.supervision_records import SupervisionMode
 
 ACCEPTED: Final = ("validated", "warning")
 """The statuses of an execution that the run goes on with."""

@@ -8,16 +8,9 @@ from typing import Annotated, Final, Literal, NotRequired, get_args
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import (
-    Basis,
-    Commitment,
-    DerivedContract,
-    Json,
-    Question,
-    StepRecord,
-    SupervisionMode,
-)
+from orchestrator.state.records import Basis, DerivedContract, Json, Question, StepRecord
 from orchestrator.state.reducers import append_entries, append_items, merge_record_lists, replace_value
+from orchestrator.state.supervision_records import Commitment, SupervisionMode
 from orchestrator.state.usage import NO_USAGE, Usage
 
 BRANCH: Final = "branch_node"

@@ -10,7 +10,7 @@ from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
 from agents.contracts import Unreadable
 from agents.models.transport_retry import TransportRetry
-from orchestrator.state.records import (
+from orchestrator.state.supervision_records import (
     Commitment,
     Reconciliation,
     SelfAssessment,

@@ -12,15 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from evaluation.sensitive.quoting import shorten
 from orchestrator.state.claims import DEADLINE
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import (
-    AnswerWord,
-    HumanAnswer,
-    Question,
-    StepRecord,
-    SupervisionMode,
-    SupervisionRecord,
-    ToolCallRecord,
-)
+from orchestrator.state.records import Question, StepRecord, ToolCallRecord
+from orchestrator.state.supervision_records import AnswerWord, HumanAnswer, SupervisionMode, SupervisionRecord
 from orchestrator.supervision.limits import SupervisionPolicy
 
 _ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")

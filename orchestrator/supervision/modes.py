@@ -8,7 +8,7 @@ from typing import Final, TypeAlias, get_args
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.supervision_records import SupervisionMode
 
 ModeFunction: TypeAlias = Callable[[str, int], SupervisionMode]
 MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)

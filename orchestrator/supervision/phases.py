@@ -17,7 +17,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
 from orchestrator.runtime.task_argument import bind_assessment, bind_commitment
 from orchestrator.state.plain_values import format_text
-from orchestrator.state.records import (
+from orchestrator.state.supervision_records import (
     CommitKind,
     Commitment,
     Reconciliation,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agents.prompts import fence_text, find_boundary
-from orchestrator.state.records import Commitment, SelfAssessment
+from orchestrator.state.supervision_records import Commitment, SelfAssessment
 from orchestrator.supervision.human import describe_trigger
 from orchestrator.supervision.protocols import SuperviseRequest
 

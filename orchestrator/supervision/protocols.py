@@ -17,7 +17,7 @@ from typing import NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
 
-from orchestrator.state.records import Commitment, SelfAssessment
+from orchestrator.state.supervision_records import Commitment, SelfAssessment
 
 
 class SuperviseRequest(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from evaluation.sensitive.quoting import shorten
-from orchestrator.state.records import Commitment, Reconciliation, SelfAssessment
+from orchestrator.state.supervision_records import Commitment, Reconciliation, SelfAssessment
 
 TRIGGER_TEXT_LIMIT: Final = 300
 """Maximum number of characters of a trigger's text."""

@@ -13,7 +13,7 @@ from typing import Final
 from agents.contracts import Unreadable
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.sensitive.quoting import shorten
-from orchestrator.state.records import (
+from orchestrator.state.supervision_records import (
     CommitKind,
     Commitment,
     Reconciliation,

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from agents.contracts import JsonSchema
 from agents.parsing.denials import find_denial
 from agents.parsing.loose_json import read_boolean
-from orchestrator.state.records import Confidence, VerdictWord
+from orchestrator.state.supervision_records import Confidence, VerdictWord
 from orchestrator.supervision.reply_fields import (
     Entries,
     OptionalEntries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from orchestrator.state.records import (
+from orchestrator.state.supervision_records import (
     Commitment,
     Reconciliation,
     SelfAssessment,

@@ -18,7 +18,8 @@ from orchestrator.cli.arguments.values import (
     read_policy,
     word_parser,
 )
-from orchestrator.state.records import Requirement, SupervisionMode
+from orchestrator.state.records import Requirement
+from orchestrator.state.supervision_records import SupervisionMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,16 +10,8 @@ from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.text import one_line
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
-from orchestrator.state.records import (
-    AnswerWord,
-    GateDecision,
-    HumanAnswer,
-    Json,
-    RecordStatus,
-    StepRecord,
-    SupervisorVerdict,
-    ToolCallRecord,
-)
+from orchestrator.state.records import GateDecision, Json, RecordStatus, StepRecord, ToolCallRecord
+from orchestrator.state.supervision_records import AnswerWord, HumanAnswer, SupervisorVerdict
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),

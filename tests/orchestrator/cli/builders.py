@@ -23,7 +23,8 @@ from orchestrator.runtime.events import (
     ToolStarted,
 )
 from orchestrator.state.graph_state import Failure, OrchestratorState, blank_state
-from orchestrator.state.records import Question, StepRecord, SupervisionRecord, ToolCallRecord
+from orchestrator.state.records import Question, StepRecord, ToolCallRecord
+from orchestrator.state.supervision_records import SupervisionRecord
 from orchestrator.state.usage import NO_USAGE, Usage
 
 THREAD = "thread"
