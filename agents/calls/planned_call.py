@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import NAMESPACE_OID, uuid5
 
@@ -25,10 +25,10 @@ class ToolArguments:
     """Reads arguments as a tool reads them: converted by its schema, with its defaults.
 
     Attributes:
-        schema: The tool's pydantic model; None if arguments reach the tool as they are.
+        schema: The tool's pydantic model, or the JSON Schema of a tool that reads its arguments by itself.
     """
 
-    schema: type[BaseModel] | None = None
+    schema: type[BaseModel] | Mapping[str, object] = field(default_factory=dict)
 
     def describe(self, args: object) -> str:
         """Describes arguments as text, which is the same for equal arguments."""
@@ -37,11 +37,11 @@ class ToolArguments:
 
     def accept(self, args: object) -> bool:
         """Returns whether the tool accepts the arguments, so that a call with them runs it."""
-        return self.schema is None or self._read(args) is not None
+        return self._read(args) is not None
 
     def _read(self, args: object) -> Mapping[str, object] | None:
-        if self.schema is None:
-            return None
+        if isinstance(self.schema, Mapping):
+            return _read_plain(self.schema, args) if isinstance(args, Mapping) else None
         try:
             read = self.schema.model_validate(args)
         except _INVALID:
@@ -54,13 +54,33 @@ class ToolArguments:
         return read.model_dump(exclude=left_out)
 
 
+def _read_plain(schema: Mapping[str, object], args: Mapping[str, object]) -> Mapping[str, object]:
+    """Reads arguments as servers with a JSON Schema do: with its defaults, and numbers from texts."""
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    fields = {name: each for name, each in known.items() if isinstance(each, Mapping)}
+    defaults = {name: each["default"] for name, each in fields.items() if "default" in each}
+    numbers = {name for name, each in fields.items() if each.get("type") in ("number", "integer")}
+    read = {name: _to_number(value) if name in numbers else value for name, value in args.items()}
+    return {**defaults, **read}
+
+
+def _to_number(value: object) -> object:
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def read_arguments(tools: Sequence[BaseTool]) -> dict[str, ToolArguments]:
     """Returns how each tool reads its arguments, by the name of the tool."""
-    schemas = {tool.name: tool.tool_call_schema for tool in tools}
-    return {
-        name: ToolArguments(schema if isinstance(schema, type) and issubclass(schema, BaseModel) else None)
-        for name, schema in schemas.items()
-    }
+    return {tool.name: _read_schema(tool.tool_call_schema) for tool in tools}
+
+
+def _read_schema(schema: object) -> ToolArguments:
+    if isinstance(schema, Mapping) or (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return ToolArguments(schema)
+    return ToolArguments()  # a model of pydantic 1
 
 
 @dataclass(frozen=True, slots=True)

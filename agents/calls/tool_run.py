@@ -93,9 +93,10 @@ class ToolRun:
         return self.planned.build_key(execution) if isinstance(execution, str) else None
 
     def _build_config(self, key: str | None, decision: Run) -> RunnableConfig:
-        # With the id of the call, since the calls that a tool makes by itself inherit the metadata.
+        values = {} if key is None else {IDEMPOTENCY_KEY: key}
+        # With the id of the call, and None without an answer: calls within a tool inherit the metadata.
         answered = {"id": self.planned.call["id"], "answer": decision.approval}
-        return build_runner_config({} if key is None else {IDEMPOTENCY_KEY: key}, {TOOL_ANSWER: answered})
+        return build_runner_config(values, {TOOL_ANSWER: answered if decision.approval else None})
 
 
 def read_approval(answer: PersonAnswer) -> Run | Refuse:

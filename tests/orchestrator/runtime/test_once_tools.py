@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
@@ -73,6 +74,26 @@ def test_arguments_are_compared_as_the_tool_reads_them(args):
     state = orchestrator.run("x")
 
     assert (bank.paid, outcomes(state)[1]) == ([("Ada", 1.0)], ("Ada has 1.0", "reused"))
+
+
+@pytest.mark.parametrize("euros", [{"euros": 1}, {"euros": "1.0"}, {}], ids=["int", "text", "default"])
+def test_arguments_of_a_tool_with_a_json_schema_are_compared_as_a_server_reads_them(euros):
+    class Server(Bank):
+        def tools(self):
+            number = {"type": "number", "default": 1.0}
+            schema = {"type": "object", "properties": {"to": {"type": "string"}, "euros": number}}
+
+            def act(**args):
+                self.paid.append((args["to"], args.get("euros")))
+                return "paid"
+
+            return [StructuredTool.from_function(act, name="pay", description="Pay.", args_schema=schema)]
+
+    bank = Server()
+    orchestrator, _ = build(bank, pay(ADA), pay({"to": "Ada", **euros}), pay({"to": "1"}), "done")
+    orchestrator.run("x")
+
+    assert bank.paid == [("Ada", 1.0), ("1", None)]
 
 
 def test_other_arguments_are_another_call():

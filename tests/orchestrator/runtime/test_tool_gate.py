@@ -609,6 +609,25 @@ def test_calls_that_an_approved_tool_makes_are_not_recorded_as_approved():
     assert [(call["name"], "answer" in call) for call in calls] == [("send", True), ("stamp", False)]
 
 
+def test_a_call_of_an_agent_in_an_approved_tool_is_not_recorded_as_approved():
+    call = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "Bob"}, "id": "1"}])
+    inner = ExecutionAgent(ScriptedChatModel([call, "sent"]), Office().tools())
+
+    def delegate(text: str) -> str:
+        """Hand the work on."""
+        return inner.execute_step(text)
+
+    asked = AIMessage("", tool_calls=[{"name": "delegate", "args": {"text": "write"}, "id": "1"}])
+    agents = FakePlanner(["write"]), ExecutionAgent(ScriptedChatModel([asked, "done"]), [delegate])
+    orchestrator = LangGraphOrchestrator(
+        *agents, FakeMonitor(), approve_tools=["delegate"], checkpointer=InMemorySaver()
+    )
+    orchestrator.run("x", "thread")
+    calls = orchestrator.resume("thread", APPROVE)["results"][0]["tool_calls"]
+
+    assert [(call["name"], "answer" in call) for call in calls] == [("delegate", True), ("send", False)]
+
+
 @pytest.mark.parametrize("approved", [[], ["read"]])
 def test_an_answer_to_the_graph_runs_no_tool_that_it_would_not_ask_about(approved):
     office, saver = Office(), InMemorySaver()
