@@ -97,15 +97,18 @@ _WHY: Final = regex.compile(
     r"|(?:do|does|did|is|are|was|were|has|have) "
 )
 _NO_VERB: Final = regex.compile(
-    rf"[-(]? ?(?:(?:(?:an?|one|two|three|short|brief|[a-z]+-[a-z]+) (?:[a-z-]+ )?(?:{TEXT}|"
-    rf"paragraphs?) (?:of|with|in)|"
-    r"please|and|but|also|nothing|with|in|as|using|within|only|all|the|a|an|just|everything|"
+    r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|as|using|within|only|all|the|a|an|just|everything|"
     r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
     r"answer|reply|length|"
     r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
     r"(?:in|into|with|without|using|within|under) (?:[\w'-]+ ){0,6}?[\w'-]+,? (?:and|but)|"
     r"(?:can|could|would|will) you)\b,? ?)*"
 )
+_NAMES_TEXT: Final = regex.compile(
+    rf"^(?:an?|one|[a-z]+-[a-z]+) (?:[a-z-]+ ){{0,3}}?(?:{TEXT}|paragraph)\b.*\b(?:of|with|in|using|within)"
+    r"(?: (?:a|an|the))? $"
+)
+"""A task without a verb: "A poem in Latin with four lines"."""
 _AFTER_COMMA: Final = regex.compile(r",(?: in| with| using| and| please)* ?$")
 _NEAR_COMMA: Final = regex.compile(r"[,;(] ?(?:\w+ ){0,2}$")
 _VERB: Final = regex.compile(
@@ -188,7 +191,7 @@ def _starts_sentence(sentence: Sentence, before: str) -> bool:
         if _COMPARES.match(sentence.text):
             return False
         return bool(_AFTER_COMMA.search(before))
-    if _NO_VERB.fullmatch(before):
+    if _NO_VERB.fullmatch(before) or (_NAMES_TEXT.search(before) and not _VERB.search(sentence.text)):
         return True
     if _ASKING.match(sentence.text):
         return False

@@ -85,12 +85,12 @@ QUANTITY: Final = regex.compile(
     rf"(?<![\w.,#$€£-])(?:(?:(?P<least>{_LEAST})|(?P<most>{_MOST})|(?P<more>{_MORE})|(?P<less>{_LESS})"
     rf"|(?P<exact>{_EXACT})|(?P<near>{_NEAR})|(?P<between>between|from|anywhere from|anywhere between))"
     r"(?: (?:exactly|only|a total of|about|the|of))? ?)?"
-    rf"(?P<low>{NUMBER})(?:(?P<join> ?- ?| to | and | or (?!more|less|fewer|so))(?P<high>{NUMBER}))?"
+    rf"(?P<low>{NUMBER})(?:(?P<join> ?- ?| (?:up )?to | and | or (?!more|less|fewer|so))(?P<high>{NUMBER}))?"
     rf"(?:{_AFTER})?(?![\d%$€£:/])"
 )
 TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
 _NEGATION: Final = regex.compile(
-    r"(?:\b(?:not|never|avoid|without|no|none|neither|cannot|refrain)|n't)\b(?: (?!and\b|but\b|"
+    r"(?:\b(?:not|never|avoid|without|no|none|neither|nor|cannot|refrain)|n't)\b(?: (?!and\b|but\b|"
     r"then\b)\w+){0,5} ?$"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")

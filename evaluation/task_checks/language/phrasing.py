@@ -22,7 +22,7 @@ _WORDS: Final = r"(?:(?:key ?-?)?words?|terms?|phrases?|expressions?)"
 _NAMES_WORDS: Final = (
     rf"(?=(?:(?:in|into) )?(?:(?:both|all|the|of|these|those|following|a|an|any) )*{_WORDS}\b)"
 )
-_WISH: Final = r"(?:i|we)(?:'d| would) (?:really )?(?:prefer|like|love|appreciate)"
+_WISH: Final = r"(?:i|we)(?:'d| would) (?:really )?(?:prefer|like|love|appreciate|be (?:glad|happy|grateful))"
 _GOOD: Final = r"it(?:'s| is|'d be| would be) (?:best|good|great|nice|ideal|better|fine|perfect)"
 _NOT_ALLOWED: Final = (
     r"(?:forbidden|prohibited|banned|disallowed|taboo|off[- ]limits|to be avoided|not to be used|"
@@ -48,6 +48,7 @@ _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
+        (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
         (rf"\b{_NOT} (?:forget|fail|neglect|omit|forget about) to\b", "be sure to"),
         (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
@@ -58,6 +59,16 @@ _PHRASINGS: Final = tuple(
             "{subject} should",
         ),
         (r"\byou should (?:didn't|did not)\b", "do not"),
+        (r"\bshould (?:didn't|did not)\b", "should not"),
+        (r"\bshould had\b", "should have"),
+        (r"\bshould (?:was|were)\b", "should be"),
+        (r"\bshould (?P<verb>contain|mention|start|end|avoid)ed\b", "should {verb}"),
+        (r"\bshould (?P<verb>include|use|feature|close)d\b", "should {verb}"),
+        (
+            r"\b(?:would|do) you mind (?P<verb>answer|respond|reply|keep|explain|add|start|end)ing\b",
+            "can you {verb}",
+        ),
+        (r"\b(?:would|do) you mind (?P<verb>writ|us|mak|giv|includ|provid|describ)ing\b", "can you {verb}e"),
         (r"\byou should (?:left out|avoided|skipped|omitted|left)\b", "avoid"),
         (r"\byou should (?P<verb>use|include|mention|add)e?d\b", "{verb}"),
         (r"\b(?:keep|stay|steer) (?:away|clear) (?:from|of)\b", "avoid"),

@@ -197,3 +197,19 @@ def test_a_requirement_that_follows_a_title_is_not_of_the_title():
 
 def test_the_start_of_a_part_is_unchecked():
     assert derive_checks('The second section has to start with "Therefore".').unchecked
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("I'd be glad if your answer had three paragraphs.", {"check": "paragraph_count", "exactly": 3}),
+        ("Would you mind answering in French?", {"check": "language", "code": "fr"}),
+        ("I'd prefer if you didn't use commas.", {"check": "punctuation", "mark": ","}),
+        ("A poem in Welsh with four lines.", {"check": "line_count", "exactly": 4}),
+        ("Hopefully under 100 words! Topic: salt.", {"check": "word_count", "max": 99}),
+        ("Nothing longer than 40 words, please!", {"check": "word_count", "max": 40}),
+        ("It may be neither shorter than 90 nor longer than 99 words.", {"check": "word_count", "min": 90}),
+    ],
+)
+def test_wishes_and_notes_are_demands(task, check):
+    assert check in derive(task)

@@ -42,6 +42,7 @@ _PICKS: Final = regex.compile(
     r"choose|pick)(?: up to)? ?$"
 )
 _JOINS: Final = regex.compile(r",? ?(?:of|with|containing|having|and|but|in|that (?:has|have|contains?))? ?")
+_SHARES: Final = regex.compile(r",? ?(?:and|but|or|nor)? ?")
 _SOME_OF_THEM: Final = regex.compile(
     r"^ (?:must|should|has to|have to|needs? to) (?:be (?:an?|in (?!total)|about|the) |start|"
     r"begin|end|contain|include|mention|rhyme|have)"
@@ -128,7 +129,7 @@ def _inherit(quantity: Quantity, previous: Count | None, text: str) -> Bounds:
 
 def _match_shared_noun(text: str, quantity: Quantity, following: Quantity | None) -> regex.Match[str] | None:
     """Read the noun that two quantities share: "at least 10 and at most 20 words"."""
-    if following is None or not regex.fullmatch(r",? ?(?:and|but)? ?", text[quantity.end : following.start]):
+    if following is None or not _SHARES.fullmatch(text, quantity.end, following.start):
         return None
     return AFTER_NUMBER.match(text, following.end)
 

@@ -28,6 +28,8 @@ _GOOD: Final = regex.compile(
     r"will work|counts)\b"
 )
 
+_ENDS: Final = regex.compile(r"(?: long| in length)?,?(?: please| pls| thanks)?(?:$|[.;:!)])")
+
 
 def read_verdict(bounds: Bounds, before: str, after: str) -> Bounds | None:
     """Return what a verdict on an amount leaves; None if there is no verdict that decides."""
@@ -35,7 +37,8 @@ def read_verdict(bounds: Bounds, before: str, after: str) -> Bounds | None:
     if subject is None:
         return None
     is_refused = subject["none"] is None
-    verdict = (_BAD if is_refused else _GOOD).match(after)
+    # "Nothing longer than 40 words, please!"
+    verdict = _BAD.match(after) if is_refused else _GOOD.match(after) or _ENDS.match(after)
     return _complement(bounds) if verdict else None
 
 
