@@ -1,8 +1,9 @@
 """Which retry policy pays? Compares three policies with the default on bundled tasks, on the embedded model.
 
-It takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside this
-file: started again, it goes on where it was, and with all runs there it answers in seconds. Then it replays
-these runs under more policies, without a model call.
+First, it replays recorded attempts under other policies, which takes seconds and calls no model: they are in
+``tune_retries_recorded``, of 22 tasks under the default policy and under three new samples. Then it runs the
+tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside
+this file: started again, it goes on where it was.
 """
 
 from pathlib import Path
@@ -34,7 +35,23 @@ SPEC = TuneSpec(
 )
 
 
+RECORDED = SPEC.model_copy(update={"name": "tune_retries_recorded"})
+
+
+def replay_recorded() -> None:
+    policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
+    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
+    for replayed in replay(load_recorded_runs(RECORDED, HERE), policies):
+        interval = replayed.success.interval
+        bounds = f" ({interval.low:.2f} to {interval.high:.2f})" if interval else ""
+        print(
+            f"replayed {replayed.policy}: success {replayed.success.value:.2f}{bounds}, "
+            f"{replayed.exact_runs} of {replayed.runs} exact"
+        )
+
+
 def main() -> None:
+    replay_recorded()
     result = tune(SPEC, folder=HERE)
     for trial in result.trials:
         low, high = trial.interval("success") or (0.0, 1.0)
@@ -44,15 +61,6 @@ def main() -> None:
     if result.recommendation.held_out is not None:
         best, default = result.recommendation.held_out
         print(f"held out: {best.mean('success'):.2f}, with the default {default.mean('success'):.2f}")
-    policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
-    policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
-    for replayed in replay(load_recorded_runs(SPEC, HERE), policies):
-        interval = replayed.success.interval
-        bounds = f" ({interval.low:.2f} to {interval.high:.2f})" if interval else ""
-        print(
-            f"replayed {replayed.policy}: success {replayed.success.value:.2f}{bounds}, "
-            f"{replayed.exact_runs} of {replayed.runs} exact"
-        )
 
 
 if __name__ == "__main__":
