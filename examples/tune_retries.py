@@ -2,8 +2,8 @@
 
 First, it replays recorded attempts under other policies, which takes seconds and calls no model: they are in
 ``tune_retries_recorded``, of 22 tasks under the default policy and under three new samples. Then it runs the
-tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study`` beside
-this file: started again, it goes on where it was.
+tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study``
+beside this file: started again, it goes on where it was.
 """
 
 from pathlib import Path
