@@ -106,7 +106,7 @@ def describe_ended_run(thread_id: str, status: str) -> str:
     """Says that a run has ended, so that it cannot be resumed."""
     return (
         f"thread {format_repr(thread_id, 80)} has ended as {status!r}; "
-        "start a new run on another thread, or on this one with replace=True"
+        "start a new run, on this thread or on another"
     )
 
 

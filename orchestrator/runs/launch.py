@@ -20,6 +20,7 @@ from orchestrator.runs.fork import Graph, check_step, copy_before
 from orchestrator.runs.index import describe_open_run
 from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
+from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
@@ -201,18 +202,20 @@ class Launcher:
         return RunnableConfig(**{**defaults, **config, **own})
 
     async def _refuse_used_thread(self, thread_id: str) -> None:
-        """Refuses to start a run on a thread that has one, because that run would be lost.
+        """Refuses to start a run on a thread whose run has not ended, because that run would be lost.
 
         Raises:
-            ConfigurationError: The thread has a run; the message says how to go on.
+            ConfigurationError: The run has not ended; the message says how to go on.
             BrokenRunError: The thread does not hold the state of a run.
         """
         if not await has_run(self.graph.checkpointer, thread_id):
             return
         snapshot = await self.read_snapshot(thread_id)
+        if not snapshot.tasks and snapshot.values.get("status") in ENDED:
+            return
         try:
             run = self._decide(thread_id, snapshot)
-        except ResumeError as error:  # the run has ended, or another orchestrator or version stored it
+        except ResumeError as error:  # another orchestrator or version stored it
             raise ConfigurationError(str(error)) from None
         raise ConfigurationError(describe_open_run(thread_id, next(iter(run.questions), None)))
 

@@ -44,8 +44,8 @@ class RunMethods:
             thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name.
             config: LangChain's config: callbacks, tags, metadata, run name, limits, and values in
                 ``configurable`` for tools. It reaches every node, agent, model and tool of the run.
-            replace: Whether the run may start, clean, on a thread that has a run, which is lost. By default
-                such a thread is refused, whether its run ended, was interrupted or waits for an answer.
+            replace: Whether the run may start, clean, on a thread whose run was interrupted or waits for an
+                answer, and is lost. By default, only the thread of a run that has ended may be used again.
 
         Returns:
             The final state. ``status`` is "success", or "failed" with the cause in ``failure`` and
@@ -53,8 +53,8 @@ class RunMethods:
             ``question``, which ``resume`` answers.
 
         Raises:
-            ConfigurationError: The task is empty or not text, or the thread is already running or has a run;
-                the message says how to go on. Nothing has run.
+            ConfigurationError: The task is empty or not text, or the thread is already running or has a run
+                that has not ended; the message says how to go on. Nothing has run.
             BrokenRunError: The thread holds a state that cannot be read.
             KeyboardInterrupt: Ctrl-C was pressed. With a checkpointer, the run is stored, and ``resume``
                 continues it with the execution that was under way; a note of the error names the thread.

@@ -17,7 +17,6 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
 
-REPLACE = ", or on this one with replace=True"
 ANSWERS = '{"answer": "approve" | "correct" | "deny", "text": "..."}'
 OTHERS = "give another thread_id, or replace=True to run in its place"
 
@@ -55,8 +54,6 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 REFUSALS = [
-    (end, f"thread 't' has ended as 'success'; start a new run on another thread{REPLACE}"),
-    (fail, f"thread 't' has ended as 'failed'; start a new run on another thread{REPLACE}"),
     (interrupt, f"thread 't' has an unfinished run; continue it with resume('t'), {OTHERS}"),
     (
         ask,
@@ -65,9 +62,7 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("prepare", "sentence"), REFUSALS, ids=["success", "failed", "interrupted", "waiting"]
-)
+@pytest.mark.parametrize(("prepare", "sentence"), REFUSALS, ids=["interrupted", "waiting"])
 def test_the_refusal_says_how_to_go_on(prepare, sentence):
     saver = InMemorySaver()
     prepare(saver)
@@ -81,7 +76,7 @@ def test_the_refusal_says_how_to_go_on(prepare, sentence):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 async def test_every_method_refuses_before_anything_is_stored(method):
     saver = InMemorySaver()
-    end(saver)
+    ask(saver)
     before = build(saver).graph.get_state({"configurable": {"thread_id": "t"}})
 
     with pytest.raises(ConfigurationError, match="replace=True"):
@@ -104,6 +99,15 @@ async def _maybe_await(result):
     return await result if inspect.isawaitable(result) else result
 
 
+@pytest.mark.parametrize("prepare", [end, fail], ids=["success", "failed"])
+def test_a_thread_whose_run_has_ended_starts_clean(prepare):
+    saver = InMemorySaver()
+    prepare(saver)
+    state = build(saver).run("y", "t")
+
+    assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
+
+
 def test_a_thread_that_the_config_names_is_refused():
     saver = InMemorySaver()
     interrupt(saver)
@@ -113,10 +117,10 @@ def test_a_thread_that_the_config_names_is_refused():
 
 
 def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):
-    executor = FakeExecutor()
+    executor = SpeakingExecutor()
     with backend.open() as one, backend.open() as other, ThreadPoolExecutor(4) as pool:
-        saver_of = [one.saver, other.saver] * 2
-        started = [pool.submit(build(saver, executor=executor).run, "x", "t") for saver in saver_of]
+        runs = [build(store.saver, executor=executor, supervision="human") for store in (one, other) * 2]
+        started = [pool.submit(run.run, "x", "t") for run in runs]
         errors = [each.exception() for each in started]
 
     assert (len(executor.calls), errors.count(None)) == (1, 1)
