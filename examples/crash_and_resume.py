@@ -40,8 +40,8 @@ def fetch_bill() -> str:
 def pay(bill: str, config: RunnableConfig) -> str:
     """Pay a bill, once for each key."""
     print(f"  paying {bill}", flush=True)
-    folder = Path(config["configurable"]["folder"])
-    key = config["configurable"]["idempotency_key"]
+    values = config.get("configurable", {})
+    folder, key = Path(values["folder"]), values["idempotency_key"]
     payments = read_payments(folder)
     if key in payments:
         return f"{bill} was paid before"
