@@ -51,6 +51,7 @@ class Record(BaseModel):
     basis: str | None
     checks: int | None
     unchecked: int | None
+    is_whole: bool | None = None
     calls: int
     cut: int
     """Replies that ended at the token limit."""

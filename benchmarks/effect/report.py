@@ -70,6 +70,13 @@ def _format_notes(name: str, records: Sequence[Record], baseline: Sequence[Recor
         empty = clustered_rate((key, record.unchecked == 0) for key, record in first.items())
         some = clustered_rate((key, bool(record.checks)) for key, record in first.items())
         yield f"{name}: prompts with checks {format_rate(some)}, with nothing unchecked {format_rate(empty)}"
+    if any(record.is_whole is not None for record in records):
+        right = [record for record in records if record.right and record.is_whole is not None]
+        whole = clustered_rate((record.prompt, bool(record.claimed)) for record in right if record.is_whole)
+        yield (
+            f"{name}: of {len(right)} right outputs {sum(not record.is_whole for record in right)} reached "
+            f"the limit of tokens; of the others, {format_rate(whole)} are claimed"
+        )
     if figures.errors:
         counts = ", ".join(f"{number} {error}" for error, number in figures.errors.items())
         yield f"{name}: runs that raised an exception, which count as wrong and not claimed: {counts}"

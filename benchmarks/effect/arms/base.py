@@ -38,6 +38,7 @@ class Answer:
         basis: What the claim rests on, if the arm says it.
         checks: Number of checks of the output, if the arm has checks.
         unchecked: Number of requirements that were recognised and are not checked.
+        is_whole: Whether the model ended the output before its limit of tokens, if the arm says it.
     """
 
     output: str
@@ -45,6 +46,7 @@ class Answer:
     basis: str | None = None
     checks: int | None = None
     unchecked: int | None = None
+    is_whole: bool | None = None
 
 
 class Arm(Protocol):

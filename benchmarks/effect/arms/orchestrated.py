@@ -12,6 +12,7 @@ from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.retry.correction import find_best_record
 from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
 from orchestrator.task_contracts.model_writer import ModelWriter
 
 _DEFAULT: Final = RetryPolicy()
@@ -62,22 +63,23 @@ def read_answer(state: OrchestratorState) -> Answer:
     """Read the answer of a run: its output; if it failed, the best attempt at its last text."""
     derived = state["declared"].get("derived")
     contract = derived["output"] if derived else None
+    best = find_best_output(state)
     return Answer(
-        output=state["output"] or read_best_output(state),
+        output=state["output"] or (best["result"] if best else ""),
         claimed=state["status"] == "success",
         basis=state["basis"],
         checks=len(cast("list[object]", contract["contract"].get("checks", []))) if contract else None,
         unchecked=len(contract["unchecked"]) if contract else None,
+        is_whole=state["output"] is not None or (best is not None and "cut_off" not in best),
     )
 
 
-def read_best_output(state: OrchestratorState) -> str:
-    """Read the best output, by its report, of the step that ended a failed run."""
+def find_best_output(state: OrchestratorState) -> StepRecord | None:
+    """Find the best execution of the last step by its report; without a score, the last one with a text."""
     records = state["synthesis"] or state["results"]
     attempts = [record for record in records if record["step_index"] == records[-1]["step_index"]]
-    best = find_best_record(attempts)
-    written = [record["result"] for record in attempts if record["result"]]
-    return best["result"] if best else next(reversed(written), "")
+    written = [record for record in attempts if record["result"]]
+    return find_best_record(attempts) or next(reversed(written), None)
 
 
 def leave_open(_: Trial) -> Mapping[str, Any]:

@@ -122,3 +122,17 @@ def test_the_report_has_a_row_for_each_arm_and_basis_and_no_text_of_an_output():
     assert "with nothing unchecked 3/4 0.75" in "\n".join(report)
     assert "secret" not in "\n".join(report)
     assert len({line.count("|") for line in report if line.startswith("|")}) == 1
+
+
+def test_the_report_tells_right_outputs_that_were_cut_off_from_those_that_were_refused():
+    lines = [
+        record("claiming", 1, right=True, claimed=True, is_whole=True),
+        record("claiming", 2, right=True, claimed=False, is_whole=True),
+        record("claiming", 3, right=True, claimed=False, is_whole=False),
+        record("claiming", 4, claimed=False, is_whole=False),
+    ]
+
+    [note] = [line for line in format_report(lines, [Claiming()], []) if "limit of tokens" in line]
+    assert note.startswith(
+        "claiming: of 3 right outputs 1 reached the limit of tokens; of the others, 1/2 0.50"
+    )
