@@ -1,8 +1,7 @@
 """Which retry policy pays? Compares three policies with the default on bundled tasks, on the embedded model.
 
 First, it replays recorded attempts under other policies, which takes seconds and calls no model: they are in
-``tune_retries_recorded``, of 22 tasks under the default policy and under three new samples. Then it runs the
-tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study``
+``tune_retries_recorded``. Then it runs the tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study``
 beside this file: started again, it goes on where it was.
 """
 
@@ -29,7 +28,7 @@ SPEC = TuneSpec(
     policies={
         "three retries": {"max_retries": 3},
         "three new samples": {"max_retries": 3, "strategies": [{"use": "resample"}]},
-        "repair": {"max_retries": 3, "strategies": [{"use": "repair"}]},
+        "output shown": {"max_retries": 3, "strategies": [{"use": "feedback", "last_output": "turn"}]},
     },
     budget=SearchBudget(seconds=300),
 )
