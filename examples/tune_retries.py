@@ -1,8 +1,8 @@
 """Which retry policy pays? Compares three policies with the default on bundled tasks, on the embedded model.
 
 First, it replays recorded attempts under other policies, which takes seconds and calls no model: they are in
-``tune_retries_recorded``. Then it runs the tasks, which takes up to five minutes on two cores. The finished runs are kept in ``tune_retries_study``
-beside this file: started again, it goes on where it was.
+``tune_retries_recorded``. Then it runs the tasks, which takes up to five minutes on two cores. The finished
+runs are kept in ``tune_retries_study`` beside this file: started again, it goes on where it was.
 """
 
 from pathlib import Path
