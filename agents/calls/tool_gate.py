@@ -22,7 +22,7 @@ INTERRUPTED: Final = "the run was interrupted while the call was under way"
 
 @dataclass(frozen=True, slots=True)
 class EarlierCall:
-    """What came of the same call before.
+    """The outcome of the same call before.
 
     Attributes:
         answer: Its answer; None if there is none.

@@ -100,7 +100,7 @@ class ToolRun:
 
 
 def read_approval(answer: PersonAnswer) -> Run | Refuse:
-    """Returns what a person's answer decides about a call.
+    """Returns the decision of a person's answer about a call.
 
     Raises:
         CallHaltedError: The person ends the run.

@@ -55,7 +55,7 @@ def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
 
 
 def read_outer_values() -> Mapping[str, object]:
-    """Returns the values in ``config["configurable"]`` of whatever calls the agent."""
+    """Returns the values in ``config["configurable"]`` of the caller of the agent."""
     return (var_child_runnable_config.get() or RunnableConfig()).get("configurable", {})
 
 
@@ -63,7 +63,7 @@ def build_runner_config(added: Mapping[str, object], metadata: Mapping[str, obje
     """Builds the config of a runner.
 
     Args:
-        added: Values for the tools, beside those of whatever calls the agent.
+        added: Values for the tools, beside the values of the caller of the agent.
         metadata: Metadata of the call.
     """
     values = {**read_outer_values(), **added}

@@ -96,15 +96,17 @@ def problems_of(report: Report, expected: Expectations | None = None) -> list[Pr
 
 def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectations | None) -> ProblemRecord:
     wanted = alert["reason"] if check is None else end_sentence(check["wanted"])
-    told = (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
+    sentences = (f"{wanted[:1].upper()}{wanted[1:]}", alert["reason"])
     shown = [
         _hide_answer({**alert, "reason": text}, expected)["reason"] if expected is not None else text
-        for text in told
+        for text in sentences
     ]
     kind = kind_of(alert) if check is None else check["kind"]
     is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
     wanted, text = (_cut_line(item, _MAX_ITEM) for item in shown)
-    return ProblemRecord(kind=kind, wanted=wanted, text=text, is_stated=is_stated and shown[0] == told[0])
+    return ProblemRecord(
+        kind=kind, wanted=wanted, text=text, is_stated=is_stated and shown[0] == sentences[0]
+    )
 
 
 def _says_all(check: CheckRecord) -> bool:

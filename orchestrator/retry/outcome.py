@@ -115,7 +115,7 @@ _REFUSED: Final[Mapping[GateDecision, str]] = {
 
 
 def _describe_refused_calls(records: list[StepRecord]) -> list[str]:
-    """Returns warnings if the executor called forbidden tools, or if it is not known what a call did."""
+    """Returns warnings if the executor called forbidden tools, or if the effect of a call is not known."""
     calls = [call for record in records for call in record["tool_calls"]]
     names = {
         words: dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision)

@@ -1,4 +1,4 @@
-"""Checks that what a stored run claims agrees with its own records: pure functions."""
+"""Checks that the claims of a stored run agree with its own records: pure functions."""
 
 from __future__ import annotations
 

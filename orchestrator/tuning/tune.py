@@ -145,7 +145,7 @@ def _read_tasks(path: str) -> list[TaskCase]:
 
 
 def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[RecordedRun]:
-    """Load the attempts of all finished runs of a study, for ``replay``: those of its tasks as they are now.
+    """Load the attempts of all finished runs of a study, for ``replay``, of its tasks as they are now.
 
     Args:
         spec: The specification of the study.

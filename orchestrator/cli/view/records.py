@@ -113,12 +113,12 @@ def format_tool_call(call: ToolCallRecord) -> str:
 
 
 def _format_end(call: ToolCallRecord) -> str:
-    said = f" {one_line(_format_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
+    words = f" {one_line(_format_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
     if "gate" in call:
-        return said or f" {_GATES[call['gate']]}{_format_origin(call)}"
+        return words or f" {_GATES[call['gate']]}{_format_origin(call)}"
     if call["error"] is not None:
-        return f"{said} failed: {one_line(call['error'], _SHOWN)}"
-    return f"{said} did not end" if call["result"] is None else said
+        return f"{words} failed: {one_line(call['error'], _SHOWN)}"
+    return f"{words} did not end" if call["result"] is None else words
 
 
 def _format_origin(call: ToolCallRecord) -> str:

@@ -59,13 +59,18 @@ class EarlierCalls:
         """Returns the same call before; None if the call is new."""
         same = _select_same(call, [*self._list_records(), *self._list_current()])
         step = self.current["step_index"]
-        denied = (made for made in same if made.origin["step_index"] == step)
-        for made in denied:
-            if made.record.get("gate") == "denied" and (answer := made.record.get("answer")) is not None:
+        denied = (earlier for earlier in same if earlier.origin["step_index"] == step)
+        for earlier in denied:
+            if (
+                earlier.record.get("gate") == "denied"
+                and (answer := earlier.record.get("answer")) is not None
+            ):
                 return EarlierCall(denial=answer)
         if call.name in self.once:
             return _find_outcome(same) or self._find_parallel(call)
-        refused = [made for made in same if made.is_refused] if call.name in self.once_in_retries else []
+        refused = (
+            [earlier for earlier in same if earlier.is_refused] if call.name in self.once_in_retries else []
+        )
         return _find_answer(refused)
 
     def _list_records(self) -> Iterator[_MadeCall]:
@@ -84,32 +89,34 @@ class EarlierCalls:
         if owner == step:
             return None
         origin = CallOrigin(step_index=owner, attempt=1)
-        made = [_MadeCall(each, origin) for each in self.parallel.list_parallel_calls(owner)]
-        if (answered := _find_answer(_select_same(call, made))) is not None:
+        earlier = [_MadeCall(each, origin) for each in self.parallel.list_parallel_calls(owner)]
+        if (answered := _find_answer(_select_same(call, earlier))) is not None:
             return EarlierCall(answer=answered.answer)
         # Nobody is asked: a resumed step must ask the same, and the other one may have ended by then.
         return EarlierCall(doubt=f"step {owner + 1}, which runs in parallel, makes it", can_ask=False)
 
 
-def _select_same(call: PlannedCall, made: Sequence[_MadeCall]) -> list[_MadeCall]:
-    named = [each for each in made if each.record["name"] == call.name]
+def _select_same(call: PlannedCall, earlier: Sequence[_MadeCall]) -> list[_MadeCall]:
+    named = [each for each in earlier if each.record["name"] == call.name]
     # As a record holds them: a store has no form for infinity or a number of more than 64 bits.
-    wanted = call.describe(plain_json(call.args)) if named else ""
-    return [each for each in named if call.describe(each.record["args"]) == wanted]
+    description = call.describe(plain_json(call.args)) if named else ""
+    return [each for each in named if call.describe(each.record["args"]) == description]
 
 
 def _find_outcome(same: Sequence[_MadeCall]) -> EarlierCall | None:
     """Returns the answer to a call, or else why it is not known whether the call had its effect."""
     if (answered := _find_answer(same)) is not None:
         return answered
-    records = [made.record for made in same if "gate" not in made.record and "effect" not in made.record]
+    records = [
+        earlier.record for earlier in same if "gate" not in earlier.record and "effect" not in earlier.record
+    ]
     doubts = [record["error"] or _NOT_ENDED for record in records]
     return EarlierCall(doubt=doubts[-1]) if doubts else None
 
 
 def _find_answer(same: Sequence[_MadeCall]) -> EarlierCall | None:
-    for made in same:
-        if made.record["error"] is None and made.record["result"] is not None:
-            origin = made.record.get("made_in", made.origin)
-            return EarlierCall(answer=made.record["result"], origin=origin)
+    for earlier in same:
+        if earlier.record["error"] is None and earlier.record["result"] is not None:
+            origin = earlier.record.get("made_in", earlier.origin)
+            return EarlierCall(answer=earlier.record["result"], origin=origin)
     return None

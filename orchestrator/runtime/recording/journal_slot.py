@@ -1,6 +1,6 @@
 """The place of one request in a journal: a task of LangGraph that waits while the agent makes the request.
 
-LangGraph stores what a task returns, and runs no task again that has returned. The order in which the tasks
+LangGraph stores the result of a task, and runs no task again that has returned. The order in which the tasks
 of a node start is their identity.
 """
 
@@ -21,7 +21,7 @@ from orchestrator.runtime.recording.journal_entry import JournalEntry
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Permission to make a request; ``config`` is that of its task, None if nothing keeps the result."""
+    """Permission to make a request; ``config`` belongs to its task; None if nothing stores the result."""
 
     config: RunnableConfig | None
 
@@ -33,12 +33,12 @@ class Slot:
     Attributes:
         start: What to do: make the request, or take the entry that is there.
         result: The entry of a request that was made.
-        kept: Ends when LangGraph has the entry.
+        completion: Ends when LangGraph has the entry.
     """
 
     start: Future[Turn | JournalEntry] = field(default_factory=Future)
     result: Future[JournalEntry] = field(default_factory=Future)
-    kept: Future[None] = field(default_factory=Future)
+    completion: Future[None] = field(default_factory=Future)
 
     def open(self) -> None:
         """Starts the task. Call it on the event loop of the node."""
@@ -47,7 +47,7 @@ class Slot:
         except RuntimeError:
             # A graph that is not awaited has no async tasks; then nothing is kept.
             self.start.set_result(Turn(None))
-            self.kept.set_result(None)
+            self.completion.set_result(None)
         else:
             future.add_done_callback(self._end)
 
@@ -75,7 +75,7 @@ class Slot:
         if not self.start.done():
             # The task did not run: LangGraph has its entry from before.
             resolve_future(self.start, future.result)
-        self.kept.set_result(None)
+        self.completion.set_result(None)
 
 
 @task

@@ -73,7 +73,7 @@ class TaskJournal:
             [slot] = self._open_slots(1)
         with self._keep(slot, start, request) as messages:
             messages.extend(request.run())
-        slot.kept.result()
+        slot.completion.result()
         return messages
 
     async def _arun_one(self, slot: Slot, request: Request) -> list[BaseMessage]:
@@ -83,7 +83,7 @@ class TaskJournal:
             [slot] = self._open_slots(1)
         with self._keep(slot, start, request) as messages:
             messages.extend(await request.arun())
-        await asyncio.wrap_future(slot.kept)
+        await asyncio.wrap_future(slot.completion)
         return messages
 
     def _open_slots(self, count: int) -> list[Slot]:

@@ -32,7 +32,7 @@ _ENDS: Final = regex.compile(r"(?: long| in length)?,?(?: please| pls| thanks)?(
 
 
 def read_verdict(bounds: Bounds, before: str, after: str) -> Bounds | None:
-    """Return what a verdict on an amount leaves; None if there is no verdict that decides."""
+    """Return the bounds that a verdict on an amount leaves; None if there is no verdict that decides."""
     subject = _SUBJECT.search(before)
     if subject is None:
         return None
