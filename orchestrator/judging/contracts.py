@@ -194,7 +194,7 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
 
 
 def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
-    """Return the contract that was derived from the task, without the contracts of steps, which the plan states."""
+    """Return the contract that was derived from the task, without the contracts of its steps."""
     derived = state["declared"].get("derived")
     output = None if derived is None else derived["output"]
     return [] if output is None else [output["contract"]]

@@ -63,8 +63,8 @@ class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
-    ``made_in``. ``answer`` is the answer of the person who was asked about the call. ``effect`` is "none" if the
-    tool raised NoEffectError.
+    ``made_in``. ``answer`` is the answer of a person to the question about the call. ``effect`` is "none" if
+    the tool raised NoEffectError.
     """
 
     name: str
