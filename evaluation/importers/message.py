@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from evaluation.importers.end_reasons import find_cut_off
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject, as_object
 
@@ -92,33 +93,6 @@ class Importer:
     """The keys of a message and of its untyped parts that the importer reads."""
     parts: frozenset[str] = frozenset()
     """The types of the parts of a content that the importer reads."""
-
-
-_REASONS: Final = ("stop_reason", "finish_reason", "done_reason", "status")
-"""Where providers and LangChain write why a message ended."""
-_TOKEN_LIMITS: Final = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
-_CUT_OFF: Final = _TOKEN_LIMITS | frozenset({
-    "pause_turn", "content_filter", "incomplete",
-    "in_progress", "error", "failed", "safety", "recitation", "blocklist", "prohibited_content", "spii",
-    "malformed_function_call",
-})  # fmt: skip
-"""Source: the reference of each provider; any other reason counts as an end."""
-
-
-def find_cut_off(metadata: Mapping[str, object]) -> str | None:
-    """Return the reason why a provider cut a reply off, from what it reports; None if it did not."""
-    reasons = (str(metadata.get(name, "")) for name in _REASONS)
-    return next((reason for reason in reasons if _normalize_reason(reason) in _CUT_OFF), None)
-
-
-def is_token_limit(reason: str) -> bool:
-    """Return whether a reply was cut off because it reached a limit of tokens."""
-    return _normalize_reason(reason) in _TOKEN_LIMITS
-
-
-def _normalize_reason(reason: str) -> str:
-    # An enumeration of Gemini may stand before its value: FinishReason.MAX_TOKENS.
-    return reason.lower().rpartition(".")[2]
 
 
 def is_visible(text: str) -> bool:

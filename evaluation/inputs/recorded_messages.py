@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Final
 
 from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
-from evaluation.importers.message import is_token_limit, is_visible
+from evaluation.importers.end_reasons import is_token_limit
+from evaluation.importers.message import is_visible
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.messages import convert_calls

@@ -22,6 +22,7 @@ _NOT_ENDED: Final = "the call had not ended when the step returned"
 _MAX_COUNT: Final = 2**63 - 1
 _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
+_ACCEPTED_STATUSES: Final = ("validated", "warning")
 _COUNTS: Final = ("input_tokens", "output_tokens", "total_tokens")
 _PROBLEMS: Final = 3
 """Most problems that an error names."""
@@ -47,6 +48,8 @@ class _Record(_Part):
     usage: dict[str, object]
     model: str | None
     started_at: str
+    status: str = ""
+    cut_off: str | None = None
 
 
 class _Failure(_Part):
@@ -82,7 +85,8 @@ def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
         of the refused ones, in the order of their starts, without those that were answered from an earlier
         call (``"gate": "reused"``), and the tokens, cost in US dollars and milliseconds
         of the run. ``retries`` counts repeated calls of a server and repeated executions. A failed run has
-        the message of its failure as ``error``, and no output.
+        the message of its failure as ``error``, and no output. If the output was cut off,
+        ``messages`` say so.
 
     Raises:
         ContractError: It is no state, a part of it is missing, or the run has not ended.
@@ -100,6 +104,7 @@ def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
         "retries": run.retries.transport + run.retries.semantic,
         "metadata": _label_run(run, records, document.get("thread_id")),
         **_read_end(run),
+        **_tell_cut_off(run),
         **_name_model(records),
         **convert_usage(run.usage),
     }
@@ -119,6 +124,16 @@ def _read_end(run: _State) -> AgentRunDict:
         return output
     message = "" if run.failure is None else run.failure.message
     return {**output, "error": message or _NO_TEXT}
+
+
+def _tell_cut_off(run: _State) -> AgentRunDict:
+    """Return the messages that say that the output was cut off, if it was: it fails as it did in the run."""
+    accepted = [each for each in (*run.results, *run.synthesis) if each.status in _ACCEPTED_STATUSES]
+    reason = accepted[-1].cut_off if accepted and run.output is not None else None
+    if reason is None:
+        return {}
+    end = {"role": "assistant", "content": run.output, "finish_reason": reason}
+    return {"messages": [{"role": "user", "content": run.task}, end]}
 
 
 def _name_model(records: Sequence[_Record]) -> AgentRunDict:

@@ -13,6 +13,7 @@ from agents.calls.redaction import mask_keys, read_secrets
 from agents.calls.structured_output import is_content_filtered
 from agents.models.transport_retry import iter_causes
 from evaluation.errors import JudgeError
+from evaluation.importers.end_reasons import find_cut_off, is_token_limit
 from evaluation.values import JsonObject
 
 # The names that OpenAI, Anthropic, Gemini and Bedrock give to a blocked reply.
@@ -30,7 +31,6 @@ _BLOCKING: Final = frozenset(
     }
 )
 _FINISH_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
-_CUT_OFF: Final = frozenset({"length", "max_tokens"})
 
 
 @contextmanager
@@ -67,7 +67,8 @@ def find_block_reason(message: BaseMessage) -> str | None:
 
 def is_cut_off(message: BaseMessage) -> bool:
     """Checks whether a reply reached its token limit."""
-    return bool(_finish_reasons(message) & _CUT_OFF)
+    reason = find_cut_off(message.response_metadata)
+    return reason is not None and is_token_limit(reason)
 
 
 def read_usage(message: BaseMessage, model: str) -> JsonObject:

@@ -126,16 +126,19 @@ def report_score(report: Report) -> float | None:
     """Score a run from 0 to 1: weighted points over weighted questions; None if no question was answered.
 
     The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
-    rules above severity ``info`` (0 points each; a report does not list the rules that were kept), and the
-    judge's score if there is one: (score - min) / (max - min) points on its scale. A question of severity
-    ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless all only inform.
+    rules above severity ``info`` and a cut-off reply (0 points each; a report does not list the rules that
+    were kept), and the judge's score if there is one: (score - min) / (max - min) points on its scale. A
+    question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless all
+    only inform.
     """
     answered = [outcome for outcome in outcomes_of(report) if outcome["passed"] is not None]
     points = [
         (WEIGHTS.get(outcome.get("severity", "critical"), 0), float(outcome["passed"] is True))
         for outcome in answered
     ]
-    alerts = [alert for alert in alerts_of(report) if alert["kind"] == "policy"]
+    alerts = [
+        alert for alert in alerts_of(report) if alert["kind"] == "policy" or alert["metric"] == TRUNCATED
+    ]
     points += [(WEIGHTS[alert["severity"]], 0.0) for alert in alerts if alert["severity"] != "info"]
     points += [(WEIGHTS["critical"], share) for share in _judge_points(report)]
     total = sum(weight for weight, _ in points)

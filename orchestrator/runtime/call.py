@@ -22,7 +22,7 @@ from orchestrator.runtime.recording.active_recorder import use_recorder
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.usage_recorder import UsageRecorder
 from orchestrator.state.graph_state import FailureKind
-from orchestrator.state.plain_values import format_text
+from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
@@ -41,7 +41,7 @@ class Spent:
         tool_calls: Tool calls in the order of their starts.
         model: Name of the model; None if no model was called.
         transport_retries: Number of calls that were repeated after a transient error.
-        cut_off: Why the last reply was cut off; None if it was not.
+        cut_off: Why the reply that became the value was cut off; None if it was not.
     """
 
     usage: Usage
@@ -118,7 +118,8 @@ async def call_agent(
     # An agent that retries by itself shows its retries as failed model calls only.
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
     calls, models = recorder.list_tool_calls(), recorder.list_models()
-    spent = Spent(usage, calls, models, repeats, recorder.find_cut_off())
+    output = read_text(task.result()) if in_time and error is None else None
+    spent = Spent(usage, calls, models, repeats, recorder.find_cut_off(output or ""))
     halted = error if isinstance(error, CallHaltedError) else recorder.halted
     has_value = in_time and error is None and recorder.refused is None and halted is None
     if run.interrupted and not has_value:

@@ -11,12 +11,34 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
 
-from evaluation.importers.message import find_cut_off
+from evaluation.importers.end_reasons import find_cut_off
 from orchestrator.runtime.budget import ModelPrice
+from orchestrator.state.plain_values import plain_text
 from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
+
+
+_END: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnd:
+    """How a reply ended.
+
+    Attributes:
+        text: Its last words, at most ``_END`` characters.
+        cut_off: Why the provider cut it off; None if it did not.
+    """
+
+    text: str = ""
+    cut_off: str | None = None
+
+    def is_end_of(self, output: str) -> bool:
+        """Checks whether an output ends as the reply does: thoughts before it, or a heading, may differ."""
+        end = _read_last_words(output)
+        return bool(end and self.text) and (end.endswith(self.text) or self.text.endswith(end))
 
 
 @dataclass(slots=True)
@@ -28,14 +50,14 @@ class ModelCall:
         is_running: Whether it has not ended.
         tokens: The token counts; None until it reports credible ones.
         failed: Whether it ended in an error.
-        cut_off: Why the provider cut the reply off; None if it did not.
+        end: How its reply ended.
     """
 
     model: str
     is_running: bool = True
     tokens: UsageMetadata | None = None
     failed: bool = False
-    cut_off: str | None = None
+    end: ReplyEnd = ReplyEnd()
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
@@ -59,11 +81,29 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     }
 
 
-def read_cut_off(response: LLMResult) -> str | None:
-    """Reads why the provider cut a reply off; None if it did not."""
-    return next(
-        filter(None, (find_cut_off(reply.response_metadata) for reply in _list_replies(response))), None
+def read_end(response: LLMResult) -> ReplyEnd:
+    """Reads how the reply of a model ended."""
+    generations = [generation for batch in response.generations for generation in batch]
+    # A model of plain text has no message, and reports the reason beside the text.
+    reports = [
+        *(reply.response_metadata for reply in _list_replies(response)),
+        *(generation.generation_info or {} for generation in generations),
+    ]
+    text = generations[0].text if generations else ""
+    return ReplyEnd(_read_last_words(text), next(filter(None, map(find_cut_off, reports)), None))
+
+
+def read_error_end(error: BaseException) -> ReplyEnd:
+    """Reads how the reply ended that an error contains."""
+    choice = next(iter(getattr(getattr(error, "completion", None), "choices", None) or ()), None)
+    text = getattr(getattr(choice, "message", None), "content", None)
+    return ReplyEnd(
+        _read_last_words(text or ""), find_cut_off({"finish_reason": getattr(choice, "finish_reason", "")})
     )
+
+
+def _read_last_words(text: str) -> str:
+    return " ".join(plain_text(text).split())[-_END:]
 
 
 def _list_replies(response: LLMResult) -> list[AIMessage]:

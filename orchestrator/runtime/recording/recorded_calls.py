@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN
-from orchestrator.runtime.recording.model_usage import ModelCall
+from orchestrator.runtime.recording.model_usage import ModelCall, ReplyEnd
 from orchestrator.state.plain_values import format_text, plain_text
 from orchestrator.state.records import Json, ToolCallRecord
 
@@ -23,11 +23,15 @@ _RECORD: Final = TypeAdapter(ToolCallRecord)
 
 
 class RecordedModelCall(TypedDict):
-    """A model call that has ended; ``tokens`` has the counts that the model reported, if it did."""
+    """A model call that has ended; ``tokens`` has the counts that the model reported, if it did.
+
+    ``end`` has the last words of its reply; records of earlier versions lack it.
+    """
 
     model: str
     tokens: UsageMetadata | None
     failed: bool
+    end: NotRequired[str]
     cut_off: NotRequired[str]
 
 
@@ -40,8 +44,8 @@ class RecordedCalls(TypedDict):
 
 def export_call(call: ModelCall) -> RecordedModelCall:
     """Returns the stored form of a model call."""
-    exported = RecordedModelCall(model=call.model, tokens=call.tokens, failed=call.failed)
-    return exported if call.cut_off is None else {**exported, "cut_off": call.cut_off}
+    exported = RecordedModelCall(model=call.model, tokens=call.tokens, failed=call.failed, end=call.end.text)
+    return exported if call.end.cut_off is None else {**exported, "cut_off": call.end.cut_off}
 
 
 def restore_call(call: RecordedModelCall) -> ModelCall:
@@ -51,7 +55,7 @@ def restore_call(call: RecordedModelCall) -> ModelCall:
         is_running=False,
         tokens=call["tokens"],
         failed=call["failed"],
-        cut_off=call.get("cut_off"),
+        end=ReplyEnd(call.get("end", ""), call.get("cut_off")),
     )
 
 

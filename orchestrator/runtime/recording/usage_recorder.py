@@ -18,7 +18,9 @@ from orchestrator.runtime.budget import ModelPrice
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.model_usage import (
     ModelCall,
-    read_cut_off,
+    ReplyEnd,
+    read_end,
+    read_error_end,
     read_error_tokens,
     read_tokens,
     sum_calls,
@@ -102,11 +104,14 @@ class UsageRecorder(BaseCallbackHandler):
             names = dict.fromkeys(call.model for call in self._models.values())
         return ", ".join(names) or None
 
-    def find_cut_off(self) -> str | None:
-        """Finds out why the reply to the last call was cut off; None if it was not."""
+    def find_cut_off(self, output: str) -> str | None:
+        """Finds out why the reply that became the output was cut off; None if it was not.
+
+        An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
+        """
         with self._lock:
-            last = next(reversed(self._models.values()), None)
-        return None if last is None else last.cut_off
+            ends = [call.end for call in reversed(self._models.values())]
+        return next((end for end in ends if end.is_end_of(output)), ends[0] if ends else ReplyEnd()).cut_off
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
@@ -174,13 +179,13 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, read_tokens(response), failed=False, cut_off=read_cut_off(response))
+        self._end_model(run_id, read_tokens(response), failed=False, end=read_end(response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
         # OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
         tokens = read_error_tokens(error)
-        self._end_model(run_id, tokens, failed=tokens is None)
+        self._end_model(run_id, tokens, failed=tokens is None, end=read_error_end(error))
 
     def on_tool_start(
         self,
@@ -212,12 +217,10 @@ class UsageRecorder(BaseCallbackHandler):
         has_none = isinstance(error, NoEffectError)
         self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}", has_effect=not has_none)
 
-    def _end_model(
-        self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool, cut_off: str | None = None
-    ) -> None:
+    def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool, end: ReplyEnd) -> None:
         with self._lock:
             if (call := self._models.get(run_id)) is not None:
-                call.is_running, call.tokens, call.failed, call.cut_off = False, tokens, failed, cut_off
+                call.is_running, call.tokens, call.failed, call.end = False, tokens, failed, end
 
     def _end_tool(
         self, run_id: UUID, result: str | None, error: str | None, *, has_effect: bool = True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.language_models import BaseLLM
 from langchain_core.messages import AIMessage
+from langchain_core.outputs import Generation, LLMResult
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
@@ -63,6 +65,25 @@ def test_the_reason_of_each_provider_counts(reason):
     assert run(cut("A boat and", reason), "A boat.")[0]["retries"]["semantic"] == 1
 
 
+INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"stopReason": "max_tokens"}, {"finishReason": "MAX_TOKENS"}, {"done_reason": "length"}, INCOMPLETE],
+)
+def test_it_counts_where_each_provider_reports_it(metadata):
+    state, _ = run(AIMessage("A boat and", response_metadata=metadata), max_retries=0)
+
+    assert state["results"][0]["decision"]["reason"] == "refused 1 times, max_retries is 0"
+    assert state["results"][0]["problems"][0]["kind"] == "length"
+
+
+@pytest.mark.parametrize("reason", ["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"])
+def test_it_counts_if_the_pieces_of_a_stream_repeat_it(reason):
+    assert run(cut("A boat and", reason), "A boat.")[0]["retries"]["semantic"] == 1
+
+
 @pytest.mark.parametrize("reason", ["stop", "end_turn", "eos_token"])
 def test_a_whole_reply_is_accepted(reason):
     assert run(cut("A boat.", reason))[0]["retries"]["semantic"] == 0
@@ -97,3 +118,88 @@ def test_a_stored_run_ends_as_it_did_live():
     state, _ = run(cut("A boat and"), "A boat.")
 
     assert evaluate({"agent_run": run_from_state(state), "keywords": ["boat"]})["status"] == "passed"
+
+
+class Writer:
+    """An executor of its own, whose output is the reply to its first request."""
+
+    def __init__(self, *replies):
+        self.model = ScriptedChatModel(list(replies))
+        self.requests = len(replies)
+
+    def execute_step(self, step_description, context=""):
+        replies = [self.model.invoke(step_description).text for _ in range(self.requests)]
+        return replies[0]
+
+
+def run_once(executor):
+    return LangGraphOrchestrator(
+        FakePlanner(["write"]), executor, FakeMonitor(), contract=CONTRACT, max_retries=0
+    ).run("write")
+
+
+@pytest.mark.parametrize(
+    ("replies", "status"),
+    [
+        ([cut("A boat and"), "fine"], "failed"),
+        (["A boat.", cut("fine, sin")], "success"),
+        (["A boat.", cut("<think>A whale")], "success"),
+        ([cut("<think>Hm</think>\nA boat and"), "fine"], "failed"),
+        ([cut("A boat and"), "A boat and"], "success"),
+    ],
+)
+def test_the_reply_that_became_the_output_decides(replies, status):
+    assert run_once(Writer(*replies))["status"] == status
+
+
+def test_of_an_output_that_is_no_reply_the_last_reply_decides():
+    class Reader(Writer):
+        def execute_step(self, step_description, context=""):
+            return f"{super().execute_step(step_description)[:6]} it is"
+
+    assert run_once(Reader(cut("A boat and")))["status"] == "failed"
+
+
+def test_a_reply_that_the_executor_continued_is_whole():
+    class Continuing(Writer):
+        def execute_step(self, step_description, context=""):
+            return "".join(self.model.invoke(step_description).text for _ in range(self.requests))
+
+    assert run_once(Continuing(cut("A boat and"), " a whale."))["status"] == "success"
+
+
+def test_a_model_of_plain_text_reports_it_in_its_generation():
+    class TextModel(BaseLLM):
+        @property
+        def _llm_type(self):
+            return "text"
+
+        def _generate(self, prompts, stop=None, run_manager=None, **kwargs):
+            info = {"finish_reason": "length"}
+            return LLMResult(generations=[[Generation(text="A boat and", generation_info=info)]])
+
+    class TextExecutor:
+        def execute_step(self, step_description, context=""):
+            return TextModel().invoke(step_description)
+
+    assert run_once(TextExecutor())["results"][0]["cut_off"] == "length"
+
+
+def keep_best(*replies, **contract):
+    policy = RetryPolicy(max_retries=len(replies) - 1, exhausted="accept_best")
+    return run(*replies, retry_policy=policy, contract=EvaluationContract(**contract))[0]
+
+
+def test_a_part_of_an_answer_is_not_as_good_as_the_same_answer_complete():
+    wishes = [{"text": "boat", "severity": "warning"}]
+    state = keep_best("A boat.", cut("A boat and"), keywords=["boat", "sea"], required_content=wishes)
+
+    assert state["output"] == "A boat."
+
+
+def test_a_stored_run_whose_output_was_cut_off_fails_as_it_did_live():
+    state = keep_best(cut("A boat on the sea and"), cut("The sea and a boat"), keywords=["boat", "sea"])
+    report = evaluate({"agent_run": run_from_state(state), "keywords": ["boat", "sea"]})
+
+    assert (state["status"], state["results"][-1]["status"]) == ("success", "warning")
+    assert (report["status"], report["alerts"][0]["metric"]) == ("failed", "truncated_reply")
