@@ -128,8 +128,8 @@ def report_score(report: Report) -> float | None:
     The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
     rules above severity ``info`` and a cut-off reply (0 points each; a report does not list the rules that
     were kept), and the judge's score if there is one: (score - min) / (max - min) points on its scale. A
-    question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless all
-    only inform.
+    question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless
+    all only inform.
     """
     answered = [outcome for outcome in outcomes_of(report) if outcome["passed"] is not None]
     points = [

@@ -15,7 +15,7 @@ from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
-from orchestrator.planning.plan import PlannedSteps, read_steps
+from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -77,6 +77,7 @@ async def _make_plan(  # noqa: PLR0917
     if isinstance(called, Raised):
         return {**totals, **build_failure(called.kind or "planner_error", called.message, error=called.error)}
     try:
+        check_complete(called.spent.cut_off)
         steps = read_steps(called.value, settings.max_plan_steps)
         warnings = stated.review_plan(steps.contracts)
         step_modes = modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))

@@ -50,6 +50,22 @@ class _Step(BaseModel):
     supervision: SupervisionMode | None = None
 
 
+def check_complete(cut_off: str | None) -> None:
+    """Checks that the reply with the plan was not cut off: its missing steps would never be executed.
+
+    Args:
+        cut_off: Why it was cut off; None if it was not.
+
+    Raises:
+        PlanError: It was.
+    """
+    if cut_off is not None:
+        raise PlanError(
+            f"the plan was cut off ({shorten(cut_off, _VALUE_LENGTH)}), so that steps of it are missing; "
+            "allow the planner's model more tokens, or give a smaller task"
+        )
+
+
 def read_steps(plan: object, max_steps: int) -> PlannedSteps:
     """Checks the answer of a planner.
 

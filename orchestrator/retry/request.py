@@ -149,7 +149,8 @@ def _add_feedback(
         return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
     start = _choose_start(state, refused, rule.start_from)
     told = _choose_problems(start, rule.checks, _count_feedback(state))
-    last_output = choose_last_output(start, rule.last_output)
+    has_acted = any(record["tool_calls"] for record in current_records(state))
+    last_output = choose_last_output(start, rule.last_output, has_acted=has_acted)
     if last_output == "none":
         wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
         return replace(
@@ -159,12 +160,20 @@ def _add_feedback(
     return join_refusal(request) if last_output == "quoted" else request
 
 
-def choose_last_output(refused: StepRecord, last_output: LastOutput) -> LastOutput:
-    """Returns how the refused output is shown: "auto" becomes "none" or "turn"."""
+def choose_last_output(refused: StepRecord, last_output: LastOutput, *, has_acted: bool) -> LastOutput:
+    """Returns how the refused output is shown: "auto" becomes "none" or "turn".
+
+    Args:
+        refused: The execution whose output may be shown.
+        last_output: The option of the rule.
+        has_acted: Whether an execution of the step called a tool: an executor that does not see the output
+            would call it again.
+    """
     if last_output != "auto":
         return last_output
     problems = refused.get("problems", ())
-    return "none" if problems and all(problem.get("is_stated") for problem in problems) else "turn"
+    is_stated = bool(problems) and all(problem.get("is_stated") for problem in problems)
+    return "none" if is_stated and not has_acted else "turn"
 
 
 def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str) -> StepRecord:

@@ -100,7 +100,8 @@ class FeedbackRule(BaseRule):
         last_output: "turn" shows the refused output as the executor's own message of the chat, and the failed
             checks as the answer to it; "quoted" shows both within the context; "none" adds the requirements
             that failed to the instruction and does not show the output. "auto" is "none" if only checks of
-            the vocabulary failed, whose requirements say it all, and "turn" after any other failure.
+            the vocabulary failed, whose requirements say it all, and the step called no tool, which a second
+            execution could call again; else it is "turn".
         checks: "all" failed checks; only the "worst" one; or the "next" one, another on each retry.
         start_from: The "last" output, or the "best" one so far.
         temperature: Temperature of the executor's model; None keeps its own.

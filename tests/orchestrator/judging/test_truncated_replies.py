@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import Generation, LLMResult
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
+from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy, StopRule
@@ -203,3 +203,16 @@ def test_a_stored_run_whose_output_was_cut_off_fails_as_it_did_live():
 
     assert (state["status"], state["results"][-1]["status"]) == ("success", "warning")
     assert (report["status"], report["alerts"][0]["metric"]) == ("failed", "truncated_reply")
+
+
+@pytest.mark.parametrize("plan", ['["write", "check the', '{"plan": ["write", "che', "1. write\n2. che"])
+def test_a_plan_that_was_cut_off_is_refused_before_a_step_is_executed(plan):
+    executor = ScriptedChatModel(["A boat."])
+    orchestrator = LangGraphOrchestrator(
+        PlanningAgent(ScriptedChatModel([cut(plan)])), ExecutionAgent(executor), FakeMonitor()
+    )
+    state = orchestrator.run("write")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "plan_invalid")
+    assert "the plan was cut off (length)" in state["failure"]["message"]
+    assert not executor.prompts

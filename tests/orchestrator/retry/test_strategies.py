@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
@@ -113,6 +114,25 @@ def test_by_default_any_other_failure_is_told_after_the_output(options):
     _, model = run(["red", "a blue boat", "x"], {"use": "feedback"}, **options)
 
     assert asked(model)[1] == "red"
+
+
+def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_again():
+    sent = []
+
+    def send(to: str) -> str:
+        """Sends a mail."""
+        sent.append(to)
+        return "sent"
+
+    call = {"name": "send", "args": {"to": "Ann"}, "id": "1"}
+    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "red", "blue", "a blue boat"])
+    contract = {"checks": [{"check": "word_count", "min": 3}]}
+    state = LangGraphOrchestrator(
+        FakePlanner(["send"]), ExecutionAgent(model, [send]), FakeMonitor(), contract=contract
+    ).run("send")
+
+    assert (state["status"], sent) == ("success", ["Ann"])
+    assert [model.prompts[at][2].text for at in (2, 3)] == ["red", "blue"]
 
 
 def test_feedback_may_quote_the_output_within_the_context():
