@@ -126,7 +126,7 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
 
     call = {"name": "send", "args": {"to": "Ann"}, "id": "1"}
     model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "red", "blue", "a blue boat"])
-    contract = {"checks": [{"check": "word_count", "min": 3}]}
+    contract = EvaluationContract(checks=[{"check": "word_count", "min": 3}])
     state = LangGraphOrchestrator(
         FakePlanner(["send"]), ExecutionAgent(model, [send]), FakeMonitor(), contract=contract
     ).run("send")
