@@ -4,6 +4,7 @@ from .compression import SummarizingCompressor as SummarizingCompressor
 from .contracts import UNREADABLE_PREFIX as UNREADABLE_PREFIX
 from .contracts import Verdict as Verdict
 from .errors import AgentError as AgentError
+from .errors import CallHaltedError as CallHaltedError
 from .errors import ModelRefusedError as ModelRefusedError
 from .errors import ModelSetupError as ModelSetupError
 from .errors import ModelSpecError as ModelSpecError
