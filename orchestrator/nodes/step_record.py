@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.retry.repair import replace_parts
+from orchestrator.retry.repair import keeps_end, replace_parts
 from orchestrator.retry.request import StepRequest
 from orchestrator.runtime.call import Raised, Returned
 from orchestrator.state.current_step import current_records, current_step
@@ -54,7 +54,16 @@ def build_record(
         basis="unverified",
         sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
     )
-    return record if called.spent.cut_off is None else {**record, "cut_off": called.spent.cut_off}
+    cut_off = called.spent.cut_off or _find_cut_draft(state, request.draft, result)
+    return record if cut_off is None else {**record, "cut_off": cut_off}
+
+
+def _find_cut_draft(state: OrchestratorState, draft: str | None, result: str) -> str | None:
+    """Returns why the draft of a result was cut off, if its end was not rewritten; else None."""
+    if draft is None or not keeps_end(draft, result):
+        return None
+    reasons = (record.get("cut_off") for record in current_records(state) if record["result"] == draft)
+    return next(filter(None, reasons), None)
 
 
 def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:

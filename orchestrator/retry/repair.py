@@ -36,6 +36,11 @@ def replace_parts(draft: str, reply: str) -> str:
     return "".join([*texts, *(f"{text}{gap}" for text in added)]).rstrip()
 
 
+def keeps_end(draft: str, result: str) -> bool:
+    """Returns whether the last part of a draft is a part of what was made of it."""
+    return _split(draft)[0][-1] in _split(result)[0]
+
+
 def _split(draft: str) -> tuple[list[str], list[str]]:
     """Returns the parts, and the white space after each; empty after the last."""
     text = draft.strip()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Unpack, 
 from pydantic import (
     BeforeValidator,
     Field,
+    FiniteFloat,
     PlainSerializer,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
 
 from orchestrator.judging.report import RefusalKind
-from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.runtime.settings_model import LARGEST, SettingsModel
 
 if TYPE_CHECKING:
     from orchestrator.retry.plain_rules import (
@@ -47,7 +48,8 @@ _Kinds: TypeAlias = Annotated[
     Field(description=f"kinds of failures ({_KINDS}), or leave it out for all"),
 ]
 _Times: TypeAlias = Annotated[
-    int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
+    int | None,
+    Field(ge=1, le=LARGEST, description="a whole number of at least 1, or leave it out for no bound"),
 ]
 Temperature: TypeAlias = Annotated[
     int | float | None,
@@ -59,11 +61,13 @@ ToldChecks = Literal["all", "next", "worst"]
 _ToldChecks: TypeAlias = Annotated[ToldChecks, Field(description="'all', 'next' or 'worst'")]
 StartFrom = Literal["last", "best"]
 _StartFrom: TypeAlias = Annotated[StartFrom, Field(description="'last' or 'best'")]
+# Each decision stores the options of its rule.
+_Option: TypeAlias = str | Annotated[int, Field(ge=-LARGEST, le=LARGEST)] | FiniteFloat | bool | None
 _Options: TypeAlias = Annotated[
-    tuple[tuple[str, Scalar], ...],
+    tuple[tuple[str, _Option], ...],
     BeforeValidator(_read_options),
     PlainSerializer(dict, return_type=dict[str, Scalar]),
-    Field(description="an object whose values are texts, numbers, True, False or None"),
+    Field(description="an object whose values are texts, finite numbers, True, False or None"),
 ]
 
 _DEFAULT_TEMPERATURE: Final = 0.7

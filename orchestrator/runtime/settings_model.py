@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 
-Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
-PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
+LARGEST: Final = 2**63 - 1
+"""The largest whole number that a store can hold."""
+Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST, description="a whole number of at least 0")]
+PositiveCount: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
     int | float | None, Field(gt=0, lt=math.inf, description="seconds above 0, or leave it out for no bound")
 ]
@@ -21,6 +23,9 @@ ToolNamesOrAll: TypeAlias = Annotated[
     Sequence[str] | Literal["all"], Field(description="a list of tool names, or 'all'")
 ]
 Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
+
+
+_BELOW: Final = ", and below 2**63"
 
 
 class SettingsModel(BaseModel):
@@ -54,4 +59,5 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     if name not in model.model_fields:
         return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"
     value = shorten(repr(values[name]), 80) if name in values else "missing"
-    return f"{name} is {value}; give {model.model_fields[name].description}"
+    is_too_large = problem.get("ctx", {}).get("le") == LARGEST
+    return f"{name} is {value}; give {model.model_fields[name].description}{_BELOW if is_too_large else ''}"

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import FeedbackRule, LangGraphOrchestrator, RetryPolicy, StopRule
+from orchestrator import FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy, StopRule
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -195,6 +195,17 @@ def test_a_part_of_an_answer_is_not_as_good_as_the_same_answer_complete():
     state = keep_best("A boat.", cut("A boat and"), keywords=["boat", "sea"], required_content=wishes)
 
     assert state["output"] == "A boat."
+
+
+@pytest.mark.parametrize(
+    ("repair", "status"),
+    [("[1] A boat.", "failed"), ("[2] and a sea.", "success"), ("[3] And a sea.", "failed")],
+)
+def test_a_draft_that_was_cut_off_is_complete_once_its_end_is_rewritten(repair, status):
+    policy = RetryPolicy(max_retries=1, strategies=[RepairRule()])
+    state, _ = run(cut("A boat!\n\nand then"), repair, retry_policy=policy)
+
+    assert (state["status"], "cut_off" in state["results"][1]) == (status, status == "failed")
 
 
 def test_a_stored_run_whose_output_was_cut_off_fails_as_it_did_live():

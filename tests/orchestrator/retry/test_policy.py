@@ -110,6 +110,21 @@ def test_the_default_tells_what_failed_and_draws_anew():
             {"strategies": [{"use": "feedback", "after": ["size"]}]},
             "strategies[0]: after is ['size']; give kinds of failures (format, content,",
         ),
+        *(
+            (
+                {"strategies": [{"use": "custom", "name": "a", "options": {"a": value}}]},
+                f"strategies[0]: options is {{'a': {value}}}; give an object whose values are texts, finite",
+            )
+            for value in (float("nan"), float("inf"), 2**63)
+        ),
+        (
+            {"max_retries": 2**63},
+            f"max_retries is {2**63}; give a whole number of at least 0, and below 2**63",
+        ),
+        (
+            {"strategies": [{"use": "feedback", "times": 2**63}]},
+            f"strategies[0]: times is {2**63}; give a whole number of at least 1, or",
+        ),
         (
             {"strategies": [{"use": "custom", "name": "a", "options": {"a": [1]}}]},
             "strategies[0]: options is {'a': [1]}; give an object whose values are",
