@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
+from orchestrator.judging.report import failed_kinds
 from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide
+from orchestrator.retry.outcome import read_outcome
 from orchestrator.retry.policy import RetryPolicy, check_rules
-from orchestrator.retry.rules import BaseRule
+from orchestrator.retry.rules import BaseRule, FeedbackRule
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
@@ -101,15 +103,28 @@ def _read_step(records: Sequence[StepRecord]) -> RecordedStep:
     attempts = read_attempts(records)
     strategies = [FIRST, *(_read_strategy(record) for record in records)]
     named = [replace(attempt, strategy=name) for attempt, name in zip(attempts, strategies, strict=False)]
-    return RecordedStep(tuple(named))
+    return RecordedStep((*named[:-1], *_split_approval(named[-1], records[-1])))
+
+
+def _split_approval(attempt: Attempt, record: StepRecord) -> list[Attempt]:
+    """Returns an execution that a person approved as a refused one, and the approval as what followed it.
+
+    Only a policy that asks a person gets the approval.
+    """
+    outcome = read_outcome(record)
+    if record.get("basis") != "approved" or outcome == "validated":
+        return [attempt]
+    refused = replace(attempt, outcome=outcome, kinds=failed_kinds(record["report"] or {}))
+    approved = replace(attempt, number=attempt.number + 1, strategy="ask_human", tool_calls=())
+    return [refused, replace(approved, tokens=0, seconds=0.0, cost_usd=0.0)]
 
 
 def _read_strategy(record: StepRecord) -> str:
     """Returns how the execution after this one was made."""
     decision = record.get("decision")
-    # Runs of earlier versions have no decisions: they had feedback only.
+    # Runs of earlier versions have no decisions: they had one kind of feedback, at the model's temperature.
     if decision is None:
-        return "feedback"
+        return _describe({"use": "feedback", "last_output": "quoted", "temperature": None}, FeedbackRule)
     options = decision["options"]
     return _describe({"use": decision["use"], **options}, _find_rule(decision["use"]))
 

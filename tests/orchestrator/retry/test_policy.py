@@ -115,7 +115,7 @@ def test_the_default_tells_what_failed_and_draws_anew():
                 {"strategies": [{"use": "custom", "name": "a", "options": {"a": value}}]},
                 f"strategies[0]: options is {{'a': {value}}}; give an object whose values are texts, finite",
             )
-            for value in (float("nan"), float("inf"), 2**63)
+            for value in (float("nan"), float("inf"))
         ),
         (
             {"max_retries": 2**63},

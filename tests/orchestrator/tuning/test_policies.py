@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import (
+    AskHumanRule,
     FeedbackRule,
     LangGraphOrchestrator,
     ParallelRule,
@@ -19,6 +22,8 @@ from orchestrator.retry.attempts import Attempt
 from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
 from orchestrator.tuning.replay.policies import NamedPolicy, describe_rule, is_success, read_run
 from orchestrator.tuning.replay.replaying import replay
+from tests.fakes.monitor import FakeMonitor, refuse
+from tests.fakes.planner import FakePlanner
 
 YES, NO = '{"success": true, "feedback": "good"}', '{"success": false, "feedback": "no"}'
 
@@ -133,3 +138,31 @@ def test_a_recorded_run_replays_to_itself():
 def test_a_refused_output_that_was_kept_as_the_best_is_no_success():
     state = record(RetryPolicy(max_retries=0, exhausted="accept_best"), "Hi", NO)
     assert not is_success(state)
+
+
+def test_a_run_of_an_earlier_version_is_no_evidence_on_the_feedback_of_today():
+    state = record(RetryPolicy(strategies=[FeedbackRule()]), "rude", NO, "polite", YES)
+    earlier = [
+        {name: value for name, value in each.items() if name != "decision"} for each in state["results"]
+    ]
+    [step] = read_run({**state, "results": earlier}).steps
+
+    assert step.attempts[1].strategy == 'feedback(last_output="quoted", temperature=null)'
+
+
+def test_what_a_person_approved_is_a_success_only_of_a_policy_that_asks():
+    ask = RetryPolicy(strategies=[AskHumanRule()])
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["write"]),
+        ExecutionAgent(ScriptedChatModel(["rude"])),
+        FakeMonitor(refuse("no")),
+        retry_policy=ask,
+        checkpointer=InMemorySaver(),
+    )
+    orchestrator.run("write", "1")
+    run = read_run(orchestrator.resume("1", {"answer": "approve"}))
+    asked, alone = replay([run], [NamedPolicy("ask", ask), NamedPolicy("alone", RetryPolicy(max_retries=0))])
+
+    assert (asked.success.value, alone.success.value) == (1.0, 0.0)
+    assert asked.is_exact
+    assert alone.is_exact
