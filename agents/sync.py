@@ -75,11 +75,16 @@ def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
     Inside a running loop, the coroutine runs on its own loop in another thread, with the caller's context
     variables, and the caller's loop waits. Raises as ``run_loop`` does.
     """
+    # Outside of the except block: an error of the coroutine must not name the missing loop as its context.
+    return _run_in_thread(start) if _is_loop_running() else run_loop(start)
+
+
+def _is_loop_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return run_loop(start)
-    return _run_in_thread(start)
+        return False
+    return True
 
 
 def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:

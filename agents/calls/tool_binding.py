@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
@@ -16,14 +17,16 @@ def build_tools(tools: object) -> list[BaseTool]:
 
     Raises:
         TypeError: ``tools`` is no list, or an item is neither a tool nor a function.
-        ValueError: A function cannot be a tool, because it has no docstring, say.
+        ValueError: A function cannot be a tool, because it has no docstring, say, or two tools have one name.
     """
     if tools is None:
         return []
     # A single LangChain tool is iterable too: it yields its fields.
     if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
         raise TypeError(f"tools is {_describe_tool(tools)}; give a list of LangChain tools or functions")
-    return [_build_tool(item) for item in tools]
+    built = [_build_tool(item) for item in tools]
+    _require_different_names(built)
+    return built
 
 
 def bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:
@@ -54,6 +57,15 @@ def _build_tool(item: object) -> BaseTool:
     except ValueError as error:  # without a docstring, say
         name = _describe_tool(item)
         raise ValueError(f"tools contains {name}, which cannot be a tool: {error}") from None
+
+
+def _require_different_names(tools: Sequence[BaseTool]) -> None:
+    # Of two, only the last would run, also if the model means the first.
+    counts = Counter(tool.name for tool in tools)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise ValueError(
+            f'tools has "{repeated[0]}" {counts[repeated[0]]} times; give each tool another name'
+        )
 
 
 def _describe_tool(item: object) -> str:

@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.prebuilt.tool_node import ToolCallRequest, msg_content_output
 from langgraph.types import Command
 
 from agents.calls.stand_in_tools import refuse_unknown
@@ -122,7 +122,16 @@ def _address(request: ToolCallRequest, outcome: ToolOutcome) -> ToolOutcome:
     """Writes the id of the call on the message of a tool, which may have written another one."""
     if not isinstance(outcome, ToolMessage):
         return outcome
-    return outcome.model_copy(update={"tool_call_id": request.tool_call["id"]})
+    return format_lists(outcome).model_copy(update={"tool_call_id": request.tool_call["id"]})
+
+
+def format_lists(answer: ToolMessage) -> ToolMessage:
+    """Returns the answer as the model reads it, with a list as JSON unless it is a list of content blocks.
+
+    LangChain takes a list of texts for content blocks, whose text is one word after another.
+    """
+    content = "[]" if answer.content == [] else msg_content_output(answer.content)
+    return answer.model_copy(update={"content": content})
 
 
 def build_error(call: ToolCall, reason: str) -> ToolMessage:

@@ -24,7 +24,7 @@ from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.custom import build_custom_request
-from orchestrator.retry.outcome import add_decision
+from orchestrator.retry.outcome import add_decision, warn_of_refused_calls
 from orchestrator.retry.request import StepRequest, build_request, join_refusal
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
@@ -185,7 +185,14 @@ async def _execute_step(  # noqa: PLR0917
     else:
         return stop_if_over_budget(update, run, record["step_index"])
     stopped = add_decision(record, "stop", record["error"] or "")
-    return {**update, "results": [stopped], "attempts": state["attempts"] + 1, **failure}
+    warnings = warn_of_refused_calls(state, record)
+    return {
+        **update,
+        "results": [stopped],
+        "warnings": warnings,
+        "attempts": state["attempts"] + 1,
+        **failure,
+    }
 
 
 async def _call_executor(  # noqa: PLR0917

@@ -100,8 +100,8 @@ def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = 
         "current_step_index": index + 1,
         "attempts": 0,
         "warnings": [
-            f"step {index + 1}: {warning}"
-            for warning in (*record["warnings"], *_describe_refused_calls(_list_executions(state, record)))
+            *(f"step {index + 1}: {warning}" for warning in record["warnings"]),
+            *warn_of_refused_calls(state, record),
         ],
         "question": None,
         "status": "success" if is_last else "executing",
@@ -114,14 +114,20 @@ _REFUSED: Final[Mapping[GateDecision, str]] = {
 }
 
 
-def _describe_refused_calls(records: list[StepRecord]) -> list[str]:
-    """Returns warnings if the executor called forbidden tools, or if the effect of a call is not known."""
-    calls = [call for record in records for call in record["tool_calls"]]
+def warn_of_refused_calls(state: OrchestratorState, record: StepRecord) -> list[str]:
+    """Returns warnings if the executor called forbidden tools, or if the effect of a call is not known.
+
+    Args:
+        state: The state before the update.
+        record: The last execution of the step.
+    """
+    calls = [call for execution in _list_executions(state, record) for call in execution["tool_calls"]]
     names = {
         words: dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision)
         for decision, words in _REFUSED.items()
     }
-    return [f"{words}: {', '.join(called)}" for words, called in names.items() if called]
+    step = f"step {record['step_index'] + 1}"
+    return [f"{step}: {words}: {', '.join(called)}" for words, called in names.items() if called]
 
 
 def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:
@@ -153,6 +159,7 @@ def fail(
     return {
         "results": [record if "decision" in record else add_decision(record, "stop", reason)],
         "attempts": state["attempts"] + 1,
+        "warnings": warn_of_refused_calls(state, record),
         "question": None,
         **build_failure(kind, reason, record["step_index"], error),
     }

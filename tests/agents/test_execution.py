@@ -253,6 +253,11 @@ def test_what_is_no_list_of_tools_is_refused_with_what_was_given(tools, problem)
         ExecutionAgent(ScriptedChatModel(["x"]), tools=tools)
 
 
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(ValueError, match='tools has "add" 2 times; give each tool another name'):
+        ExecutionAgent(ScriptedChatModel(["x"]), tools=[add, multiply, add])
+
+
 def test_a_tools_result_goes_back_to_the_model_and_its_last_reply_is_the_result():
     model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "the sum is 5"])
     assert ExecutionAgent(model, tools=[add]).execute_step("Add 2 and 3") == "the sum is 5"

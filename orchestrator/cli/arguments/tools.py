@@ -11,6 +11,7 @@ from types import ModuleType
 
 from langchain_core.tools import BaseTool, tool
 
+from agents.calls.tool_binding import build_tools
 from orchestrator.errors import ConfigurationError
 
 
@@ -21,9 +22,14 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
         names: ``MODULE:NAME`` or ``FILE.py:NAME`` each: a LangChain tool, a function, or a list of these.
 
     Raises:
-        ConfigurationError: A module or a name does not exist, the module raises, or it holds no tool.
+        ConfigurationError: A module or a name does not exist, the module raises, it holds no tool, or two
+            tools have one name.
     """
-    return [each for name in names for each in _import_each(name)]
+    tools = [each for name in names for each in _import_each(name)]
+    try:
+        return build_tools(tools)
+    except ValueError as error:
+        raise ConfigurationError(f"--tools: {error}") from None
 
 
 def _import_each(text: str) -> Iterator[BaseTool]:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN
+from agents.calls.tool_runner import format_lists
 from orchestrator.runtime.recording.model_usage import ModelCall, ReplyEnd
 from orchestrator.state.plain_values import format_text, plain_text
 from orchestrator.state.records import Json, ToolCallRecord
@@ -114,5 +115,5 @@ def read_tool_output(output: object) -> tuple[str | None, str | None]:
     if not answers:
         return format_text(output), None
     # The last message is the answer: a Command may hand on an earlier conversation before it.
-    text = plain_text(answers[-1].text)
+    text = plain_text(format_lists(answers[-1]).text)
     return (None, text) if answers[-1].status == "error" else (text, None)

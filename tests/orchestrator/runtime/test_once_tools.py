@@ -173,6 +173,29 @@ def test_without_a_person_a_call_that_raised_is_not_made_again(between):
     assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
 
 
+def test_a_failed_run_warns_of_a_call_whose_effect_is_not_known():
+    orchestrator, _ = build(
+        Bank(TimeoutError()), pay(ADA), pay(ADA), "hm", monitor=FakeMonitor(refuse()), max_retries=0
+    )
+    state = orchestrator.run("x")
+
+    assert state["status"] == "failed"
+    assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
+
+
+def test_a_run_that_an_error_of_the_executor_ends_warns_of_it_too():
+    def reply(messages):
+        if sum(message.type == "tool" for message in messages) == 2:
+            raise ValueError("no reply")
+        return pay(ADA)
+
+    orchestrator, _ = build(Bank(TimeoutError()), reply=reply)
+    state = orchestrator.run("x")
+
+    assert state["failure"]["kind"] == "executor_error"
+    assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
+
+
 @pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
 @pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
 def test_a_person_decides_whether_a_call_that_raised_is_made_again(between, answer, times):

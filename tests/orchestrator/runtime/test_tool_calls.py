@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
@@ -60,6 +61,30 @@ def test_tool_calls_of_one_reply_are_all_recorded():
     calls = tool_calls(asks(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), "done")
 
     assert sorted(call["result"] for call in calls) == ["3", "7"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (["Curie", "Noether"], '["Curie", "Noether"]'),
+        (("Curie", "Noether"), '["Curie", "Noether"]'),
+        ([], "[]"),
+        ([1, 2], "[1, 2]"),
+        ([{"room": "Curie"}], '[{"room": "Curie"}]'),
+        ([{"type": "text", "text": "Curie"}], "Curie"),
+        ("", ""),
+    ],
+)
+def test_a_list_is_recorded_as_the_model_reads_it(value, text):
+    def find_rooms() -> object:
+        """Find free rooms."""
+        return value
+
+    model = ScriptedChatModel([asks(("find_rooms", {})), "done"])
+    [record] = run(ExecutionAgent(model, [find_rooms]))["results"]
+
+    assert record["tool_calls"][0]["result"] == text
+    assert model.prompts[-1][-1].text == text
 
 
 def test_an_error_of_a_tool_is_recorded_and_goes_back_to_the_model():

@@ -76,6 +76,13 @@ def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
     assert sentence in str(refused.value)
 
 
+def test_a_tool_that_is_named_twice_is_refused_in_one_sentence(folder):
+    with pytest.raises(ConfigurationError) as refused:
+        import_tools(["shop_tools:price", "shop_tools.py:price"])
+
+    assert str(refused.value) == '--tools: tools has "price" 2 times; give each tool another name'
+
+
 def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
     (folder / "colorsys.py").write_text("1 / 0")
 
