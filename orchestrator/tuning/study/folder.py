@@ -85,7 +85,7 @@ def check_study(home: Path, measured: Mapping[str, object]) -> None:
 def _read_study(file: Path) -> Mapping[str, object]:
     try:
         before: object = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return before if isinstance(before, dict) else {}
 

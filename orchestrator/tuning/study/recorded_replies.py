@@ -22,6 +22,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, Generation
 from typing_extensions import override
 
+from orchestrator.errors import ConfigurationError
+
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
 
 
@@ -34,6 +36,9 @@ class RecordedReplies(BaseCache):
         path: The file.
         origins: For each address of a server, which model answers there; the port of an embedded one differs
             in each process.
+
+    Raises:
+        ConfigurationError: The file is no database, or cannot be written.
 
     Attributes:
         asked: Requests that models answered, since the file was opened.
@@ -48,10 +53,7 @@ class RecordedReplies(BaseCache):
         self._run = ""
         self.asked = 0
         self.seconds = 0.0
-        with closing(self._connect()) as database, database:
-            database.execute(
-                "create table if not exists replies (key text primary key, reply text, seconds real)"
-            )
+        self._make_table()
 
     def begin(self, run: str) -> None:
         """Begins a run. Runs of the same name share their replies."""
@@ -85,6 +87,17 @@ class RecordedReplies(BaseCache):
     def clear(self, **kwargs: object) -> None:
         with self._lock, closing(self._connect()) as database, database:
             database.execute("delete from replies")
+
+    def _make_table(self) -> None:
+        table = "create table if not exists replies (key text primary key, reply text, seconds real)"
+        try:
+            with closing(self._connect()) as database, database:
+                database.execute(table)
+        except sqlite3.DatabaseError as error:
+            raise ConfigurationError(
+                f"the recorded replies {str(self._path)!r} cannot be read ({error}); "
+                "restore the file, or delete it to ask the models again"
+            ) from None
 
     def _next_key(self, prompt: str, llm_string: str) -> str:
         request = self._digest(prompt, llm_string)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError, OrchestratorError
@@ -20,7 +20,18 @@ from orchestrator.tuning.study.identities import digest_case
 
 _Key: TypeAlias = tuple[str, str, int, str]
 """Digest of the candidate, name of the task, number of the run, and digest of the task with its contract."""
-_READER: Final = TypeAdapter(MeasuredRun)
+_LARGEST: Final = 2**63
+
+
+@with_config(ConfigDict(strict=True, allow_inf_nan=False))
+class _Line(TypedDict):
+    """A line of the file."""
+
+    key: _Key
+    run: MeasuredRun
+
+
+_READER: Final = TypeAdapter(_Line)
 
 
 class _Spent(NamedTuple):
@@ -82,12 +93,12 @@ class RunLog:
         ]
 
     def _add(self, key: _Key, run: MeasuredRun) -> None:
-        line = json.dumps({"key": key, "run": _READER.dump_python(run, mode="json")}) + "\n"
+        line = _READER.dump_json(_Line(key=key, run=run)) + b"\n"
         with self._path.open("ab") as file:
             # Only here, under the lock: a reader must not cut off a line that another process is writing.
             if file.tell() > self._length:
                 os.ftruncate(file.fileno(), self._length)
-            self._length += file.write(line.encode())
+            self._length += file.write(line)
 
     def _check_budget(self) -> None:
         spent = self._spent
@@ -115,9 +126,23 @@ def _read_runs(path: Path) -> tuple[dict[_Key, MeasuredRun], int]:
 def _read_lines(path: Path, content: bytes) -> Iterator[tuple[_Key, MeasuredRun]]:
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            digest, name, repeat, task = (values := json.loads(line))["key"]
-            yield (digest, name, repeat, task), _READER.validate_python(values["run"])
-        except (ValueError, KeyError, TypeError) as error:
+            values = _READER.validate_json(line)
+            _check_amounts(values["run"])
+            yield values["key"], values["run"]
+        except (ValueError, OverflowError) as error:
             raise ConfigurationError(
                 f"{str(path)!r} has a broken line {number}; delete the line, or the folder"
             ) from error
+
+
+def _check_amounts(run: MeasuredRun) -> None:
+    """Checks that no amount is one that nothing can have spent.
+
+    Raises:
+        ValueError: One is.
+        OverflowError: One is too large for a number.
+    """
+    spent = (run.spent_calls, run.spent_seconds, run.spent_usd)
+    attempts = (attempt.tokens or 0 for step in run.run.steps for attempt in step.attempts)
+    if not all(0 <= amount < _LARGEST for amount in (*run.values.values(), *spent, *attempts)):
+        raise ValueError("an amount is negative, or too large")

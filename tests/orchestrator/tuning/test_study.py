@@ -14,6 +14,7 @@ from agents.testing import ScriptedChatModel
 from evaluation.evalset.files import read_case_set
 from orchestrator.errors import ConfigurationError
 from orchestrator.tuning.spec import TuneSpec
+from orchestrator.tuning.study.recorded_replies import RecordedReplies
 from orchestrator.tuning.study.run_log import RunLog
 from orchestrator.tuning.tune import load_recorded_runs, tune
 from tests.fakes.simulated_runner import SimulatedRunner
@@ -86,6 +87,44 @@ def test_reading_a_study_leaves_a_line_alone_that_is_being_written(tmp_path):
     load_recorded_runs(spec, tmp_path)
 
     assert log.read_bytes() == half
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        b"NaN",
+        b"-1",
+        b'"2"',
+        b"1" + b"0" * 400,
+        b"[" * 100_000,
+    ],
+    ids=["not a number", "negative", "a text", "too large", "too deep"],
+)
+def test_a_line_that_was_altered_is_one_sentence(tmp_path, altered):
+    spec = make_spec(tmp_path)
+    tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
+    log = tmp_path / "tuning" / "runs.jsonl"
+    log.write_bytes(re.sub(rb'"seconds":[^,}]*', b'"seconds":' + altered, log.read_bytes(), count=1))
+
+    with pytest.raises(ConfigurationError, match="has a broken line 1; delete the line, or the folder"):
+        tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000])
+def test_a_description_of_a_study_that_cannot_be_read_is_refused(tmp_path, text):
+    spec = make_spec(tmp_path)
+    tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
+    (tmp_path / "tuning" / "study.json").write_text(text)
+
+    with pytest.raises(ConfigurationError, match="give another name, or delete its folder"):
+        tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
+
+
+def test_recorded_replies_that_are_no_database_are_refused(tmp_path):
+    (tmp_path / "replies.sqlite").write_bytes(b"no database, but long enough to be read as one" * 9)
+
+    with pytest.raises(ConfigurationError, match="restore the file, or delete it to ask the models again"):
+        RecordedReplies(tmp_path / "replies.sqlite")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40, 200])
