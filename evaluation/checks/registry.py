@@ -21,6 +21,9 @@ ENTRY_POINTS: Final = "evaluation.checks"
 """The group of entry points whose names are names of checks."""
 
 
+_UNKNOWN: Final = "no check has this name"
+
+
 class NamedCheck(CheckModel):
     """A check of the user's code by its name: a function with ``@check``, or a command."""
 
@@ -83,9 +86,12 @@ def find_check(named: NamedCheck, given: Sequence[CustomCheck]) -> CustomCheck |
         The check, or as a clause the problem why there is none.
     """
     match = next((check for check in given if check.name == named.name), None)
-    if match is None and named.entry_points:
-        return load_check(named.name)
-    return _describe_unknown(named.name, [check.name for check in given]) if match is None else match
+    if match is not None:
+        return match
+    names = [check.name for check in given]
+    loaded = load_check(named.name) if named.entry_points else _describe_unknown(named.name, names)
+    is_unknown = isinstance(loaded, str) and loaded.startswith(_UNKNOWN)
+    return _describe_unknown(named.name, names) if is_unknown and find_similar(named.name, names) else loaded
 
 
 @cache
@@ -107,4 +113,4 @@ def _describe_unknown(name: str, known: Sequence[str]) -> str:
     hint = (
         f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
     )
-    return f"no check has this name; {hint}"
+    return f"{_UNKNOWN}; {hint}"

@@ -48,12 +48,18 @@ def propose_field(path: Path, known: Sequence[str]) -> str | None:
     """
     *place, name = (part for part in path if isinstance(part, str))
     near = _list_nearest(place, known)
-    if close := _find_close(name, near):
+    if close := _find_close(name, near) or _find_longer(name, near):
         return close
     # The shortest path comes first.
     elsewhere = {each.rpartition(".")[2]: each for each in sorted(known, key=len, reverse=True)}
     close = next(iter(get_close_matches(name, elsewhere, 1, _CLOSE)), None)
     return None if close is None or elsewhere[close] == name else elsewhere[close]
+
+
+def _find_longer(name: str, names: Sequence[str]) -> str | None:
+    """Return the only name that ends with another one, as ``final_output`` with ``output``."""
+    longer = [each for each in names if each.endswith(f"_{name}")]
+    return longer[0] if len(longer) == 1 else None
 
 
 def _find_close(name: str, names: Sequence[str]) -> str | None:

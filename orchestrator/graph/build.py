@@ -15,6 +15,7 @@ from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
 from orchestrator.graph.escalation import load_models
+from orchestrator.graph.named_checks import require_named_checks
 from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,
@@ -111,6 +112,7 @@ def compile_graph(
     modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     tools = read_tool_names(agents.executor)
+    contract = require_named_checks(contract, output.contract, agents.evaluation.named_checks)
     derived = read_task_contracts(contract, agents.writer, tools)
     contracts = replace(
         read_contracts(contract, output, tools),

@@ -36,6 +36,8 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
     """
     try:
         contract: object = function(cast("str", step), cast("int", index))
+    except ContractFunctionError:
+        raise
     except (Exception, SystemExit) as error:
         # User code may raise anything; the run ends with this as its failure.
         raise ContractFunctionError(

@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
-from evaluation import CheckContext, CommandCheck, EvaluationContract, check
+from evaluation import CheckContext, CommandCheck, EvaluationContract, TaskCase, check
 from evaluation.checks import registry
 from orchestrator import ConfigurationError, EvaluationOptions, LangGraphOrchestrator
 from orchestrator.judging.feedback import MAX_FEEDBACK
@@ -102,6 +102,35 @@ def test_a_contract_of_a_step_names_a_function():
 
     assert state["status"] == "success"
     assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
+
+
+MISSPELT = EvaluationContract(checks=[{"check": "function", "name": "end_well"}])
+
+
+@pytest.mark.parametrize(
+    ("option", "contract"),
+    [
+        ("contract", MISSPELT),
+        ("output_contract", MISSPELT),
+        ("contract", TaskCase(task="the task", contract=MISSPELT)),
+    ],
+    ids=["of the steps", "of the output", "of a case"],
+)
+def test_a_contract_that_names_no_check_is_refused_before_a_run(option, contract):
+    with pytest.raises(ConfigurationError) as refused:
+        orchestrate(FakeExecutor("x"), checks=[ends_well], **{option: contract})
+
+    problem = 'checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
+    assert str(refused.value) == f"{option}.{problem}"
+
+
+def test_a_step_whose_contract_function_names_no_check_is_not_executed():
+    executor = FakeExecutor("x")
+    options = EvaluationOptions(named_checks=[ends_well])
+    state = orchestrate(executor, contract=lambda step, index: MISSPELT, evaluation=options).run("the task")
+
+    assert (state["failure"]["kind"], state["results"]) == ("contract_error", [])
+    assert 'checks[0] names "end_well"; no check has this name; did you' in state["failure"]["message"]
 
 
 def test_a_planner_can_name_a_function_that_the_caller_passed():

@@ -128,6 +128,10 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
         ({"keyword": ["x"]}, "keyword: is no known field; did you mean 'keywords'?"),
         ({"zzz": 1}, "zzz: is no known field; leave it out"),
         (
+            {"agent_run": {"output": "x"}},
+            "agent_run.output: is no known field; did you mean 'final_output'?",
+        ),
+        (
             {"forbidden_tool": ["x"]},
             "forbidden_tool: is no known field; did you mean 'trajectory.forbidden_tools'?",
         ),
