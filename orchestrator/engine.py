@@ -16,6 +16,7 @@ from agents.roles import build_roles
 from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
+from orchestrator.arguments import check_agents, check_compressor, check_hooks
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import DrawMethods
@@ -32,7 +33,7 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import utc_now
 from orchestrator.runtime.events import Hook
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
-from orchestrator.settings import Settings, check_agents, check_compressor, check_hooks
+from orchestrator.settings import Settings
 from orchestrator.state.records import Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy

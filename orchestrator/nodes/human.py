@@ -118,7 +118,9 @@ def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAns
         return accept(state, add_decision(_add_approval(record, answer), "accept", f"approved by {person}"))
     refused: StepRecord = {**record, "status": "failed"}
     if answer["answer"] == "correct":
-        return retry(state, add_decision(refused, "correct", f"corrected by {person}"), semantic=False)
+        asked = record.get("decision")
+        rule = None if asked is None else asked["rule"]
+        return retry(state, add_decision(refused, "correct", f"corrected by {person}", rule), semantic=False)
     reason = f"denied by {person}: {answer['text']}"
     return fail(state, add_decision(refused, "stop", reason), "denied", reason)
 

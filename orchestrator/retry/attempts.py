@@ -30,7 +30,7 @@ class Attempt:
 
     Attributes:
         number: Number of the execution in its step, from 1.
-        strategy: The strategy that led to it, such as "feedback"; "first" for the first execution.
+        strategy: The strategy that led to it, such as "feedback", or "correct"; "first" for the first.
         rule: Place of that rule in ``RetryPolicy.strategies``; None if no rule led to it.
         sample: Number of the sample within ``parallel``, from 1; None for any other strategy.
         outcome: How it was judged; "needs_review" if there is no verdict.

@@ -139,7 +139,9 @@ def _matches(policy: RetryPolicy, rule: RetryRule, last: Attempt) -> bool:
 
 
 def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> bool:
-    used = [attempt for attempt in history if attempt.rule == position and attempt.strategy == rule.use]
+    # A correction is what a rule that asks a person led to.
+    uses = {rule.use, "correct"}
+    used = [attempt for attempt in history if attempt.rule == position and attempt.strategy in uses]
     return rule.times is not None and sum(attempt.sample in {None, 1} for attempt in used) >= rule.times
 
 

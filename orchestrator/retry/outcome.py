@@ -83,9 +83,9 @@ def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
     return {**record, "decision": made}
 
 
-def add_decision(record: StepRecord, use: str, reason: str) -> StepRecord:
-    """Returns the execution with a decision that no rule made."""
-    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=None, options={})
+def add_decision(record: StepRecord, use: str, reason: str, rule: int | None = None) -> StepRecord:
+    """Returns the execution with a decision that no rule made; ``rule`` is the one that asked for it."""
+    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={})
     return {**record, "decision": decision}
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, cast
 
 from langgraph.checkpoint.base import CheckpointTuple
 
+from orchestrator.arguments import check_thread_id
 from orchestrator.errors import BrokenRunError, StoreError
 from orchestrator.runs.arguments import check_filters, check_retention
 from orchestrator.runs.index import (
@@ -30,7 +31,6 @@ from orchestrator.runs.summary import (
     unreadable_summary,
     version_problem,
 )
-from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord
@@ -154,13 +154,10 @@ class History:
         Raises:
             StoreError: The store cannot be read.
         """
-        reports: list[Mapping[str, object]] = []
-        for _, run in self._list_runs():
-            if len(reports) >= BASELINE_RUNS:
-                break
-            if run.status == "success" and run.task == task:
-                reports += _find_reports(self.show(run.thread_id).state, step)
-        return {"runs": reports[BASELINE_RUNS - 1 :: -1]} if reports else None
+        runs = (run for _, run in self._list_runs() if run.status == "success" and run.task == task)
+        every = chain.from_iterable(_find_reports(self.show(run.thread_id).state, step) for run in runs)
+        reports = [*islice(every, BASELINE_RUNS)]
+        return {"runs": reports[::-1]} if reports else None
 
     def delete(self, thread_id: str) -> None:
         """Deletes a run of any status, even a broken one. A run under way is refused.

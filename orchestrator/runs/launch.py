@@ -12,6 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, Overwrite, StateSnapshot
 
 from evaluation import TaskCase
+from orchestrator.arguments import check_config, check_replace, check_task, check_thread_id
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
@@ -22,7 +23,7 @@ from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
-from orchestrator.settings import Settings, check_config, check_task, check_thread_id
+from orchestrator.settings import Settings
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time
@@ -95,6 +96,7 @@ class Launcher:
             ConfigurationError: The task, the thread or the config is not accepted.
         """
         text, passed = check_task(task), check_config(config)
+        check_replace(replace_run)
         named = read_thread(thread_id, passed)
         thread = named or new_thread()
 

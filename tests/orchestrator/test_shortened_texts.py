@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 import orchestrator
 from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
+from orchestrator.arguments import check_hooks
 from orchestrator.cli.view.question import draw_question
 from orchestrator.cli.view.text import one_line
 from orchestrator.judging.output import find_type_problem
@@ -20,7 +21,6 @@ from orchestrator.nodes.reconcile import _add_findings
 from orchestrator.planning.plan import read_steps
 from orchestrator.runs.fork import check_step
 from orchestrator.runtime.call import Raised, Spent
-from orchestrator.settings import check_hooks
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
 from orchestrator.state.usage import NO_USAGE

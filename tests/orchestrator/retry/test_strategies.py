@@ -393,3 +393,19 @@ def test_parallel_steps_retry_with_different_seeds():
     assert orchestrator.run("write")["status"] == "success"
     seeds = [seed for _, seed in model.samplings if seed is not None]
     assert len(seeds) == len(set(seeds)) == 2
+
+
+def test_a_rule_that_asks_a_person_once_does_not_ask_again_after_a_correction():
+    ask = {"use": "ask_human", "times": 1}
+    orchestrator, _ = build(
+        ["red", "green", "a blue boat"], ask, {"use": "feedback"}, checkpointer=InMemorySaver()
+    )
+    orchestrator.run("write", "1")
+    state = orchestrator.resume("1", {"answer": "correct", "text": "Not red."})
+
+    assert state["status"] == "success"
+    assert [(r["decision"]["use"], r["decision"]["rule"]) for r in state["results"]] == [
+        ("correct", 0),
+        ("feedback", 1),
+        ("accept", None),
+    ]

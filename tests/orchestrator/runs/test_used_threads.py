@@ -179,3 +179,12 @@ def test_a_new_thread_costs_one_read_and_no_write():
     build(unnamed).run("x")
 
     assert (named.read - unnamed.read, named.written - unnamed.written) == (1, 0)
+
+
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_a_run_is_replaced_only_by_true(value):
+    saver = InMemorySaver()
+    ask(saver)
+
+    with pytest.raises(ConfigurationError, match=r"^replace is .*; give True or False$"):
+        build(saver).run("x", "t", replace=value)
