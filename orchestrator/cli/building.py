@@ -90,15 +90,14 @@ def _read_names(text: str | None) -> tuple[str, ...]:
 
 def _read_policy(options: RunOptions) -> RetryPolicy:
     if options.retry_policy is None:
-        return RetryPolicy(max_retries=options.max_retries)
+        return merge_max_retries(RetryPolicy(), options.max_retries)
     try:
         policy = RetryPolicy.from_yaml(options.retry_policy)
     except ConfigurationError as error:
         problem = str(error).removeprefix("the retry policy: ")
         raise ConfigurationError(f"--retry-policy: {problem}") from None
-    if options.max_retries == RunOptions().max_retries:
-        return policy
-    if "max_retries" in policy.model_fields_set and policy.max_retries != options.max_retries:
+    is_stated = options.max_retries is not None and "max_retries" in policy.model_fields_set
+    if is_stated and policy.max_retries != options.max_retries:
         raise ConfigurationError(
             f"--max-retries is {options.max_retries} and the retry policy has {policy.max_retries}; "
             "give only one of them"

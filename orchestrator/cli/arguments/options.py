@@ -70,9 +70,13 @@ class RunOptions:
         ),
     ] = None
     max_retries: Annotated[
-        int,
-        typer.Option(help="Maximum number of retries of a step.", metavar="N", parser=count_parser(0)),
-    ] = 2
+        int | None,
+        typer.Option(
+            help="Maximum number of retries of a step. Default: 2, or the number in --retry-policy.",
+            metavar="N",
+            parser=count_parser(0),
+        ),
+    ] = None
     retry_policy: Annotated[
         str | None,
         typer.Option(

@@ -65,6 +65,11 @@ def test_a_file_with_a_retry_policy_is_kept_as_text_and_decides(collect, tmp_pat
             ["--max-retries", "3"],
             "--max-retries is 3 and the retry policy has 4; give only",
         ),
+        (
+            "max_retries: 4",
+            ["--max-retries", "2"],
+            "--max-retries is 2 and the retry policy has 4; give only",
+        ),
     ],
 )
 def test_a_retry_policy_that_cannot_be_used_is_one_sentence(collect, tmp_path, text, more, sentence):
@@ -79,7 +84,6 @@ def test_a_retry_policy_that_cannot_be_used_is_one_sentence(collect, tmp_path, t
 def test_a_new_run_has_defaults_and_a_stored_run_only_what_is_typed(collect):
     assert collect([]) == {
         "supervise": "none",
-        "max_retries": 2,
         "synthesis": True,
         "checks": True,
     }
