@@ -99,7 +99,8 @@ def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
     """Returns why the step is not executed again under any rule; None if it may be."""
     refusals = len(list_retries(history))
     if refusals > policy.max_retries:
-        return f"refused {refusals} times, max_retries is {policy.max_retries}"
+        times = "once" if refusals == 1 else f"{refusals} times"
+        return f"refused {times}, max_retries is {policy.max_retries}"
     return None if policy.stall is None else find_stall(history, policy.stall)
 
 

@@ -75,7 +75,7 @@ INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_outp
 def test_it_counts_where_each_provider_reports_it(metadata):
     state, _ = run(AIMessage("A boat and", response_metadata=metadata), max_retries=0)
 
-    assert state["results"][0]["decision"]["reason"] == "refused 1 times, max_retries is 0"
+    assert state["results"][0]["decision"]["reason"] == "refused once, max_retries is 0"
     assert state["results"][0]["problems"][0]["kind"] == "length"
 
 

@@ -304,7 +304,7 @@ def test_what_is_kept_with_a_warning_is_enough_for_those_that_need_it():
     state = run(DIAMOND, monitor=refusing("left"), max_retries=0, retry_policy=policy)
 
     assert (state["status"], told(state)[1]) == ("success", ("left", 1, "warning"))
-    assert state["warnings"] == ["step 2: kept as the best attempt: refused 1 times, max_retries is 0"]
+    assert state["warnings"] == ["step 2: kept as the best attempt: refused once, max_retries is 0"]
 
 
 # New plans

@@ -171,7 +171,7 @@ def test_the_planner_is_told_the_task_what_stands_and_what_failed():
 
     assert told.startswith("x\n")
     assert "Step 1: one\nResult: first" in told
-    assert "step 2: refused 1 times, max_retries is 0: no" in told
+    assert "step 2: refused once, max_retries is 0: no" in told
 
 
 def test_what_stands_and_what_failed_is_data_for_the_planner():
