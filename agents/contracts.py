@@ -29,7 +29,7 @@ class Unreadable:
     reason: str
 
 
-GateDecision = Literal["forbidden", "denied", "reused", "unknown"]
+GateDecision = Literal["forbidden", "denied", "reused", "unknown", "stated"]
 """Why a tool call of a step did not run its tool."""
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 
-from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, Refuse, Reuse
+from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN, Refuse, Reuse, StatedResult
 
 
 class _RefusingTool(BaseTool):
@@ -25,11 +25,11 @@ class _RefusingTool(BaseTool):
         raise ToolException(self.reason)
 
 
-class _ReusingTool(BaseTool):
-    """Answers a call with the answer of the same call before."""
+class _AnsweringTool(BaseTool):
+    """Answers a call with the result of the same call before."""
 
     name: str
-    description: str = "Reuses an answer."
+    description: str = "Answers a call."
     args_schema: ArgsSchema | None = {"type": "object", "properties": {}}  # noqa: RUF012 - a pydantic field
     answer: str
 
@@ -37,14 +37,15 @@ class _ReusingTool(BaseTool):
         return self.answer
 
 
-def answer_call(call: ToolCall, decision: Refuse | Reuse) -> ToolMessage:
+def answer_call(call: ToolCall, decision: Refuse | Reuse | StatedResult) -> ToolMessage:
     """Answers a call whose tool does not run."""
     if isinstance(decision, Refuse):
         answered = {"id": call["id"], "answer": decision.answer}
         return _refuse(call, decision.reason, {TOOL_GATE: decision.decision, TOOL_ANSWER: answered})
-    metadata: dict[str, object] = {TOOL_GATE: "reused", TOOL_ORIGIN: dict(decision.origin)}
-    tool = _ReusingTool(name=call["name"], answer=decision.answer, metadata=metadata)
-    return cast("ToolMessage", tool.invoke(call))
+    if isinstance(decision, StatedResult):
+        answered = {"id": call["id"], "answer": decision.answer}
+        return _answer(call, decision.answer["text"], {TOOL_GATE: "stated", TOOL_ANSWER: answered})
+    return _answer(call, decision.answer, {TOOL_GATE: "reused", TOOL_ORIGIN: dict(decision.origin)})
 
 
 def refuse_unknown(call: ToolCall, names: list[str]) -> ToolMessage:
@@ -57,6 +58,11 @@ def refuse_invalid(call: InvalidToolCall) -> ToolMessage:
     args: dict[str, object] = {"arguments": call["args"]}
     readable = ToolCall(name=call["name"] or "", args=args, id=call["id"] or "", type="tool_call")
     return _refuse(readable, f"The arguments are not valid JSON: {call['error'] or call['args']}")
+
+
+def _answer(call: ToolCall, answer: str, metadata: Mapping[str, object]) -> ToolMessage:
+    tool = _AnsweringTool(name=call["name"], answer=answer, metadata=dict(metadata))
+    return cast("ToolMessage", tool.invoke(call))
 
 
 def _refuse(call: ToolCall, reason: str, metadata: Mapping[str, object] | None = None) -> ToolMessage:

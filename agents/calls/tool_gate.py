@@ -70,6 +70,13 @@ class Reuse:
     origin: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class StatedResult:
+    """The tool does not run, and the model gets the result that a person states of the same call before."""
+
+    answer: PersonAnswer
+
+
 Decision: TypeAlias = Run | Ask | Refuse | Reuse
 AskPerson: TypeAlias = Callable[[str, Mapping[str, object], str], PersonAnswer]
 """Asks a person about a call: its tool, its arguments, and why it is not known whether it ran before."""

@@ -12,8 +12,17 @@ from agents.calls.conversation import Conversation, Request
 from agents.calls.journal import JournaledRequests, hash_call
 from agents.calls.planned_call import PlannedCall
 from agents.calls.stand_in_tools import answer_call
-from agents.calls.tool_gate import TOOL_ANSWER, Ask, Refuse, Run, ToolGate, find_gate, refuse_denied
-from agents.calls.tool_run import InvalidCalls, ToolRun, read_approval
+from agents.calls.tool_gate import (
+    TOOL_ANSWER,
+    Ask,
+    Refuse,
+    Run,
+    StatedResult,
+    ToolGate,
+    find_gate,
+    refuse_denied,
+)
+from agents.calls.tool_run import InvalidCalls, ToolRun, read_decision
 from agents.calls.tool_runner import ToolRunner
 from agents.contracts import PersonAnswer
 
@@ -34,7 +43,7 @@ class Approval:
     def run(self) -> list[BaseMessage]:
         """Returns the answer of the person, or the answer to a call that the person denied."""
         answer = self.gate.ask_person(self.planned, self.doubt)
-        if answer["answer"] in ("approve", "halt"):
+        if answer["answer"] != "deny":
             return [AIMessage("", additional_kwargs={TOOL_ANSWER: dict(answer)})]
         return [answer_call(self.planned.call, refuse_denied(answer))]
 
@@ -70,17 +79,17 @@ def answer_calls(
             if replies and isinstance(replies[0], ToolMessage):
                 answers += replies
             else:
-                requests.append(ToolRun(runner, gate, planned, _read_approval(replies)))
+                requests.append(ToolRun(runner, gate, planned, _read_decision(replies)))
         requests += [InvalidCalls(invalid)] if invalid else []
         answers += (yield JournaledRequests(requests)) if requests else []
         invalid = ()
     return answers
 
 
-def _read_approval(replies: Sequence[BaseMessage]) -> Run | Refuse:
+def _read_decision(replies: Sequence[BaseMessage]) -> Run | Refuse | StatedResult:
     # Runs of earlier versions kept no answer of a person who approved.
     answer = replies[0].additional_kwargs.get(TOOL_ANSWER) if replies else None
-    return Run() if answer is None else read_approval(cast("PersonAnswer", answer))
+    return Run() if answer is None else read_decision(cast("PersonAnswer", answer))
 
 
 def _split_repeated(

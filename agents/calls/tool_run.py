@@ -23,6 +23,7 @@ from agents.calls.tool_gate import (
     Reuse,
     Run,
     StartLog,
+    StatedResult,
     ToolGate,
     refuse_denied,
 )
@@ -47,7 +48,7 @@ class ToolRun:
     runner: ToolRunner
     gate: ToolGate
     planned: PlannedCall
-    decision: Run | Refuse | Reuse
+    decision: Run | Refuse | Reuse | StatedResult
 
     @property
     def key(self) -> str:
@@ -63,7 +64,7 @@ class ToolRun:
         return await arun_conversation(self._answer())
 
     def _answer(self) -> Conversation[list[BaseMessage]]:
-        if isinstance(self.decision, Refuse | Reuse):
+        if isinstance(self.decision, Refuse | Reuse | StatedResult):
             return [answer_call(self.planned.call, self.decision)]
         key, starts = self._build_key(), self.gate.starts
         invocation = _Invocation(self.runner, self.planned, self._build_config(key, self.decision))
@@ -72,18 +73,18 @@ class ToolRun:
         # A journal has no answer to this call, or it would not be made now.
         if number := starts.count(key):
             decision = self._ask_again(number)
-            if isinstance(decision, Refuse):
+            if isinstance(decision, Refuse | StatedResult):
                 return [answer_call(self.planned.call, decision)]
             invocation = replace(invocation, config=self._build_config(key, decision))
         return (yield _LoggedStart(invocation, starts, key))
 
-    def _ask_again(self, number: int) -> Run | Refuse:
+    def _ask_again(self, number: int) -> Run | Refuse | StatedResult:
         """Asks a person about a call in which the process died."""
         # With the number: an approval is for one further start.
         reason = INTERRUPTED if number == 1 else f"{INTERRUPTED}, {number} times"
         decision = self.gate.doubt(reason)
         return (
-            read_approval(self.gate.ask_person(self.planned, reason))
+            read_decision(self.gate.ask_person(self.planned, reason))
             if isinstance(decision, Ask)
             else decision
         )
@@ -99,7 +100,7 @@ class ToolRun:
         return build_runner_config(values, {TOOL_ANSWER: answered if decision.approval else None})
 
 
-def read_approval(answer: PersonAnswer) -> Run | Refuse:
+def read_decision(answer: PersonAnswer) -> Run | Refuse | StatedResult:
     """Returns the decision of a person's answer about a call.
 
     Raises:
@@ -107,6 +108,8 @@ def read_approval(answer: PersonAnswer) -> Run | Refuse:
     """
     if answer["answer"] == "approve":
         return Run(answer)
+    if answer["answer"] == "correct":
+        return StatedResult(answer)
     if answer["answer"] == "halt":
         raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
     return refuse_denied(answer)

@@ -19,6 +19,7 @@ from orchestrator.state.records import Question
 Answer: TypeAlias = Mapping[str, str]
 _LETTERS: Final = {"a": "approve", "c": "correct", "d": "deny", "h": "halt"}
 _PROMPTS: Final = {"correct": "What should be done differently? ", "deny": "Why? ", "halt": "Why? "}
+_CALL_PROMPTS: Final = {**_PROMPTS, "correct": "What is the result of the call? "}
 
 
 def is_terminal() -> bool:
@@ -88,7 +89,8 @@ def _read_answer(console: Console, question: Question, read: Callable[[], str]) 
     word = _read_word(console, question, read)
     if word is None or word == "approve":
         return None if word is None else build_answer(word)
-    text = _read_line(console, _PROMPTS[word], read)
+    prompts = _CALL_PROMPTS if question["kind"] == "tool" else _PROMPTS
+    text = _read_line(console, prompts[word], read)
     return None if text is None else build_answer(word, text)
 
 

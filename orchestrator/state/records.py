@@ -26,11 +26,11 @@ PlainContract: TypeAlias = Mapping[str, Json]
 
 RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 
-GateDecision = Literal["forbidden", "denied", "reused", "unknown"]
+GateDecision = Literal["forbidden", "denied", "reused", "unknown", "stated"]
 """Why a tool did not run.
 
-It is forbidden, a person denied the call, the same call has an answer, or it is not known whether the same
-call had its effect before.
+It is forbidden, a person denied the call, the same call has an answer, it is not known whether the same call
+had its effect before, or a person who knows it stated the result of that call.
 """
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
@@ -63,8 +63,8 @@ class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
-    ``made_in``. ``answer`` is the answer of a person to the question about the call. ``effect`` is "none" if
-    the tool raised NoEffectError.
+    ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
+    text as the result. ``effect`` is "none" if the tool raised NoEffectError.
     """
 
     name: str

@@ -17,7 +17,11 @@ Confidence = Literal["high", "medium", "low"]
 VerdictWord = Literal["continue", "reorient", "ask_human", "halt"]
 
 AnswerWord = Literal["approve", "correct", "deny", "halt"]
-"""The answer of a person; "halt" ends a run that waits at a tool call, as "deny" does after an execution."""
+"""The answer of a person.
+
+At a tool call, "halt" ends the run, as "deny" does after an execution, and "correct" states the result of a
+call that may have had its effect.
+"""
 
 
 class Commitment(TypedDict):

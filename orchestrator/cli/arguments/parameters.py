@@ -71,7 +71,7 @@ class Answers:
 
     Attributes:
         approve: The output is accepted, or the tool may run.
-        correct: Instructions for another attempt.
+        correct: Instructions for another attempt, or the result of a tool call that had its effect.
         deny: Why the step ends the run, or the tool does not run.
         halt: Why the run ends at a tool call.
     """

@@ -34,7 +34,12 @@ Contract = Annotated[
 ]
 Approve = Annotated[bool, typer.Option("--approve", help="Accept the output, or let the tool run.")]
 Correct = Annotated[
-    str | None, typer.Option(help="Execute the step again with these instructions.", metavar="TEXT")
+    str | None,
+    typer.Option(
+        help="Execute the step again with these instructions, or say what a tool call returned that ran "
+        "before a crash or an error.",
+        metavar="TEXT",
+    ),
 ]
 Deny = Annotated[
     str | None,

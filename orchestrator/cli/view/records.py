@@ -53,6 +53,7 @@ _GATES: Final[Mapping[GateDecision, str]] = {
     "denied": "denied",
     "reused": "reused",
     "unknown": "not made again, its outcome is unknown",
+    "stated": "not run, its result is stated",
 }
 """The words for why a tool did not run."""
 _NOTES: Final = ("gate", "made_in", "answer", "effect")
@@ -113,12 +114,18 @@ def format_tool_call(call: ToolCallRecord) -> str:
 
 
 def _format_end(call: ToolCallRecord) -> str:
-    words = f" {one_line(_format_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
+    words = f" {one_line(_format_call_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
     if "gate" in call:
         return words or f" {_GATES[call['gate']]}{_format_origin(call)}"
     if call["error"] is not None:
         return f"{words} failed: {one_line(call['error'], _SHOWN)}"
     return f"{words} did not end" if call["result"] is None else words
+
+
+def _format_call_answer(answer: HumanAnswer) -> str:
+    if answer["answer"] == "correct":
+        return _add_reason(f"not run, its result is from {answer['answered_by']}", answer["text"])
+    return _format_answer(answer)
 
 
 def _format_origin(call: ToolCallRecord) -> str:

@@ -37,6 +37,13 @@ def test_what_is_typed_is_an_answer_once_it_is_one(lines, answer):
     assert typed(*lines)[0] == answer
 
 
+def test_a_correction_of_a_tool_call_is_its_result():
+    answer, shown = typed("c\n", "receipt 7\n", kind="tool", accepts=["approve", "correct", "deny", "halt"])
+
+    assert (answer["answer"], answer["text"]) == ("correct", "receipt 7")
+    assert "What is the result of the call? " in shown
+
+
 def test_an_answer_that_is_not_accepted_is_asked_again():
     answer, shown = typed("c\n", "a\n", accepts=["approve", "deny"])
 

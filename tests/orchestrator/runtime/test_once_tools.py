@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -12,12 +13,16 @@ from langgraph.types import interrupt
 
 from agents import ExecutionAgent, NoEffectError
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator, RetryPolicy, SupervisionPolicy
+from evaluation import EvaluationContract, evaluate, run_from_state
+from orchestrator import LangGraphOrchestrator, ResumeError, RetryPolicy, SupervisionPolicy
+from orchestrator.persistence import open_store
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 APPROVE = {"answer": "approve", "answered_by": "Ada"}
 DENY = {"answer": "deny", "text": "it is booked", "answered_by": "Ada"}
+ACTED = {"answer": "correct", "text": "Ada has 1.0, receipt 7", "answered_by": "Ada"}
+ASKED = "May the tool pay run again? The answer correct does not run it: its text is the result of the call."
 DOUBT = "The same call was made before, and it is not known whether it had its effect: "
 
 
@@ -207,7 +212,7 @@ def test_a_person_decides_whether_a_call_that_raised_is_made_again(between, answ
     question = orchestrator.run("x", "thread")["question"]
     state = orchestrator.resume("thread", answer)
 
-    assert question["text"] == "May the tool pay run again?"
+    assert question["text"] == ASKED
     assert question["findings"] == [f"{DOUBT}TimeoutError: no answer in time"]
     assert (state["status"], len(bank.paid)) == ("success", times)
 
@@ -262,6 +267,128 @@ def test_a_person_decides_whether_a_call_in_which_the_process_died_is_made_again
     assert (state["status"], len(paid_before), len(bank.paid)) == ("success", 1, times)
 
 
+# ------------------------------------------------------------------- a person knows what the call returned
+
+
+def test_the_text_of_a_person_is_the_result_of_a_call_in_which_the_process_died():
+    bank = Bank(Crash())
+    contract = EvaluationContract(must_call=["pay"])
+    orchestrator, model = resume_after_crash(bank, pay(ADA), "done", contract=contract)
+    question = orchestrator.resume("thread")["question"]
+    state = orchestrator.resume("thread", ACTED)
+
+    [call] = state["results"][0]["tool_calls"]
+    assert (question["accepts"], question["text"]) == (["approve", "correct", "deny", "halt"], ASKED)
+    assert (state["status"], state["warnings"], bank.paid) == ("success", [], [("Ada", 1.0)])
+    assert (call["args"], call["result"], call["error"], call["gate"]) == (ADA, ACTED["text"], None, "stated")
+    assert (call["answer"]["answer"], call["answer"]["answered_by"]) == ("correct", "Ada")
+    assert model.prompts[-1][-1].text == ACTED["text"]
+
+
+@pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
+def test_the_text_of_a_person_is_the_result_of_a_call_that_raised(between):
+    bank = Bank(TimeoutError("no answer in time"))
+    monitor = FakeMonitor(refuse(), accept()) if between else FakeMonitor()
+    orchestrator, _ = build(
+        bank, pay(ADA), *between, pay(ADA), "done", monitor=monitor, checkpointer=InMemorySaver()
+    )
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", ACTED)
+
+    assert (state["status"], len(bank.paid)) == ("success", 1)
+    assert outcomes(state) == [("TimeoutError: no answer in time", None), (ACTED["text"], "stated")]
+
+
+def test_a_later_call_gets_the_result_that_a_person_stated():
+    bank = Bank(Crash())
+    replies = pay(ADA), "done", pay(ADA), "done"
+    orchestrator, _ = resume_after_crash(bank, *replies, plan=["Pay", "Pay"])
+    orchestrator.resume("thread")
+    state = orchestrator.resume("thread", ACTED)
+
+    assert (state["status"], len(bank.paid)) == ("success", 1)
+    assert outcomes(state) == [(ACTED["text"], "stated"), (ACTED["text"], "reused")]
+    assert state["results"][1]["tool_calls"][0]["made_in"] == {"step_index": 0, "attempt": 1}
+
+
+def test_a_call_that_a_person_approved_before_it_crashed_can_have_a_stated_result():
+    bank = Bank(Crash())
+    orchestrator, _ = build(bank, pay(ADA), "done", checkpointer=InMemorySaver(), approve_tools=["pay"])
+    orchestrator.run("x", "thread")
+    with pytest.raises(KeyboardInterrupt):
+        orchestrator.resume("thread", APPROVE)
+    orchestrator.resume("thread")
+    state = orchestrator.resume("thread", ACTED)
+
+    assert (state["status"], outcomes(state), len(bank.paid)) == ("success", [(ACTED["text"], "stated")], 1)
+
+
+def test_nobody_states_the_result_of_a_call_before_its_first_start():
+    bank = Bank()
+    orchestrator, _ = build(bank, pay(ADA), "done", checkpointer=InMemorySaver(), approve_tools=["pay"])
+    question = orchestrator.run("x", "thread")["question"]
+
+    with pytest.raises(ResumeError, match="approve, deny, halt"):
+        orchestrator.resume("thread", ACTED)
+    assert (question["text"], bank.paid) == ("May the tool pay run?", [])
+
+
+@pytest.mark.parametrize("text", [{}, {"text": " "}], ids=["none", "blank"])
+def test_a_stated_result_needs_a_text(text):
+    bank = Bank(Crash())
+    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
+    orchestrator.resume("thread")
+
+    with pytest.raises(ResumeError, match="'correct' has no 'text'"):
+        orchestrator.resume("thread", {"answer": "correct", **text})
+    assert orchestrator.resume("thread")["question"]["problem"] is None
+
+
+@pytest.mark.parametrize("raising", [Crash(), TimeoutError("late")], ids=["crash", "error"])
+def test_a_stated_result_outlives_a_kill_before_the_end(raising, tmp_path):
+    bank = Bank(raising)
+    crashes = [Crash()]
+
+    def reply(messages):
+        if messages[-1].text == ACTED["text"]:
+            if crashes:
+                raise crashes.pop()
+            return "done"
+        return pay(ADA)
+
+    path = str(tmp_path / "runs.sqlite")
+    if isinstance(raising, Crash):
+        with open_store(path) as store, pytest.raises(KeyboardInterrupt):
+            build(bank, reply=reply, checkpointer=store)[0].run("x", "thread")
+    with open_store(path) as store:
+        orchestrator, _ = build(bank, reply=reply, checkpointer=store)
+        waiting = (
+            orchestrator.resume("thread") if isinstance(raising, Crash) else orchestrator.run("x", "thread")
+        )
+        with pytest.raises(KeyboardInterrupt):
+            orchestrator.resume("thread", ACTED)
+    with open_store(path) as store:
+        state = build(bank, reply=reply, checkpointer=store)[0].resume("thread")
+
+    assert waiting["question"]["text"] == ASKED
+    assert (state["status"], state["question"], len(bank.paid)) == ("success", None, 1)
+    assert outcomes(state)[-1] == (ACTED["text"], "stated")
+
+
+def test_the_evaluation_of_a_stored_run_counts_a_stated_result_as_a_call():
+    bank = Bank(Crash())
+    orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
+    orchestrator.resume("thread")
+    state = orchestrator.resume("thread", ACTED)
+    expected = {"must_call": ["pay"], "expected_trajectory": [{"name": "pay", "args": ADA}]}
+
+    runs = [run_from_state(json.loads(json.dumps(run))) for run in (state, {**state, "results": []})]
+    assert [evaluate({"agent_run": run, **expected})["status"] for run in runs] == ["passed", "failed"]
+
+
+# ------------------------------------------------------------------- one start for each approval
+
+
 def test_an_approval_holds_for_one_more_start_only():
     bank = Bank(Crash(), Crash())
     orchestrator, _ = resume_after_crash(bank, pay(ADA), "done")
@@ -270,7 +397,7 @@ def test_an_approval_holds_for_one_more_start_only():
         orchestrator.resume("thread", APPROVE)
     asked_again = orchestrator.resume("thread", APPROVE)["question"]
 
-    assert (asked_again["text"], len(bank.paid)) == ("May the tool pay run again?", 2)
+    assert (asked_again["text"], len(bank.paid)) == (ASKED, 2)
     assert asked_again["findings"][0].endswith("while the call was under way, 2 times")
 
 

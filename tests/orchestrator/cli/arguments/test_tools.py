@@ -1,5 +1,6 @@
 """`--tools`: imports what the user names, and nothing that a store names."""
 
+import getpass
 import importlib.util
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 from orchestrator.cli.arguments.tools import import_tools
 from orchestrator.errors import ConfigurationError
+from tests.fakes.chat_server import call
 
 MODULE = '''
 import pathlib
@@ -20,6 +22,13 @@ def silent(item):
 
 TOOLS = [price]
 NUMBER = 5
+PAID = []
+
+def pay(to: str) -> str:
+    """Pay."""
+    PAID.append(to)
+    raise TimeoutError("late")
+
 pathlib.Path("imported").touch()
 '''
 
@@ -117,6 +126,21 @@ def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
         in refused.stderr
     )
     assert not (tmp_path / "imported").exists()
+
+
+def test_a_person_states_the_result_of_a_tool_call(cli, chat, tmp_path):
+    env = chat(steps=[call("pay", to="Ada")] * 2 + ["done"]).environment
+    where, tools = ("--db", str(tmp_path / "runs")), ("--tools", "shop_tools:pay")
+    run = ("run", "x", "--model", "openai:m", "--once-tools", "pay", "--thread", "t")
+    asked = cli(*run, *tools, *where, env=env)
+    blank = cli("resume", "t", "--correct", " ", *tools, *where, env=env)
+    answered = cli("resume", "t", "--correct", "receipt 7", *tools, *where, env=env)
+    shown = cli("show", "t", *where)
+
+    assert "--approve | --correct TEXT | --deny REASON | --halt REASON" in asked.stdout
+    assert (asked.exit_code, blank.exit_code, answered.exit_code) == (3, 2, 0)
+    assert f"not run, its result is from {getpass.getuser()}: receipt 7" in " ".join(shown.stdout.split())
+    assert sys.modules["shop_tools"].PAID == ["Ada"]
 
 
 def test_the_command_that_answers_repeats_the_tools(cli, chat, tmp_path):

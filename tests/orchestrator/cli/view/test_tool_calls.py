@@ -36,6 +36,10 @@ CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latenc
             {"result": None, "error": "no", "gate": "unknown"},
             'buy {"id": 7} not made again, its outcome is unknown',
         ),
+        (
+            {"answer": answer("correct", "receipt\n7"), "result": "receipt\n7", "gate": "stated"},
+            'buy {"id": 7} not run, its result is from ada: receipt 7',
+        ),
         ({"args": ["a" * 200]}, f'buy ["{"a" * 97}…'),
     ],
 )
