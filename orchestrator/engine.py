@@ -16,8 +16,8 @@ from agents.roles import build_roles
 from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
-from orchestrator.arguments import check_agents, check_compressor, check_hooks
 from orchestrator.errors import ConfigurationError
+from orchestrator.graph.agent_checks import check_agents, check_compressor, check_hooks
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.contracts import ContractSource

@@ -1,13 +1,15 @@
-"""Settings of an orchestrator, which are checked before anything runs."""
+"""Settings of an orchestrator and arguments of its runs, which are checked before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
+from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
 
+from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.context import RunContext, utc_now
@@ -19,6 +21,7 @@ from orchestrator.runtime.settings_model import (
     ToolNames,
     ToolNamesOrAll,
 )
+from orchestrator.state.plain_values import format_repr, plain_text, read_text
 from orchestrator.state.records import Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
@@ -135,3 +138,60 @@ class Settings(SettingsModel):
             interruptible=interruptible,
             now=self.now,
         )
+
+
+def check_task(task: object) -> str:
+    """Returns the task as plain text.
+
+    Raises:
+        ConfigurationError: The task is not text, or nothing but white space.
+    """
+    text = read_text(task)
+    if text is None or not text.strip():
+        raise ConfigurationError(f"task is {format_repr(task, 80)}; give a text that says what to do")
+    return text
+
+
+def check_thread_id(thread_id: object) -> None:
+    """Checks the name of a thread; None is accepted.
+
+    Raises:
+        ConfigurationError: It is not text, it is empty, or a store cannot hold it.
+    """
+    if thread_id is not None and (not isinstance(thread_id, str) or not thread_id.strip()):
+        raise ConfigurationError(f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank")
+    # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
+    if isinstance(thread_id, str) and ("\0" in thread_id or plain_text(thread_id) != thread_id):
+        raise ConfigurationError(
+            f"thread_id is {format_repr(thread_id, 80)}, which no database can hold; "
+            "give one without NUL and surrogates"
+        )
+
+
+def check_config(config: object) -> RunnableConfig:
+    """Returns LangChain's config, or an empty one for None.
+
+    Raises:
+        ConfigurationError: It is not a dict, or it names a checkpoint.
+    """
+    if config is None:
+        return RunnableConfig()
+    if not isinstance(config, Mapping):
+        raise ConfigurationError(
+            f"config is {format_repr(config, 80)}; give a dict of LangChain's keys, such as "
+            "{'callbacks': [handler], 'tags': ['nightly']}"
+        )
+    configurable = config.get("configurable") or {}
+    if names := sorted({"checkpoint_id", "checkpoint_ns"} & set(configurable)):
+        raise ConfigurationError(f"config['configurable'] names {names[0]}; use fork to go back in a run")
+    return cast("RunnableConfig", {**config, "configurable": dict(configurable)})
+
+
+def check_replace(replace: object) -> None:
+    """Checks that ``replace`` is True or False: another value could replace a run by mistake.
+
+    Raises:
+        ConfigurationError: It is neither.
+    """
+    if not isinstance(replace, bool):
+        raise ConfigurationError(f"replace is {format_repr(replace, 80)}; give True or False")

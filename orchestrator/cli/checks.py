@@ -13,7 +13,6 @@ from agents.models.spec import load_model
 from agents.sync import run_sync
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
 from evaluation.task_checks import DerivedChecks, derive_checks
-from orchestrator.arguments import check_task
 from orchestrator.cli.arguments.tasks import read_task
 from orchestrator.cli.process.exits import report_bad_input
 from orchestrator.cli.process.opening import announce
@@ -21,6 +20,7 @@ from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.contract import describe_check
 from orchestrator.cli.view.text import one_line, to_json
 from orchestrator.errors import ConfigurationError
+from orchestrator.settings import check_task
 from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import drop_unquoted
 

@@ -9,7 +9,6 @@ from typing import Final
 from langchain_core.tools import BaseTool
 
 from evaluation import TaskCase
-from orchestrator.arguments import check_task, check_thread_id
 from orchestrator.cli.arguments.options import RunOptions, TypedOptions
 from orchestrator.cli.arguments.parameters import Answers, Display
 from orchestrator.cli.arguments.tasks import read_task
@@ -38,6 +37,7 @@ from orchestrator.cli.view.question import (
 )
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
+from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 
 _NOTHING_STORED: Final = (

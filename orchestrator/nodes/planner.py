@@ -11,7 +11,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agents.errors import PlanError
-from orchestrator.arguments import check_task
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.verdict import build_failure
@@ -23,7 +22,7 @@ from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.settings import Settings
+from orchestrator.settings import Settings, check_task
 from orchestrator.state.derived import extend_derived
 from orchestrator.state.graph_state import (
     DerivedContracts,

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from langchain_core.runnables import RunnableConfig
 
 from evaluation.sensitive.quoting import shorten
-from orchestrator.arguments import check_thread_id
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.summary import STATUSES
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr, format_text
 
 

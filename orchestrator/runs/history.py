@@ -11,7 +11,6 @@ from typing import Final, cast
 
 from langgraph.checkpoint.base import CheckpointTuple
 
-from orchestrator.arguments import check_thread_id
 from orchestrator.errors import BrokenRunError, StoreError
 from orchestrator.runs.arguments import check_filters, check_retention
 from orchestrator.runs.index import (
@@ -31,6 +30,7 @@ from orchestrator.runs.summary import (
     unreadable_summary,
     version_problem,
 )
+from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import StepRecord

@@ -12,7 +12,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, Overwrite, StateSnapshot
 
 from evaluation import TaskCase
-from orchestrator.arguments import check_config, check_replace, check_task, check_thread_id
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.judging.tools.stored import find_stored_problem, find_unasked
@@ -23,7 +22,7 @@ from orchestrator.runs.reader import complete_snapshot, has_run
 from orchestrator.runs.resume import PLANNER, Resumption, build_cancelled, decide_resumption
 from orchestrator.runs.summary import ENDED
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
-from orchestrator.settings import Settings
+from orchestrator.settings import Settings, check_config, check_replace, check_task, check_thread_id
 from orchestrator.state.graph_state import OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.stored_form import STARTED, convert_read_errors, read_start_time

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.arguments import check_thread_id
 from orchestrator.cli.view.text import one_line
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import RunSummary, Store
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
 
 _LISTED = 5
