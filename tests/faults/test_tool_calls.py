@@ -44,17 +44,17 @@ with open_store(str(folder / "runs.sqlite")) as store:
 """
 
 
+def run_and_resume(program, folder):
+    """Run a program that is killed, then the same program to resume its run; both ended processes."""
+    commands = ([sys.executable, "-c", program, str(folder), action] for action in ("run", "resume"))
+    return [
+        subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        for command in commands
+    ]
+
+
 def test_a_step_goes_on_after_the_last_tool_call_that_had_ended(tmp_path):
-    killed, resumed = (
-        subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path), action],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        for action in ("run", "resume")
-    )
+    killed, resumed = run_and_resume(CHILD, tmp_path)
 
     assert killed.returncode == -9
     assert (resumed.stdout, resumed.stderr[-500:]) == ("success a b\n", "")
@@ -94,16 +94,7 @@ with open_store(str(folder / "runs.sqlite")) as store:
 
 
 def test_a_process_that_dies_in_a_call_that_has_to_happen_once_asks_before_it_makes_it_again(tmp_path):
-    killed, resumed = (
-        subprocess.run(
-            [sys.executable, "-c", ONCE, str(tmp_path), action],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        for action in ("run", "resume")
-    )
+    killed, resumed = run_and_resume(ONCE, tmp_path)
 
     assert killed.returncode == -9
     assert (resumed.stdout, resumed.stderr[-500:]) == ("May the tool pay run again\nsuccess\n", "")
