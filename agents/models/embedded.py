@@ -126,6 +126,8 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
             "max_retries": 0,
             # ChatOpenAI turns it off for any endpoint but OpenAI's own.
             "stream_usage": True,
+            # The server reads grammars; an empty one is none.
+            "extra_body": {"grammar": ""},
         },
         options=settings,
     )

@@ -32,11 +32,14 @@ class Sampling:
         temperature: The temperature; None keeps the model's own.
         seed: The seed of the random numbers; None keeps the model's own.
         model: The model that replies; None for the agent's.
+        grammar: The grammar of the reply in GBNF, the notation of llama.cpp. Only a model whose ``extra_body``
+            has the key ``grammar`` is given it; the embedded model has that key.
     """
 
     temperature: float | None = None
     seed: int | None = None
     model: BaseChatModel | None = None
+    grammar: str | None = None
 
 
 def apply_sampling(model: R, sampling: Sampling | None) -> R:
@@ -44,13 +47,17 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
 
     The settings are fields of LangChain's classes: a keyword of a call is read by some of them only.
     """
-    if sampling is None or (sampling.temperature is None and sampling.seed is None):
+    if sampling is None or sampling == Sampling(model=sampling.model):
         return model
     if isinstance(model, RunnableBinding):
         return cast("R", model.model_copy(update={"bound": apply_sampling(model.bound, sampling)}))
     if not isinstance(model, BaseChatModel):
         return model
-    values = {"temperature": sampling.temperature, "seed": sampling.seed}
+    values = {
+        "temperature": sampling.temperature,
+        "seed": sampling.seed,
+        "extra_body": _add_grammar(model, sampling.grammar),
+    }
     known = {name: value for name, value in values.items() if value is not None and _has(model, name)}
     return cast("R", _change_settings(model, known)) if known else model
 
@@ -59,6 +66,14 @@ def is_sampling_refusal(error: BaseException) -> bool:
     """Checks whether a server refused a request because of its temperature or its seed."""
     statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
     return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
+
+
+def _add_grammar(model: BaseChatModel, grammar: str | None) -> dict[str, object] | None:
+    """Returns the fields of the request with the grammar; None if there is none, or the server reads none."""
+    fields = getattr(model, "extra_body", None)
+    if grammar is None or not isinstance(fields, Mapping) or "grammar" not in fields:
+        return None
+    return {**fields, "grammar": grammar}
 
 
 def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> BaseChatModel:

@@ -48,7 +48,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import CallOrigin
+from orchestrator.state.records import CallOrigin, PlainContract
 from orchestrator.supervision.limits import SupervisionPolicy
 
 
@@ -82,6 +82,7 @@ class StepRules:
     schema: Mapping[str, object] | None
     gate: ToolGate
     policy: SupervisionPolicy
+    contract: PlainContract
 
 
 def executor_node(
@@ -119,7 +120,7 @@ def executor_node(
             once=frozenset(settings.once_tools),
             find_earlier=earlier,
         )
-        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
+        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy, contract)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
@@ -226,7 +227,7 @@ async def _call_executor(  # noqa: PLR0917
                     context=request.context,
                     task=describe_task(state),
                     schema=None if request.draft is not None else rules.schema,
-                    sampling=_build_sampling(request, executor.models),
+                    sampling=_build_sampling(request, executor.models, rules, state["task"]),
                 ),
                 *args,
                 run=run,
@@ -236,10 +237,15 @@ async def _call_executor(  # noqa: PLR0917
             )
 
 
-def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) -> Sampling | None:
+def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel], rules: StepRules, task: str) -> Sampling | None:
     # A name that no rule has comes from a store; then the executor keeps its own model.
     model = None if request.model is None else models.get(request.model)
-    sampling = Sampling(request.temperature, request.seed, model)
+    grammar = None
+    if request.constrain and request.draft is None and rules.schema is None:
+        from evaluation.checks.vocabulary import CHECKS, read_checks
+        from evaluation.grammar.rendering import write_grammar
+        grammar = write_grammar(read_checks([c for c in rules.contract.get("checks", ()) if c["check"] in CHECKS]), task)
+    sampling = Sampling(request.temperature, request.seed, model, grammar)
     return None if sampling == Sampling() else sampling
 
 
