@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, TypeVar, cast
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
 
 _REFUSING: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
-_ABOUT_SAMPLING: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
+_ABOUT_SAMPLING: Final = re.compile(r"\b(?:temperature|seed|grammar)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Sampling:
         temperature: The temperature; None keeps the model's own.
         seed: The seed of the random numbers; None keeps the model's own.
         model: The model that replies; None for the agent's.
-        grammar: The grammar of the reply in GBNF, the notation of llama.cpp. Only a model whose ``extra_body``
-            has the key ``grammar`` is given it; the embedded model has that key.
+        grammar: The grammar of the reply in GBNF, the notation of llama.cpp. Only a model whose field
+            ``extra_body`` has the key ``grammar`` gets it, such as the embedded one.
     """
 
     temperature: float | None = None
@@ -62,8 +62,13 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
     return cast("R", _change_settings(model, known)) if known else model
 
 
+def remove_grammar(sampling: Sampling | None) -> Sampling | None:
+    """Returns the same sampling without a grammar."""
+    return None if sampling is None else replace(sampling, grammar=None)
+
+
 def is_sampling_refusal(error: BaseException) -> bool:
-    """Checks whether a server refused a request because of its temperature or its seed."""
+    """Checks whether a server refused a request because of its temperature, seed or grammar."""
     statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
     return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
 

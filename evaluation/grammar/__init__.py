@@ -1,1 +1,5 @@
-"""Writes the grammar of the texts that meet the checks of a form, for a server that writes by a grammar."""
+"""Writes grammars of replies from checks, for servers that write by a grammar, such as llama.cpp's."""
+
+from evaluation.grammar.writing import write_grammar
+
+__all__ = ["write_grammar"]

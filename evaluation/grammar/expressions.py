@@ -3,81 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
 
-_ASCII_END: Final = 0x7E
+from evaluation.grammar.alphabet import Alphabet
 
 
-@dataclass(frozen=True, slots=True)
-class Alphabet:
-    """Characters, as ranges of code points in order; both ends are included."""
-
-    ranges: tuple[tuple[int, int], ...]
-
-    def exclude(self, characters: str) -> Alphabet:
-        """Return the alphabet without these characters."""
-        ranges = list(self.ranges)
-        for point in map(ord, characters):
-            ranges = [part for each in ranges for part in _cut(each, point)]
-        return Alphabet(tuple(ranges))
-
-    def keep(self, ranges: Iterable[tuple[int, int]]) -> Alphabet:
-        """Return the characters that are also in these ranges."""
-        pairs = ((max(a, c), min(b, d)) for a, b in self.ranges for c, d in ranges)
-        return Alphabet(tuple(sorted((low, high) for low, high in pairs if low <= high)))
-
-    def includes(self, text: str) -> bool:
-        """Return whether all characters of a text are in the alphabet."""
-        return all(any(low <= ord(each) <= high for low, high in self.ranges) for each in text)
-
-    def write(self) -> str:
-        """Write the alphabet as an expression for one character."""
-        parts = (_escape(low) if low == high else f"{_escape(low)}-{_escape(high)}" for low, high in self.ranges)
-        return f"[{''.join(parts)}]"
+def write_character(alphabet: Alphabet) -> str:
+    """Write the expression for one character of an alphabet."""
+    ranges = (
+        _escape(low) if low == high else f"{_escape(low)}-{_escape(high)}" for low, high in alphabet.ranges
+    )
+    return f"[{''.join(ranges)}]"
 
 
-def literal(text: str) -> str:
-    """Write the expression for a text."""
-    return '"' + "".join(_escape_literal(each) for each in text) + '"'
+def write_literal(text: str) -> str:
+    """Write the expression for a text; an empty text needs none."""
+    return f'"{"".join(map(_escape_literal, text))}"' if text else ""
 
 
-def sequence(*items: str) -> str:
-    """Write the expression for several ones in order; empty ones are left out."""
+def write_sequence(*items: str) -> str:
+    """Write the expression for items one after another; empty ones are left out."""
     return " ".join(filter(None, items))
 
 
-def repeat(item: str, least: int, most: int | None = None) -> str:
-    """Write the expression for an item that occurs ``least`` to ``most`` times, without bound by default."""
-    if most == 0:
+def write_choice(items: Iterable[str]) -> str:
+    """Write the expression for one of several items."""
+    return f"({' | '.join(items)})"
+
+
+def write_repetition(item: str, least: int, most: int | None = None) -> str:
+    """Write the expression for an item that occurs ``least`` to ``most`` times, by default without a bound."""
+    if most == 0 or not item:
         return ""
-    if (least, most) == (1, 1):
-        return item
     return f"({item}){{{least},{'' if most is None else most}}}"
 
 
-def join(items: Iterable[str], separator: str) -> str:
-    """Write the expression for items with a literal between them."""
-    return f" {literal(separator)} ".join(items)
-
-
-def _cut(each: tuple[int, int], point: int) -> list[tuple[int, int]]:
-    low, high = each
-    if not low <= point <= high:
-        return [each]
-    return [part for part in ((low, point - 1), (point + 1, high)) if part[0] <= part[1]]
-
-
 def _escape(point: int) -> str:
-    return chr(point) if chr(point).isascii() and chr(point).isalnum() else _escape_code(point)
+    character = chr(point)
+    return character if character.isascii() and character.isalnum() else _escape_code(point)
 
 
 def _escape_literal(character: str) -> str:
-    is_plain = " " <= character <= chr(_ASCII_END) and character not in '"\\'
+    is_plain = character.isascii() and character.isprintable() and character not in '"\\'
     return character if is_plain else _escape_code(ord(character))
 
 
 def _escape_code(point: int) -> str:
-    if point <= 0xFF:
+    if point <= 0xFF:  # noqa: PLR2004
         return f"\\x{point:02X}"
-    return f"\\u{point:04X}" if point <= 0xFFFF else f"\\U{point:08X}"
+    return f"\\u{point:04X}" if point <= 0xFFFF else f"\\U{point:08X}"  # noqa: PLR2004

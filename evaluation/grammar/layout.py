@@ -1,42 +1,38 @@
-"""Reads from checks how a reply has to be laid out."""
+"""The layout of a reply, and how checks are read as one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Final, TypeVar
+from functools import partial, reduce
+from typing import Final
 
 from evaluation.checks.base import BaseCheck
-from evaluation.checks.kinds import counts, data_formats, markup, placement, style, wording
-from evaluation.checks.kinds.counts import CountCheck
-from evaluation.grammar.expressions import Alphabet
+from evaluation.checks.kinds import counts, markup, placement, style, wording
+from evaluation.grammar.alphabet import ANY_CHARACTER, CASES, Alphabet
 
-_ANY: Final = Alphabet(((0x09, 0x0A), (0x20, 0x7E), (0xA0, 0xD7FF), (0xE000, 0x10FFFF)))
-_SIGNS: Final = ((0x09, 0x0A), (0x20, 0x40), (0x5B, 0x60), (0x7B, 0x7E), (0x2010, 0x2027), (0x20AC, 0x20AC))
-_CASES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
-    "lower": (*_SIGNS, (0x61, 0x7A), (0xDF, 0xF6), (0xF8, 0xFF)),
-    "upper": (*_SIGNS, (0x41, 0x5A), (0xC0, 0xD6), (0xD8, 0xDE)),
-}
-_MOST_ITEMS: Final = 50
-C = TypeVar("C", bound=BaseCheck)
+_MOST_PARTS: Final = 50
+"""The server expands a part for each repetition."""
+_SECTION_LINES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Parts of a text.
+    """The parts of the body; each is one line or more.
 
     Attributes:
-        starts: How each of the parts starts that have to be there.
+        starts: The beginning of each part that has to be there.
         separator: The text between two parts.
-        lines: Lines that a part may have besides its first.
+        more_lines: Maximum number of lines of a part after its first.
         can_go_on: Whether further parts may follow.
+        end: The marks of which each part ends with one; empty if it may end with any character.
     """
 
     starts: tuple[str, ...] = ("",)
     separator: str = "\n"
-    lines: int = 0
+    more_lines: int = 0
     can_go_on: bool = False
+    end: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,66 +40,77 @@ class Layout:
     """The layout of a reply.
 
     Attributes:
-        alphabet: The characters that the writer chooses from.
-        opening: The text that the reply starts with, with the white space after it.
-        title: How the title starts and ends; empty if there is none.
-        parts: The parts of the body.
-        highlights: Number of parts in asterisks, each in a line of its own.
-        placeholders: Number of placeholders in square brackets, each in a line of its own.
+        alphabet: The characters that the writer may use besides those of the layout itself.
+        fit_case: Writes the texts of the layout in the letter case of the reply.
+        opening: The text at the start.
+        gap: What follows the opening.
+        title: What stands before and after the title; None if there is no title.
+        parts: The parts of the body; None if it is free.
+        highlight: The mark of highlighted parts.
+        highlights: Number of highlighted parts.
+        placeholders: Number of placeholders in square brackets.
         postscript: The marker of the postscript; empty if there is none.
-        closing: The text that the reply ends with.
-        quote: The quotation marks around the reply; empty if there are none.
+        closing: The text at the end.
+        is_quoted: Whether the reply stands in double quotation marks.
         options: The replies to choose from; empty if the reply is free.
-        sentences: Number of sentences, the least and the most; None if they are not counted.
-        words: Number of words, as ``sentences``.
     """
 
-    alphabet: Alphabet = _ANY
+    alphabet: Alphabet = ANY_CHARACTER
+    fit_case: Callable[[str], str] = str
     opening: str = ""
+    gap: str = " "
     title: tuple[str, str] | None = None
     parts: Parts | None = None
+    highlight: str = "*"
     highlights: int = 0
-    mark: str = "*"
     placeholders: int = 0
     postscript: str = ""
     closing: str = ""
-    quote: str = ""
+    is_quoted: bool = False
     options: tuple[str, ...] = ()
-    sentences: tuple[int, int | None] | None = None
-    words: tuple[int, int | None] | None = None
 
 
 def read_layout(checks: Sequence[BaseCheck], task: str = "") -> Layout:
-    """Read the layout that checks ask for. Checks that no layout expresses are left out."""
-    return reduce(lambda layout, check: _apply(layout, check, task), checks, Layout())
+    """Read the layout that checks of the form ask for.
+
+    Checks of the content, and those that no layout expresses, are left out. If two checks divide the text into
+    parts, the one whose rule comes first decides.
+
+    Args:
+        checks: The checks of the reply.
+        task: The task, which a reply may have to repeat.
+    """
+    whole = [check for check in checks if getattr(check, "each", None) is None]
+    rules = [
+        partial(rule, check=check) for kind, rule in _RULES.items() for check in whole if type(check) is kind
+    ]
+    layout = reduce(lambda layout, rule: rule(layout), rules, Layout())
+    repeated = next((check for check in whole if isinstance(check, placement.RepeatsRequest)), None)
+    return layout if repeated is None else _repeat_request(layout, repeated, task)
 
 
-def _apply(layout: Layout, check: BaseCheck, task: str) -> Layout:
-    if getattr(check, "each", None) is not None:
-        return layout
-    if isinstance(check, placement.RepeatsRequest):
-        return replace(layout, opening=f"{(check.text or task).strip()}\n\n")
-    rule = _RULES.get(type(check))
-    return layout if rule is None else rule(layout, check)
+def _repeat_request(layout: Layout, check: placement.RepeatsRequest, task: str) -> Layout:
+    return replace(layout, opening=(check.text or task).strip(), gap="\n\n")
 
 
 def _set_case(layout: Layout, check: style.LetterCase) -> Layout:
-    ranges = _CASES.get(check.style)
-    return layout if ranges is None else replace(layout, alphabet=layout.alphabet.keep(ranges))
+    if check.style == "title":
+        return layout
+    alphabet = layout.alphabet.keep(CASES[check.style])
+    return replace(layout, alphabet=alphabet, fit_case=str.lower if check.style == "lower" else str.upper)
 
 
-def _set_marks(layout: Layout, check: style.Punctuation) -> Layout:
+def _exclude_mark(layout: Layout, check: style.Punctuation) -> Layout:
     return _exclude(layout, check.mark) if check.use == "absent" and len(check.mark) == 1 else layout
 
 
-def _set_letters(layout: Layout, check: counts.LetterCount) -> Layout:
-    if (check.min or check.exactly or 0) > 0 or len(check.letter) != 1:
-        return layout
-    return _exclude(layout, check.letter.lower() + check.letter.upper())
+def _exclude_letter(layout: Layout, check: counts.LetterCount) -> Layout:
+    has_minimum = check.min or check.exactly
+    return layout if has_minimum else _exclude(layout, check.letter.lower() + check.letter.upper())
 
 
-def _set_quote(layout: Layout, check: placement.Quoted) -> Layout:
-    return replace(_exclude(layout, '"'), quote='"')
+def _set_quotes(layout: Layout, check: placement.Quoted) -> Layout:
+    return replace(_exclude(layout, '"'), is_quoted=True)
 
 
 def _set_title(layout: Layout, check: markup.Title) -> Layout:
@@ -112,41 +119,55 @@ def _set_title(layout: Layout, check: markup.Title) -> Layout:
     return replace(layout, title=("# ", ""))
 
 
-def _set_parts(layout: Layout, check: markup.PartCount) -> Layout:
-    number = _least(check)
-    layout = _exclude(layout, check.separator[0]) if not check.separator[0].isalnum() else layout
-    return _take(layout, Parts(("",) * number, f"\n\n{check.separator}\n\n", lines=8))
+def _set_highlights(layout: Layout, check: markup.HighlightCount) -> Layout:
+    mark = "**" if check.style == "bold" else "*"
+    return replace(_exclude(layout, "*_"), highlights=_least(check), highlight=mark)
+
+
+def _set_placeholders(layout: Layout, check: markup.PlaceholderCount) -> Layout:
+    return replace(_exclude(layout, "[]("), placeholders=_least(check))
+
+
+def _set_labels(layout: Layout, check: markup.Template) -> Layout:
+    return _divide(layout, Parts(tuple(f"{label} " for label in check.labels), more_lines=_SECTION_LINES))
 
 
 def _set_sections(layout: Layout, check: markup.SectionCount) -> Layout:
     starts = tuple(f"{check.marker} {number}\n" for number in range(1, _least(check) + 1))
-    return _take(layout, Parts(starts, "\n\n", lines=6), True)
+    return _divide(layout, Parts(starts, "\n\n", _SECTION_LINES))
 
 
-def _set_paragraphs(layout: Layout, check: counts.ParagraphCount) -> Layout:
-    can_go_on = check.exactly is None and check.max is None
-    return _take(layout, Parts(("",) * _least(check), "\n\n", can_go_on=can_go_on))
-
-
-def _set_items(layout: Layout, check: markup.ListItemCount) -> Layout:
-    marks = {"any": "* ", "bullet": "* "}
-    number = _least(check)
-    mark = marks.get(check.marker, check.marker if check.marker.endswith(" ") else f"{check.marker} ")
-    starts = [f"{at}. " if check.marker == "number" else mark for at in range(1, number + 1)]
-    return _take(layout, Parts(tuple(starts)))
-
-
-def _set_lines(layout: Layout, check: counts.LineCount) -> Layout:
-    return _take(layout, Parts(("",) * _least(check), "\n", can_go_on=check.exactly is None and check.max is None))
+def _set_separators(layout: Layout, check: markup.PartCount) -> Layout:
+    mark = check.separator[0]
+    parts = Parts(("",) * _least(check), f"\n\n{check.separator}\n\n", _SECTION_LINES)
+    return _divide(layout if mark.isalnum() else _exclude(layout, mark), parts)
 
 
 def _set_first_letters(layout: Layout, check: placement.FirstLetters) -> Layout:
-    separators = {"line": "\n", "paragraph": "\n\n"}
-    separator = separators.get(check.unit)
-    letters = "".join(check.letters.split())
-    if separator is None or len(letters) > _MOST_ITEMS:
-        return layout
-    return _take(layout, Parts(tuple(letters.upper()), separator))
+    separator = {"line": "\n", "paragraph": "\n\n"}.get(check.unit)
+    starts = tuple(map(layout.fit_case, "".join(check.letters.upper().split())))
+    return layout if separator is None else _divide(layout, Parts(starts, separator))
+
+
+def _set_paragraphs(layout: Layout, check: counts.ParagraphCount) -> Layout:
+    return _divide(layout, Parts(("",) * _least(check), "\n\n", can_go_on=_is_open(check)))
+
+
+def _set_items(layout: Layout, check: markup.ListItemCount) -> Layout:
+    mark = "*" if check.marker in {"any", "bullet"} else check.marker.rstrip()
+    marks = (f"{number}." if check.marker == "number" else mark for number in range(1, _least(check) + 1))
+    return _divide(layout, Parts(tuple(f"{each} " for each in marks)))
+
+
+def _set_lines(layout: Layout, check: counts.LineCount) -> Layout:
+    return _divide(layout, Parts(("",) * _least(check), can_go_on=_is_open(check)))
+
+
+def _set_sentences(layout: Layout, check: counts.SentenceCount) -> Layout:
+    if layout.fit_case is not str:
+        return layout  # a sentence is known by its first letter
+    marks = "".join(filter(layout.alphabet.includes, ".!?"))
+    return _divide(layout, Parts(("",) * _least(check), " ", can_go_on=_is_open(check), end=marks))
 
 
 def _set_word(layout: Layout, check: wording.WordAt) -> Layout:
@@ -154,45 +175,50 @@ def _set_word(layout: Layout, check: wording.WordAt) -> Layout:
     if check.unit != "paragraph" or check.position != 1 or parts is None or check.number > len(parts.starts):
         return layout
     starts = list(parts.starts)
-    starts[check.number - 1] += f"{check.word} "
+    starts[check.number - 1] += f"{layout.fit_case(check.word)} "
     return replace(layout, parts=replace(parts, starts=tuple(starts)))
 
 
-def _take(layout: Layout, parts: Parts, is_first: bool = False) -> Layout:
-    """Use these parts, unless the layout has some already: one structure is enough for a grammar."""
-    fits = 0 < len(parts.starts) <= _MOST_ITEMS
-    return replace(layout, parts=parts) if fits and (layout.parts is None or is_first) else layout
+def _divide(layout: Layout, parts: Parts) -> Layout:
+    fits = layout.parts is None and 0 < len(parts.starts) <= _MOST_PARTS
+    return replace(layout, parts=parts) if fits else layout
 
 
 def _exclude(layout: Layout, characters: str) -> Layout:
     return replace(layout, alphabet=layout.alphabet.exclude(characters))
 
 
-def _least(check: CountCheck) -> int:
-    return check.exactly or check.min or min(check.max or 1, 1)
+def _least(check: counts.CountCheck) -> int:
+    """Return the least number that fulfils a check; 1 if only none or fewer than some are wanted."""
+    if check.exactly is not None:
+        return check.exactly
+    return check.min or min(1, check.max or 1)
 
 
-def _set_highlights(layout: Layout, check: markup.HighlightCount) -> Layout:
-    return replace(layout, highlights=_least(check), mark="**" if check.style == "bold" else "*")
+def _is_open(check: counts.CountCheck) -> bool:
+    return check.exactly is None and check.max is None
 
 
 _RULES: Final[Mapping[type[BaseCheck], Callable[..., Layout]]] = {
     style.LetterCase: _set_case,
-    style.Punctuation: _set_marks,
-    counts.LetterCount: _set_letters,
-    placement.Quoted: _set_quote,
-    placement.StartsWith: lambda layout, check: replace(layout, opening=f"{check.text} "),
-    placement.EndsWith: lambda layout, check: replace(layout, closing=check.text),
-    placement.Postscript: lambda layout, check: replace(layout, postscript=f"{check.marker} "),
-    placement.FirstLetters: _set_first_letters,
+    style.Punctuation: _exclude_mark,
+    counts.LetterCount: _exclude_letter,
+    placement.Quoted: _set_quotes,
     markup.Title: _set_title,
-    markup.PartCount: _set_parts,
-    markup.SectionCount: _set_sections,
-    markup.ListItemCount: _set_items,
     markup.HighlightCount: _set_highlights,
-    markup.PlaceholderCount: lambda layout, check: replace(layout, placeholders=_least(check)),
+    markup.PlaceholderCount: _set_placeholders,
+    markup.Template: _set_labels,
+    markup.SectionCount: _set_sections,
+    markup.PartCount: _set_separators,
+    placement.FirstLetters: _set_first_letters,
     counts.ParagraphCount: _set_paragraphs,
+    markup.ListItemCount: _set_items,
     counts.LineCount: _set_lines,
+    counts.SentenceCount: _set_sentences,
     wording.WordAt: _set_word,
+    placement.StartsWith: lambda layout, check: replace(layout, opening=layout.fit_case(check.text)),
+    placement.EndsWith: lambda layout, check: replace(layout, closing=layout.fit_case(check.text)),
+    placement.Postscript: lambda layout, check: replace(layout, postscript=layout.fit_case(check.marker)),
     wording.OneOf: lambda layout, check: replace(layout, options=tuple(check.options)),
 }
+"""The rules of the kinds of checks that a layout expresses, in their order."""

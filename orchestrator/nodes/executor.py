@@ -17,6 +17,7 @@ from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from agents.models.sampling import Sampling
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
+from orchestrator.judging.reply_grammar import write_reply_grammar
 from orchestrator.judging.tools.effects import build_gate
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
@@ -48,7 +49,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import CallOrigin, PlainContract
+from orchestrator.state.records import CallOrigin
 from orchestrator.supervision.limits import SupervisionPolicy
 
 
@@ -75,14 +76,15 @@ class StepRules:
 
     Attributes:
         schema: The JSON Schema of the output; None if it may be any text.
+        grammar: The grammar of the output; None if the contract asks for no form.
         gate: Decides before each tool call whether the tool may run.
         policy: Sets the deadline of a person's answer about a call.
     """
 
     schema: Mapping[str, object] | None
+    grammar: str | None
     gate: ToolGate
     policy: SupervisionPolicy
-    contract: PlainContract
 
 
 def executor_node(
@@ -120,7 +122,9 @@ def executor_node(
             once=frozenset(settings.once_tools),
             find_earlier=earlier,
         )
-        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy, contract)
+        schema = contracts.find_schema(state)
+        grammar = write_reply_grammar(contract, state["task"]) if schema is None else None
+        rules = StepRules(schema, grammar, gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
@@ -227,7 +231,7 @@ async def _call_executor(  # noqa: PLR0917
                     context=request.context,
                     task=describe_task(state),
                     schema=None if request.draft is not None else rules.schema,
-                    sampling=_build_sampling(request, executor.models, rules, state["task"]),
+                    sampling=_build_sampling(request, executor.models, rules.grammar),
                 ),
                 *args,
                 run=run,
@@ -237,14 +241,13 @@ async def _call_executor(  # noqa: PLR0917
             )
 
 
-def _build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel], rules: StepRules, task: str) -> Sampling | None:
+def _build_sampling(
+    request: StepRequest, models: Mapping[str, BaseChatModel], grammar: str | None
+) -> Sampling | None:
     # A name that no rule has comes from a store; then the executor keeps its own model.
     model = None if request.model is None else models.get(request.model)
-    grammar = None
-    if request.constrain and request.draft is None and rules.schema is None:
-        from evaluation.checks.vocabulary import CHECKS, read_checks
-        from evaluation.grammar.rendering import write_grammar
-        grammar = write_grammar(read_checks([c for c in rules.contract.get("checks", ()) if c["check"] in CHECKS]), task)
+    # The reply to a draft is a list of parts.
+    grammar = grammar if request.draft is None else None
     sampling = Sampling(request.temperature, request.seed, model, grammar)
     return None if sampling == Sampling() else sampling
 

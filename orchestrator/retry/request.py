@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -70,7 +69,6 @@ class StepRequest:
     seed: int | None = None
     model: str | None = None
     draft: str | None = None
-    constrain: bool = False
 
 
 CustomStrategy = Callable[[CustomRule, OrchestratorState, StepRequest], StepRequest]
@@ -88,11 +86,11 @@ def build_request(state: OrchestratorState, seed: int, custom: CustomStrategy) -
     request = StepRequest(instruction=build_instruction(state), context=state["context"])
     refused = last_refused_record(state)
     if refused is None:
-        return replace(request, constrain=os.environ.get("ALWAYS") == "1")
+        return request
     rule = _read_rule(refused)
     attempt = refused["attempt"] + 1
     request = replace(
-        request, seed=derive_seed(seed, current_index(state), attempt), temperature=rule.temperature, constrain=getattr(rule,"constrain",False)
+        request, seed=derive_seed(seed, current_index(state), attempt), temperature=rule.temperature
     )
     if isinstance(rule, FeedbackRule | EscalateRule):
         return _add_feedback(request, state, refused, rule)

@@ -120,7 +120,6 @@ class FeedbackRule(BaseRule):
     checks: _ToldChecks = "all"
     start_from: _StartFrom = "last"
     temperature: Temperature = _DEFAULT_TEMPERATURE
-    constrain: bool = True
 
 
 class ResampleRule(BaseRule):

@@ -48,7 +48,6 @@ ARMS: Mapping[str, Arm] = {
         _retried("then-resample", FeedbackRule(last_output="none", times=1), ResampleRule()),
         _retried("feedback-quoted", FeedbackRule(last_output="quoted")),
         _retried("repair", RepairRule()),
-        _retried("unconstrained", FeedbackRule(constrain=False)),
         PydanticAI(),
         CrewAI(),
         Reflection(),
