@@ -54,7 +54,7 @@ _WITHOUT_CASE: Final = (
     (0x2010, 0x2027),
     (0x20AC, 0x20AC),
 )
-# A small model that may write no letter as it is used to would go on in emoji and in other scripts.
+# Without its usual letters, a small model would go on in emoji and in other scripts.
 CASES: Final[Mapping[str, Alphabet]] = {
     "lower": Alphabet((*_WITHOUT_CASE, (0x61, 0x7A), (0xDF, 0xF6), (0xF8, 0xFF))),
     "upper": Alphabet((*_WITHOUT_CASE, (0x41, 0x5A), (0xC0, 0xD6), (0xD8, 0xDE))),

@@ -31,7 +31,7 @@ def write_choice(items: Iterable[str]) -> str:
 
 
 def write_repetition(item: str, least: int, most: int | None = None) -> str:
-    """Write the expression for an item that occurs ``least`` to ``most`` times, by default without a bound."""
+    """Write the expression for an item that occurs ``least`` to ``most`` times; None is no bound."""
     if most == 0 or not item:
         return ""
     return f"({item}){{{least},{'' if most is None else most}}}"

@@ -13,6 +13,7 @@ from evaluation.grammar.alphabet import ANY_CHARACTER, CASES, Alphabet
 
 _MOST_PARTS: Final = 50
 """The server expands a part for each repetition."""
+_MOST_WORDS: Final = 500
 _SECTION_LINES: Final = 6
 
 
@@ -52,6 +53,7 @@ class Layout:
         postscript: The marker of the postscript; empty if there is none.
         closing: The text at the end.
         is_quoted: Whether the reply stands in double quotation marks.
+        words: The least and the most words of a body without parts; None if they are not counted.
         options: The replies to choose from; empty if the reply is free.
     """
 
@@ -67,14 +69,15 @@ class Layout:
     postscript: str = ""
     closing: str = ""
     is_quoted: bool = False
+    words: tuple[int, int | None] | None = None
     options: tuple[str, ...] = ()
 
 
 def read_layout(checks: Sequence[BaseCheck], task: str = "") -> Layout:
     """Read the layout that checks of the form ask for.
 
-    Checks of the content, and those that no layout expresses, are left out. If two checks divide the text into
-    parts, the one whose rule comes first decides.
+    Checks of the content, and those that no layout expresses, are left out. If two checks divide the text
+    into parts, the first of the rules decides.
 
     Args:
         checks: The checks of the reply.
@@ -109,7 +112,7 @@ def _exclude_letter(layout: Layout, check: counts.LetterCount) -> Layout:
     return layout if has_minimum else _exclude(layout, check.letter.lower() + check.letter.upper())
 
 
-def _set_quotes(layout: Layout, check: placement.Quoted) -> Layout:
+def _set_quotes(layout: Layout, check: placement.Quoted) -> Layout:  # noqa: ARG001 - as all rules
     return replace(_exclude(layout, '"'), is_quoted=True)
 
 
@@ -170,6 +173,12 @@ def _set_sentences(layout: Layout, check: counts.SentenceCount) -> Layout:
     return _divide(layout, Parts(("",) * _least(check), " ", can_go_on=_is_open(check), end=marks))
 
 
+def _set_words(layout: Layout, check: counts.WordCount) -> Layout:
+    least = check.exactly or check.min or 1
+    most = check.max if check.exactly is None else check.exactly
+    return replace(layout, words=(least, most)) if max(least, most or 1) <= _MOST_WORDS else layout
+
+
 def _set_word(layout: Layout, check: wording.WordAt) -> Layout:
     parts = layout.parts
     if check.unit != "paragraph" or check.position != 1 or parts is None or check.number > len(parts.starts):
@@ -215,6 +224,7 @@ _RULES: Final[Mapping[type[BaseCheck], Callable[..., Layout]]] = {
     markup.ListItemCount: _set_items,
     counts.LineCount: _set_lines,
     counts.SentenceCount: _set_sentences,
+    counts.WordCount: _set_words,
     wording.WordAt: _set_word,
     placement.StartsWith: lambda layout, check: replace(layout, opening=layout.fit_case(check.text)),
     placement.EndsWith: lambda layout, check: replace(layout, closing=layout.fit_case(check.text)),

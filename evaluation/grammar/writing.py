@@ -17,22 +17,24 @@ from evaluation.grammar.expressions import (
 )
 from evaluation.grammar.layout import Layout, Parts, read_layout
 
+_MOST_WORDS: Final = 7
+"""Words of a highlight or a placeholder after its first."""
 _MOST_LINES: Final = 12
 """Lines of a free body before an end that the writer might never come to."""
 
 
 def write_grammar(checks: Sequence[BaseCheck], task: str = "") -> str | None:
-    """Write the grammar of the replies that have the form of these checks, in GBNF, the notation of llama.cpp.
+    """Write the grammar of the replies that have the form of these checks.
 
-    The grammar knows forms (letter case, marks, frame, parts, lists, JSON), and nothing of the content. A reply
-    by the grammar still has to be checked, because some checks can be expressed only in part or not at all.
+    The grammar is about forms (letter case, marks, frame, parts, lists) and not about the content. A reply by
+    the grammar still has to be checked, because some checks are expressed only in part, or not at all.
 
     Args:
         checks: The checks of the reply.
         task: The task, which a reply may have to repeat.
 
     Returns:
-        The grammar; None if no check is about a form.
+        The grammar in GBNF, the notation of llama.cpp; None if no check is about a form.
     """
     layout = read_layout(checks, task)
     return None if layout == Layout() else f"root ::= {_write_reply(layout)}\n"
@@ -70,6 +72,8 @@ def _choose_gap(layout: Layout) -> str:
 
 def _write_body(layout: Layout) -> str:
     features = _list_features(layout)
+    if layout.words and not features and not layout.parts:
+        return _write_counted(layout, *layout.words)
     # In a free body, each highlight and each placeholder has a line of its own.
     parts = layout.parts or Parts(("",) * max(1, len(features)), can_go_on=True)
     written = (
@@ -79,50 +83,66 @@ def _write_body(layout: Layout) -> str:
     body = f" {write_literal(parts.separator)} ".join(written)
     if not parts.can_go_on:
         return body
-    has_end = bool(layout.closing or layout.postscript or layout.is_quoted)
-    gap = (
-        write_repetition(write_literal("\n"), 1, 2)
-        if layout.parts is None
-        else write_literal(parts.separator)
-    )
+    has_end = layout.closing or layout.postscript or layout.is_quoted
+    gap = write_literal(parts.separator)
+    gap = gap if layout.parts else write_repetition(gap, 1, 2)
     further = write_sequence(gap, _write_part(layout.alphabet, parts, "", []))
     return write_sequence(body, write_repetition(further, 0, _MOST_LINES if has_end else None))
 
 
 def _list_features(layout: Layout) -> list[str]:
     """List the highlights and the placeholders that have to be somewhere, in pairs."""
-    word = write_repetition(write_character(layout.alphabet.exclude("*_[]<> \n")), 1)
-    words = write_sequence(word, write_repetition(write_sequence(write_literal(" "), word), 0, 7))
     mark = write_literal(layout.highlight)
+    words = _write_words(layout.alphabet.exclude("*_[]<> \n"), least=1)
     highlights = [write_sequence(mark, words, mark)] * layout.highlights
-    before = write_sequence(
-        write_repetition(write_character(layout.alphabet.exclude("\n")), 0), write_literal(" ")
-    )
-    name = write_repetition(write_character(layout.alphabet.keep(LETTERS)), 2)
-    names = write_sequence(name, write_repetition(write_sequence(write_literal(" "), name), 0, 3))
-    placeholder = write_sequence(
-        write_repetition(before, 0, 1), write_literal("["), names, write_literal("]")
-    )
+    before = write_sequence(_write_rest(layout.alphabet), write_literal(" "))
+    name = _write_words(layout.alphabet.keep(LETTERS), least=2)
+    placeholder = write_sequence(write_repetition(before, 0, 1), write_literal("["), name, write_literal("]"))
     return [
         write_sequence(*pair)
         for pair in zip_longest(highlights, [placeholder] * layout.placeholders, fillvalue="")
     ]
 
 
+def _write_counted(layout: Layout, least: int, most: int | None) -> str:
+    """Write the expression for a number of words, with the words of the layout itself."""
+    fixed = len(f"{layout.opening} {layout.closing}".split())
+    # By one way to count, a hyphen or an apostrophe divides a word.
+    joints = "" if most else "'’-"
+    inside = Alphabet((*WORD_START.ranges, *((ord(each), ord(each)) for each in joints)))
+    marks = layout.alphabet.keep(Alphabet(tuple((ord(each), ord(each)) for each in ".,;:!?)")))
+    word = write_sequence(
+        write_character(layout.alphabet.keep(WORD_START)),
+        write_repetition(write_character(layout.alphabet.keep(inside)), 0),
+        write_repetition(write_character(marks), 0, 2),
+    )
+    further = write_sequence(write_choice((r'" "', r'"\x0A"', r'"\x0A\x0A"')), word)
+    more = None if most is None else max(0, most - fixed - 1)
+    return write_sequence(
+        word, write_repetition(further, max(0, min(least - fixed - 1, more or least)), more)
+    )
+
+
+def _write_words(letters: Alphabet, least: int) -> str:
+    word = write_repetition(write_character(letters), least)
+    return write_sequence(word, write_repetition(write_sequence(write_literal(" "), word), 0, _MOST_WORDS))
+
+
 def _write_part(alphabet: Alphabet, parts: Parts, start: str, features: Sequence[str]) -> str:
     if parts.end:
         return write_sequence(write_literal(start), _write_sentence(alphabet, parts.end))
-    rest = write_repetition(write_character(alphabet.exclude("\n")), 0)
-    first = (
-        write_sequence(f" {write_literal(' ')} ".join(features), rest) if features else _write_line(alphabet)
-    )
+    with_features = write_sequence(f" {write_literal(' ')} ".join(features), _write_rest(alphabet))
+    first = with_features if features else _write_line(alphabet)
     further = write_sequence(write_literal("\n"), _write_line(alphabet))
     return write_sequence(write_literal(start), first, write_repetition(further, 0, parts.more_lines))
 
 
+def _write_rest(alphabet: Alphabet) -> str:
+    return write_repetition(write_character(alphabet.exclude("\n")), 0)
+
+
 def _write_line(alphabet: Alphabet) -> str:
-    rest = write_repetition(write_character(alphabet.exclude("\n")), 0)
-    return write_sequence(write_character(alphabet.keep(WORD_START)), rest)
+    return write_sequence(write_character(alphabet.keep(WORD_START)), _write_rest(alphabet))
 
 
 def _write_sentence(alphabet: Alphabet, marks: str) -> str:

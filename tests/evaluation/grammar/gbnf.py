@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+,\d*\}|[(|)?]')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+,\d*\}|[(|)]')
+_RANGE: Final = re.compile(r"(\\x..|\\u.{4}|\\U.{8}|[^\\])(?:-(\\x..|\\u.{4}|\\U.{8}|[^\\]))?")
 _CHARACTER: Final = re.compile(r"\\x([0-9A-F]{2})|\\u([0-9A-F]{4})|\\U([0-9A-F]{8})|(.)", re.DOTALL)
 _COMMON: Final = 0x250
 _MORE: Final = 4
@@ -67,19 +68,14 @@ class _Reader:
 
     def _draw_count(self) -> int:
         token = self.tokens[self.at] if self.at < len(self.tokens) else ""
-        if token == "?" or token.startswith("{"):
+        if token.startswith("{"):
             self.at += 1
-            least, most = (
-                (0, "1") if token == "?" else (int(token[1:].split(",")[0]), token[:-1].split(",")[1])
-            )
-            return self.random.randint(least, min(least + _MORE, int(most or least + _MORE)))
+            low, high = token[1:-1].split(",")
+            return self.random.randint(int(low), min(int(low) + _MORE, int(high or int(low) + _MORE)))
         return 1
 
     def _draw_character(self, ranges: str) -> str:
-        pairs = re.findall(
-            r"((?:\\x..|\\u.{4}|\\U.{8}|[^\\]))(?:-((?:\\x..|\\u.{4}|\\U.{8}|[^\\])))?", ranges
-        )
-        points = [(ord(_decode(low)), ord(_decode(high or low))) for low, high in pairs]
+        points = [(ord(_decode(low)), ord(_decode(high or low))) for low, high in _RANGE.findall(ranges)]
         # Few of the million characters occur in replies.
         low, high = self.random.choice([each for each in points if each[0] < _COMMON] or points)
         return chr(self.random.randint(low, min(high, _COMMON)))

@@ -42,6 +42,10 @@ ALONE: list[dict[str, Any]] = [
     {"check": "list_item_count", "exactly": 2},
     {"check": "line_count", "exactly": 5},
     {"check": "sentence_count", "exactly": 3},
+    {"check": "word_count", "min": 30},
+    {"check": "word_count", "max": 20},
+    {"check": "word_count", "exactly": 12},
+    {"check": "word_count", "min": 300, "max": 320},
     {"check": "highlight_count", "min": 3},
     {"check": "highlight_count", "style": "bold", "exactly": 2},
     {"check": "placeholder_count", "min": 4},
@@ -75,6 +79,9 @@ TOGETHER: list[list[dict[str, Any]]] = [
     [{"check": "paragraph_count", "exactly": 2}, {"check": "title", "style": "angle_brackets"}],
     [{"check": "paragraph_count", "exactly": 2}, {"check": "postscript"}],
     [{"check": "starts_with", "text": "Hello"}, {"check": "quoted"}, {"check": "ends_with", "text": "Bye."}],
+    [{"check": "word_count", "exactly": 9}, {"check": "starts_with", "text": "To be or not to be"}],
+    [{"check": "word_count", "max": 9}, {"check": "letter_case", "style": "upper"}],
+    [{"check": "word_count", "min": 9}, {"check": "quoted"}],
     [{"check": "starts_with", "text": "Hello"}, {"check": "list_item_count", "exactly": 2}],
 ]
 
