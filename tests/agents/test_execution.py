@@ -226,6 +226,48 @@ def test_a_model_without_such_settings_keeps_its_own():
     assert ExecutionAgent(model).execute_step("s", sampling=WARM) == "x"
 
 
+# ------------------------------------------------------------------------------------------------ grammars
+
+LOWER = Sampling(grammar="root ::= [a-z ]{1,}")
+
+
+def read_grammars(replies, **options):
+    """A model whose server reads grammars."""
+    return ScriptedChatModel(replies, **options).model_copy(update={"extra_body": {"grammar": ""}})
+
+
+def test_a_server_that_reads_grammars_gets_the_grammar_of_the_reply():
+    model = read_grammars(["a", "b", "c"])
+    ExecutionAgent(model).execute_step("s", sampling=LOWER)
+    ExecutionAgent(model).synthesize("t", "r", sampling=LOWER)
+    ExecutionAgent(model).execute_step("s")
+    assert model.grammars == [LOWER.grammar, LOWER.grammar, None]
+
+
+def test_another_server_gets_no_grammar():
+    model = ScriptedChatModel(["a"])
+    assert ExecutionAgent(model).execute_step("s", sampling=LOWER) == "a"
+    assert model.grammars == [None]
+
+
+def test_a_reply_that_may_call_tools_has_no_grammar():
+    model = read_grammars([calls(("add", {"a": 1, "b": 2})), "3"])
+    ExecutionAgent(model, tools=[add]).execute_step("s", sampling=LOWER)
+    assert model.grammars == [None, None]
+
+
+def test_a_reply_with_a_schema_has_no_grammar():
+    model = read_grammars(["{}"])
+    ExecutionAgent(model).execute_step("s", sampling=LOWER, schema={"title": "x", "type": "object"})
+    assert model.grammars == [None]
+
+
+def test_a_server_that_refuses_a_grammar_writes_without_it():
+    model = read_grammars([RefusedError("failed to parse grammar"), "x"])
+    assert ExecutionAgent(model).execute_step("s", sampling=LOWER) == "x"
+    assert model.grammars == [LOWER.grammar, None]
+
+
 # --------------------------------------------------------------------------------------------------- tools
 
 
