@@ -242,7 +242,8 @@ def read_spec(path: str | Path) -> TuneSpec:
         raise ConfigurationError(f"{file.name}: {error}") from None
     if not isinstance(values, dict):
         raise ConfigurationError(f"{file.name} holds no object; give tasks, space and budget")
-    if values.pop("version", 1) != 1:
+    version = values.pop("version", 1)
+    if isinstance(version, bool) or version != 1:
         raise ConfigurationError(f"{file.name}: only version 1 is known; give version: 1, or leave it out")
     for name in ("tasks", "runs"):
         if isinstance(values.get(name), str) and "://" not in values[name]:

@@ -252,6 +252,7 @@ def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
     [
         ("- 1", "holds no object"),
         ("version: 2", "only version 1"),
+        ("version: true", "only version 1"),
         ("a: b: c", "not YAML"),
         ("x: 1", "x is not"),
     ],
