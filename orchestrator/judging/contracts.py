@@ -13,7 +13,7 @@ from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.output import OutputRules, merge_contracts
+from orchestrator.judging.output import OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
@@ -129,10 +129,15 @@ class Contracts:
         return reduce(merge_contracts, [*stated, own], {})
 
     def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
-        """Return the contract for an output, with the rule for its type. Raises the errors of ``of``."""
+        """Return the contract for an output, with our own rules for it. Raises the errors of ``of``."""
         contract = self.of(state)
-        rule = self.output.build_type_rule(output) if self._is_output(state) else None
-        return contract if rule is None else add_rules(contract, [rule])
+        if not self._is_output(state):
+            return contract
+        rule = self.output.build_type_rule(output)
+        if rule is not None:
+            return add_rules(contract, [rule])
+        # An execution that raised has no output, and its error says why.
+        return contract if state["status"] == "failed" else refuse_blank(contract, output)
 
     def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
         """Return the record with the text that the run would return, which the checks have to hold for."""

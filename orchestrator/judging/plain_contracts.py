@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
+from evaluation.checks.kinds.tools import ToolCalls
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
@@ -71,6 +72,14 @@ def has_checks(contract: PlainContract) -> bool:
     required = isinstance(rules, list) and any("required" in mapping(rule) for rule in rules)
     expects_calls = contract.get("expected_trajectory") is not None
     return required or expects_calls or any(contract.get(name) for name in _CHECK_FIELDS)
+
+
+def asks_for_calls(contract: PlainContract) -> bool:
+    """Return whether a contract says which tools have to be called."""
+    checks = contract.get("checks")
+    named = [mapping(check).get("check") for check in (checks if isinstance(checks, list) else [])]
+    expected = contract.get("expected_trajectory")
+    return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
 
 
 def includes(contract: PlainContract, planned: PlainContract) -> bool:
