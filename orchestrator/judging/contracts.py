@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import PurePath
@@ -17,6 +17,7 @@ from orchestrator.judging.output import OutputRules, merge_contracts, refuse_bla
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
+    add_rules,
     call_contract_function,
     has_checks,
     includes,
@@ -207,13 +208,6 @@ def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
 
 def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:
     return {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
-
-
-def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:
-    """Return the contract with further audit rules."""
-    audit = mapping(contract.get("audit"))
-    own = cast("list[Json]", audit.get("rules", []))
-    return {**contract, "audit": {**audit, "rules": [*own, *rules]}}
 
 
 def _add_objective(contract: PlainContract) -> PlainContract:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, Unpack
 
@@ -16,7 +17,7 @@ from orchestrator.retry.plain_rules import read_rules
 from orchestrator.retry.reachability import find_problem
 from orchestrator.retry.rules import FeedbackRule, RetryRule
 from orchestrator.retry.stalls import StallRules
-from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_group
 from orchestrator.state.plain_values import format_repr
 
 if TYPE_CHECKING:
@@ -53,15 +54,6 @@ def _read_text(source: object) -> str:
         raise ConfigurationError(
             f"the retry policy {str(source)!r} cannot be read ({reason}); give a YAML file in UTF-8"
         ) from None
-
-
-def _read_stall(value: object) -> object:
-    if not isinstance(value, Mapping):
-        return value
-    try:
-        return StallRules(**{str(name): each for name, each in value.items()})
-    except ConfigurationError as error:
-        raise ConfigurationError(f"stall: {error}") from None
 
 
 class RetryPolicy(SettingsModel):
@@ -115,7 +107,7 @@ class RetryPolicy(SettingsModel):
     ] = Field(default_factory=TransportRetry)
     stall: Annotated[
         StallRules | None,
-        BeforeValidator(_read_stall),
+        BeforeValidator(partial(read_group, StallRules, "stall")),
         Field(description="StallRules, or an object with its fields, or None"),
     ] = None
     max_replans: Count = 0
