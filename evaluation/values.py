@@ -21,6 +21,18 @@ Quantity = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 WHOLE: Final = BeforeValidator(_read_whole)
 """Annotation of an integer for which 3.0 may be given; it stands after the bounds."""
 Count = Annotated[int, Field(ge=0, lt=2**63), WHOLE]
+
+
+def _refuse_truth(value: object) -> object:
+    """Refuse True, which Python takes for 1."""
+    if isinstance(value, bool):
+        raise ValueError(f"give 1, not {value}")  # noqa: TRY004 - pydantic reports only this one
+    return value
+
+
+VersionOne = Annotated[Literal[1], BeforeValidator(_refuse_truth)]
+"""The version of a format that has only one so far."""
+
 _FEWEST_DIGITS: Final = 4
 _MOST_DIGITS: Final = 17
 """Digits that distinguish any two numbers of double precision."""

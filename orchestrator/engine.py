@@ -17,7 +17,7 @@ from evaluation import EvaluationContract, TaskCase
 from evaluation.checks.custom import CustomCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
-from orchestrator.graph.agent_checks import check_agents, check_compressor, check_hooks
+from orchestrator.graph.agent_checks import check_agents, check_hooks
 from orchestrator.graph.build import Agents, compile_graph
 from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.contracts import ContractSource
@@ -161,8 +161,7 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         checkpointer: BaseCheckpointSaver[str] | Store | None = None,
         hooks: Sequence[Hook] = (),
     ) -> None:
-        check_agents(planner, executor, monitor)
-        check_compressor(compressor)
+        check_agents(planner, executor, monitor, compressor)
         check_hooks(hooks)
         check_evaluation(evaluation)
         saver = read_saver(checkpointer)
@@ -184,13 +183,12 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             clock=clock,
         )
         options = (EvaluationOptions() if evaluation is None else evaluation).with_checks(checks)
-        judging = read_judge(judge)
         agents = Agents(
             planner,
             executor,
             monitor,
             compressor,
-            judging,
+            read_judge(judge),
             supervisor,
             options,
             contract_writer,

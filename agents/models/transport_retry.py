@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from types import UnionType
 from typing import Final, Literal
 
 import httpx
@@ -136,6 +138,11 @@ _WAITS: Final[Mapping[str, Callable[[float, float], wait_base]]] = {
 }
 
 
+def _is_number(value: object, kind: type | UnionType) -> bool:
+    # Python takes True for 1.
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, slots=True)
 class TransportRetry:
     """Retries of a call after transient errors.
@@ -157,16 +164,15 @@ class TransportRetry:
         """Checks the bounds.
 
         Raises:
-            ValueError: ``max_attempts`` is below 1, or a time is negative.
+            ValueError: ``max_attempts`` is no whole number from 1, or a time no finite number from 0.
         """
-        if self.max_attempts < 1:
+        if not (_is_number(self.max_attempts, int) and self.max_attempts >= 1):
             raise ValueError(f"max_attempts is {self.max_attempts!r}; give a whole number of at least 1")
-        if not (self.initial_seconds >= 0 and self.max_seconds >= 0):
-            raise ValueError(
-                f"initial_seconds is {self.initial_seconds!r} and max_seconds is {self.max_seconds!r}; "
-                "give seconds of at least 0"
-            )
-        if self.wait not in _WAITS:
+        for name in ("initial_seconds", "max_seconds"):
+            seconds = getattr(self, name)
+            if not (_is_number(seconds, int | float) and 0 <= seconds < math.inf):
+                raise ValueError(f"{name} is {seconds!r}; give finite seconds of at least 0")
+        if self.wait not in [*_WAITS]:
             raise ValueError(f"wait is {self.wait!r}; give one of {', '.join(_WAITS)}")
 
     def sync(self) -> Retrying:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.validation.input_model import InputModel
+from evaluation.values import VersionOne
 
 if TYPE_CHECKING:
     from evaluation.plain_types.case import TaskCaseDict
@@ -35,11 +36,11 @@ class TaskCase(InputModel):
 class CaseSet(InputModel):
     """Cases in their order."""
 
-    version: Literal[1]
+    version: VersionOne
     cases: Annotated[list[TaskCase], Field(min_length=1)]
 
 
 class SingleCase(TaskCase):
     """A file with one case: its fields beside the version."""
 
-    version: Literal[1]
+    version: VersionOne

@@ -158,15 +158,16 @@ def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     name = str(path[-1])
     similar = propose_field(path, known_names)
     similar = similar or find_similar(name, [known for known in known_names if "." not in known])
-    hint = "leave it out" if similar in {None, name} else f"did you mean {similar!r}?"
-    return f"is no known field; {hint}"
+    if similar in {None, name}:
+        return "no field has this name; leave it out"
+    return f"no field has this name; write {similar!r} instead, or leave it out"
 
 
 def _describe_unknown_kind(error: ErrorDetails) -> str:
     kinds = _OPTION.findall(error["ctx"]["expected_tags"])
     close = get_close_matches(error["ctx"]["tag"], kinds, 1)
-    hint = f"did you mean {close[0]!r}?" if close else "the reference lists all kinds"
-    return f"is no known kind of {_get_discriminator(error)}; {hint}"
+    hint = f"write {close[0]!r} instead" if close else "the reference lists all names"
+    return f"no {_get_discriminator(error)} has this name; {hint}"
 
 
 def _describe_accepted(error: ErrorDetails) -> str:

@@ -23,7 +23,7 @@ def check_hooks(hooks: object) -> None:
         )
 
 
-def check_agents(planner: object, executor: object, monitor: object) -> None:
+def check_agents(planner: object, executor: object, monitor: object, compressor: object) -> None:
     """Checks that each agent has the method of its role and can be called with the documented arguments.
 
     Raises:
@@ -36,16 +36,11 @@ def check_agents(planner: object, executor: object, monitor: object) -> None:
     if can_synthesize(executor):
         _check_method("executor", executor, "synthesize", "task", "results")
     _check_method("monitor", monitor, "evaluate", "objective", "result")
+    if compressor is not None:
+        _check_compressor(compressor)
 
 
-def check_compressor(compressor: object) -> None:
-    """Checks that a compressor has one of its documented methods and takes the documented arguments.
-
-    Raises:
-        ConfigurationError: It has neither ``invoke`` nor ``_run``, or its method takes other arguments.
-    """
-    if compressor is None:
-        return
+def _check_compressor(compressor: object) -> None:
     if not isinstance(compressor, InvokableCompressor | RunnableCompressor):
         raise ConfigurationError(
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import PurePath
@@ -13,10 +13,11 @@ from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
 from evaluation.metrics.registry import find_unclear_thresholds
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.output import OutputRules, merge_contracts
+from orchestrator.judging.output import OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
+    add_rules,
     call_contract_function,
     has_checks,
     includes,
@@ -129,10 +130,15 @@ class Contracts:
         return reduce(merge_contracts, [*stated, own], {})
 
     def of_execution(self, state: OrchestratorState, output: str) -> PlainContract:
-        """Return the contract for an output, with the rule for its type. Raises the errors of ``of``."""
+        """Return the contract for an output, with our own rules for it. Raises the errors of ``of``."""
         contract = self.of(state)
-        rule = self.output.build_type_rule(output) if self._is_output(state) else None
-        return contract if rule is None else add_rules(contract, [rule])
+        if not self._is_output(state):
+            return contract
+        rule = self.output.build_type_rule(output)
+        if rule is not None:
+            return add_rules(contract, [rule])
+        # An execution that raised has no output, and its error says why.
+        return contract if state["status"] == "failed" else refuse_blank(contract, output)
 
     def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
         """Return the record with the text that the run would return, which the checks have to hold for."""
@@ -202,13 +208,6 @@ def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
 
 def _limit_check(check: Mapping[str, Json]) -> dict[str, Json]:
     return {**check, "entry_points": False} if check.get("check") == "function" else dict(check)
-
-
-def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:
-    """Return the contract with further audit rules."""
-    audit = mapping(contract.get("audit"))
-    own = cast("list[Json]", audit.get("rules", []))
-    return {**contract, "audit": {**audit, "rules": [*own, *rules]}}
 
 
 def _add_objective(contract: PlainContract) -> PlainContract:

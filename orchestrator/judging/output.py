@@ -10,16 +10,16 @@ from typing import Final, cast
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from evaluation import EvaluationContract
+from evaluation import CheckContext, EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.inputs.rules import ContentRule
 from evaluation.metrics.registry import find_unclear_thresholds
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.plain_contracts import name_contract
+from orchestrator.judging.plain_contracts import asks_for_calls, name_contract
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Json
+from orchestrator.state.records import Json, PlainContract
 
 OUTPUT_TYPE: Final = "output_type"
 """Id of the audit rule that an output breaks if it is not of the wanted type."""
@@ -75,6 +75,17 @@ class OutputRules:
         is_readable = find_type_problem(self.output_type, formatted) is None
         is_same = is_readable and parse_output(self.output_type, formatted) == parsed
         return formatted if is_same else text
+
+
+def refuse_blank(contract: PlainContract, text: str) -> PlainContract:
+    """Returns the contract of a final output, with a check that fails if a reader sees nothing in the text.
+
+    A contract that asks for calls of tools accepts a blank output: the calls are the work.
+    """
+    if CheckContext(text).text or asks_for_calls(contract):
+        return contract
+    # Only to an output that fails it: an output that merely has a word proves nothing.
+    return merge_contracts(contract, {"checks": [{"check": "word_count", "min": 1}]})
 
 
 def read_output_rules(

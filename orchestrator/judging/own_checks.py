@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agents.prompts import find_marks
-from orchestrator.judging.contracts import add_rules
+from orchestrator.judging.plain_contracts import add_rules
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, PlainContract, StepRecord
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias, cast
 
 from evaluation import EvaluationContract
+from evaluation.checks.kinds.tools import ToolCalls
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.report import mapping
 from orchestrator.state.plain_values import format_repr, format_text
@@ -73,6 +74,14 @@ def has_checks(contract: PlainContract) -> bool:
     return required or expects_calls or any(contract.get(name) for name in _CHECK_FIELDS)
 
 
+def asks_for_calls(contract: PlainContract) -> bool:
+    """Return whether a contract says which tools have to be called."""
+    checks = contract.get("checks")
+    named = [mapping(check).get("check") for check in (checks if isinstance(checks, list) else [])]
+    expected = contract.get("expected_trajectory")
+    return bool(contract.get("must_call") or expected or ToolCalls.get_name() in named)
+
+
 def includes(contract: PlainContract, planned: PlainContract) -> bool:
     """Return whether a contract has every field of the one of the plan."""
     return all(contract.get(name) == value for name, value in planned.items())
@@ -98,3 +107,10 @@ def _read_demand(criterion: Json) -> str:
 def is_plain(name: str, details: object) -> bool:
     """Return whether a criterion adds nothing to the objective; ``details`` say more than its name."""
     return name in _PLAIN_CRITERIA and not details
+
+
+def add_rules(contract: PlainContract, rules: Iterable[dict[str, Json]]) -> dict[str, Json]:
+    """Return the contract with further audit rules."""
+    audit = mapping(contract.get("audit"))
+    own = cast("list[Json]", audit.get("rules", []))
+    return {**contract, "audit": {**audit, "rules": [*own, *rules]}}

@@ -191,7 +191,7 @@ def read_rules(value: object) -> object:
 def _read_place(value: object, place: int) -> BaseRule:
     if isinstance(value, BaseRule):
         return value
-    if not isinstance(value, Mapping) or value.get("use") not in _RULES:
+    if not isinstance(value, Mapping) or value.get("use") not in [*_RULES]:
         names = ", ".join(_RULES)
         raise ConfigurationError(
             f"strategies[{place}] is {format_repr(value, 80)}; "
@@ -210,7 +210,7 @@ def read_rule(values: Mapping[str, object]) -> BaseRule:
         ConfigurationError: A value is not accepted, or ``use`` names no strategy.
     """
     use = values.get("use")
-    if use not in _RULES:
+    if use not in [*_RULES]:
         raise ConfigurationError(f"use is {format_repr(use, 80)}; give one of {', '.join(_RULES)}")
     build = cast("Callable[..., BaseRule]", _RULES[str(use)])
     return build(**{str(name): value for name, value in values.items()})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self, Unpack
 
@@ -15,7 +17,7 @@ from orchestrator.retry.plain_rules import read_rules
 from orchestrator.retry.reachability import find_problem
 from orchestrator.retry.rules import FeedbackRule, RetryRule
 from orchestrator.retry.stalls import StallRules
-from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_group
 from orchestrator.state.plain_values import format_repr
 
 if TYPE_CHECKING:
@@ -26,10 +28,15 @@ def _read_transport(value: object) -> object:
     """Reads the retries of a transport from plain data."""
     if not isinstance(value, Mapping):
         return value
+    known = [each.name for each in fields(TransportRetry)]
+    for name in (name for name in value if name not in known):
+        raise ConfigurationError(
+            f"transport: {name} is not an argument of TransportRetry; give any of {', '.join(known)}"
+        )
     try:
         return TransportRetry(**value)
-    except (TypeError, ValueError) as error:
-        raise ConfigurationError(f"transport is {format_repr(dict(value), 80)}: {error}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"transport: {error}") from None
 
 
 def _read_text(source: object) -> str:
@@ -47,10 +54,6 @@ def _read_text(source: object) -> str:
         raise ConfigurationError(
             f"the retry policy {str(source)!r} cannot be read ({reason}); give a YAML file in UTF-8"
         ) from None
-
-
-def _read_stall(value: object) -> object:
-    return StallRules(**value) if isinstance(value, Mapping) else value
 
 
 class RetryPolicy(SettingsModel):
@@ -98,10 +101,14 @@ class RetryPolicy(SettingsModel):
     ] = "fail"
     reveal: Annotated[Literal["task", "all"], Field(description="'task' or 'all'")] = "task"
     transport: Annotated[
-        TransportRetry, BeforeValidator(_read_transport), Field(description="a TransportRetry")
+        TransportRetry,
+        BeforeValidator(_read_transport),
+        Field(description="a TransportRetry, or an object with its fields"),
     ] = Field(default_factory=TransportRetry)
     stall: Annotated[
-        StallRules | None, BeforeValidator(_read_stall), Field(description="StallRules, or None")
+        StallRules | None,
+        BeforeValidator(partial(read_group, StallRules, "stall")),
+        Field(description="StallRules, or an object with its fields, or None"),
     ] = None
     max_replans: Count = 0
     exhausted: Annotated[Literal["fail", "accept_best"], Field(description="'fail' or 'accept_best'")] = (

@@ -18,15 +18,7 @@ from orchestrator.judging.report import RefusalKind
 from orchestrator.runtime.settings_model import LARGEST, SettingsModel
 
 if TYPE_CHECKING:
-    from orchestrator.retry.plain_rules import (
-        BaseOptions,
-        CustomOptions,
-        EscalateOptions,
-        FeedbackOptions,
-        ParallelOptions,
-        RepairOptions,
-        ResampleOptions,
-    )
+    from orchestrator.retry import plain_rules
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 Scalar: TypeAlias = str | int | float | bool | None
@@ -113,7 +105,7 @@ class FeedbackRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[FeedbackOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.FeedbackOptions]) -> None: ...
 
     use: Literal["feedback"] = "feedback"
     last_output: _LastOutput = "auto"
@@ -131,7 +123,7 @@ class ResampleRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[ResampleOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.ResampleOptions]) -> None: ...
 
     use: Literal["resample"] = "resample"
     temperature: Temperature = _DEFAULT_TEMPERATURE
@@ -147,7 +139,7 @@ class RepairRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[RepairOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.RepairOptions]) -> None: ...
 
     use: Literal["repair"] = "repair"
     start_from: _StartFrom = "best"
@@ -167,7 +159,7 @@ class EscalateRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[EscalateOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.EscalateOptions]) -> None: ...
 
     use: Literal["escalate"] = "escalate"
     model: Annotated[str, Field(pattern=r"\S", description="a model specification, or a name of `models`")]
@@ -187,7 +179,7 @@ class ParallelRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[ParallelOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.ParallelOptions]) -> None: ...
 
     use: Literal["parallel"] = "parallel"
     n: Annotated[int, Field(ge=2, description="a whole number of at least 2")]
@@ -205,7 +197,7 @@ class CustomRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[CustomOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.CustomOptions]) -> None: ...
 
     use: Literal["custom"] = "custom"
     name: Annotated[str, Field(pattern=r"\S", description="the name of an entry point")]
@@ -218,7 +210,7 @@ class DecomposeRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.BaseOptions]) -> None: ...
 
     use: Literal["decompose"] = "decompose"
 
@@ -228,7 +220,7 @@ class AskHumanRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.BaseOptions]) -> None: ...
 
     use: Literal["ask_human"] = "ask_human"
 
@@ -238,7 +230,7 @@ class StopRule(BaseRule):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[BaseOptions]) -> None: ...
+        def __init__(self, **fields: Unpack[plain_rules.BaseOptions]) -> None: ...
 
     use: Literal["stop"] = "stop"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from typing import Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -82,14 +82,29 @@ async def _state_before(
             state = await _read_state(graph, checkpoints[index])
             if not _has_record(state, step):
                 return state
-    raise ResumeError(f"thread {format_repr(thread_id, 80)} {_describe_missing(step, checkpoints)}")
+    raise ResumeError(f"thread {format_repr(thread_id, 80)} {_describe_missing(step, checkpoints, latest)}")
 
 
-def _describe_missing(step: int, indexes: Collection[int]) -> str:
-    if indexes and step < min(indexes):
+def _describe_missing(step: int, indexes: Collection[int], latest: OrchestratorState | None) -> str:
+    if not indexes or latest is None:
+        return f"never reached {_name_step(step)}; it has no plan"
+    if step < min(indexes):
         return f"was forked at {_name_step(min(indexes))}; fork the run that it came from"
-    reached = f"the last one it reached is {_name_step(max(indexes))}" if indexes else "it has no plan"
-    return f"never reached {_name_step(step)}; {reached}"
+    # The records tell of parallel steps, of which only the first one is an index.
+    last = max(*indexes, *(record["step_index"] for record in latest["results"]))
+    choices = _list_choices(min(indexes), last, len(latest["plan"]))
+    return f"never reached {_name_step(step)}; give {', or '.join(choices)}"
+
+
+def _list_choices(first: int, last: int, answer: int) -> Iterator[str]:
+    """Yields the steps that a run has reached, and the final answer, which comes after them."""
+    last_step = min(last, answer - 1)
+    if first < last_step:
+        yield f"a step from {first + 1} to {last_step + 1} (an index from {first} to {last_step} in Python)"
+    elif first == last_step:
+        yield _name_step(first)
+    if last >= answer:
+        yield f"{_name_step(answer)} for the final answer"
 
 
 def _name_step(index: int) -> str:

@@ -119,14 +119,14 @@ class RunMethods:
             BrokenRunError: The thread holds a state that cannot be read.
         """
         self._runner.cancel(thread_id, reason)
-        if thread_id is not None and self._is_stored_alone(thread_id):
-            run_sync(lambda: self._runner.cancel_stored(thread_id, reason))
+        if (stored := self._runner.find_unattended(thread_id)) is not None:
+            run_sync(lambda: self._runner.cancel_stored(stored, reason))
 
     async def acancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """Like ``cancel``, without blocking the event loop."""
         self._runner.cancel(thread_id, reason)
-        if thread_id is not None and self._is_stored_alone(thread_id):
-            await self._runner.cancel_stored(thread_id, reason)
+        if (stored := self._runner.find_unattended(thread_id)) is not None:
+            await self._runner.cancel_stored(stored, reason)
 
     def interrupt(self, thread_id: str | None = None) -> None:
         """Stop a run at once as a kill would: ``resume`` continues it. Without ``thread_id``, stop every run.
@@ -136,9 +136,6 @@ class RunMethods:
         May be called from any thread and from a signal handler.
         """
         self._runner.interrupt(thread_id)
-
-    def _is_stored_alone(self, thread_id: str) -> bool:
-        return self._launcher.graph.checkpointer is not None and not self._runner.is_running(thread_id)
 
     def resume(
         self, thread_id: str, answer: object = None, config: RunnableConfig | None = None

@@ -87,9 +87,10 @@ class Runner:
         for run in self._find_running(thread_id):
             run.interrupt()
 
-    def is_running(self, thread_id: str) -> bool:
-        """Checks whether this runner runs a thread."""
-        return thread_id in self._running
+    def find_unattended(self, thread_id: str | None) -> str | None:
+        """Returns a thread that may hold a stored run and that this runner does not run; else None."""
+        is_stored = self.launcher.graph.checkpointer is not None and thread_id not in self._running
+        return thread_id if is_stored else None
 
     async def cancel_stored(self, thread_id: str, reason: str) -> None:
         """Ends a stored run that waits for a person or was interrupted; does nothing if there is none."""

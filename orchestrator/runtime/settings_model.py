@@ -61,3 +61,22 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     value = shorten(repr(values[name]), 80) if name in values else "missing"
     is_too_large = problem.get("ctx", {}).get("le") == LARGEST
     return f"{name} is {value}; give {model.model_fields[name].description}{_BELOW if is_too_large else ''}"
+
+
+def read_group(model: type[SettingsModel], name: str, value: object) -> object:
+    """Reads a group of settings from an object; returns any other value as it is.
+
+    Args:
+        model: The group.
+        name: Name of the field that holds the group.
+        value: Value of the field.
+
+    Raises:
+        ConfigurationError: A value or a name is not accepted; the message begins with ``name``.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return model(**{str(key): each for key, each in value.items()})
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {error}") from None

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from evaluation.sensitive.quoting import shorten
+from evaluation.sensitive.quoting import quote_text, shorten
 from orchestrator.state.claims import DEADLINE
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
@@ -185,8 +185,7 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
         return _build_answer(question["on_deadline"], text, DEADLINE, now)
     word, text, person, question_id = _read_fields(raw)
     if question_id not in ("", question["id"]):
-        answered, waiting = format_repr(question_id, 80), question["id"]
-        return f"the answer is for question {answered}, but question {waiting!r} is waiting"
+        return f"the answer is for another question; read and answer the one that waits: {_name(question)}"
     accepted = next((known for known in question["accepts"] if known == word), None)
     if accepted is None:
         return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
@@ -215,6 +214,11 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
     return SupervisionRecord(
         mode=mode, commitment=None, assessment=None, triggers=[], verdict=None, answer=None
     )
+
+
+def _name(question: Question) -> str:
+    # Not by its id, which no person has seen.
+    return f"step {question['step_index'] + 1}, attempt {question['attempt']}, {quote_text(question['text'])}"
 
 
 def _describe_accepted(question: Question) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, Unpack, get_args
 
@@ -14,7 +15,7 @@ from evaluation.evalset.yaml_text import parse_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.plain_rules import RetryPolicyDict
 from orchestrator.runtime.budget import ModelPrice
-from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
+from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel, read_group
 
 Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
 Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
@@ -102,18 +103,10 @@ class SearchBudget(SettingsModel):
     cost_usd: _Amount = None
 
 
-def _read_objective(value: object) -> object:
-    return Objective(**value) if isinstance(value, dict) else value
-
-
-def _read_budget(value: object) -> object:
-    return SearchBudget(**value) if isinstance(value, dict) else value
-
-
 def _read_prices(value: object) -> object:
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         return value
-    return {name: ModelPrice(**each) if isinstance(each, dict) else each for name, each in value.items()}
+    return {name: read_group(ModelPrice, f"prices.{name}", each) for name, each in value.items()}
 
 
 class ModelPriceDict(TypedDict):
@@ -184,10 +177,14 @@ class TuneSpec(SettingsModel):
         Field(description="an object such as {patient: {max_retries: 5}}, the fields of each policy"),
     ] = Field(default_factory=dict)
     objective: Annotated[
-        Objective, BeforeValidator(_read_objective), Field(description="an object with weights or limits")
+        Objective,
+        BeforeValidator(partial(read_group, Objective, "objective")),
+        Field(description="an object with weights or limits"),
     ] = Field(default_factory=Objective)
     budget: Annotated[
-        SearchBudget, BeforeValidator(_read_budget), Field(description="an object such as {trials: 10}")
+        SearchBudget,
+        BeforeValidator(partial(read_group, SearchBudget, "budget")),
+        Field(description="an object such as {trials: 10}"),
     ] = Field(default_factory=SearchBudget)
     planning: Flag = True
     repeats: PositiveCount = 1
@@ -242,7 +239,8 @@ def read_spec(path: str | Path) -> TuneSpec:
         raise ConfigurationError(f"{file.name}: {error}") from None
     if not isinstance(values, dict):
         raise ConfigurationError(f"{file.name} holds no object; give tasks, space and budget")
-    if values.pop("version", 1) != 1:
+    version = values.pop("version", 1)
+    if isinstance(version, bool) or version != 1:
         raise ConfigurationError(f"{file.name}: only version 1 is known; give version: 1, or leave it out")
     for name in ("tasks", "runs"):
         if isinstance(values.get(name), str) and "://" not in values[name]:

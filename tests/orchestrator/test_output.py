@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
 from orchestrator import (
     Budget,
     ConfigurationError,
@@ -292,3 +294,38 @@ def test_a_synthesize_with_other_arguments_is_refused_at_once():
 
     with pytest.raises(ConfigurationError, match=r"cannot be called as synthesize\(task, results\)"):
         orchestrate(Wrong())
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t", "\u200b", "\ufeff\u2060", "\u3164", "\x00"])
+@pytest.mark.parametrize("contract", [None, "from_task"])
+def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(blank, contract):
+    state = orchestrate(FakeExecutor(blank, "done"), plan=["one"], contract=contract).run("Greet")
+
+    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
+    assert "Use at least 1 word; the text is empty." in state["results"][0]["verdict"]["feedback"]
+    assert state["output"] == "done"
+
+
+def test_a_blank_answer_from_several_steps_is_no_success():
+    state = orchestrate(SynthesizingExecutor(written=[" "]), max_retries=0).run("x")
+
+    assert (state["status"], state["output"]) == ("failed", None)
+
+
+def test_a_blank_result_of_a_step_that_is_not_the_output_is_the_monitors_to_judge():
+    state = orchestrate(FakeExecutor(" ", "done")).run("x")
+
+    assert (state["status"], state["output"]) == ("success", "done")
+
+
+def test_a_contract_that_asks_for_calls_accepts_a_blank_output():
+    def send() -> str:
+        """Send the invitation."""
+        return "sent"
+
+    call = AIMessage("", tool_calls=[{"name": "send", "args": {}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([call, " "]), [send])
+    contract = EvaluationContract(must_call=["send"])
+    state = orchestrate(executor, plan=["one"], contract=contract).run("x")
+
+    assert (state["status"], state["basis"]) == ("success", "checked")

@@ -292,9 +292,9 @@ def test_a_refused_step_ends_the_run_with_the_last_feedback_as_the_cause():
 
 def test_an_empty_result_is_judged_like_any_other():
     monitor = FakeMonitor()
-    orchestrate(["one"], FakeExecutor(""), monitor).run("x")
+    orchestrate(["one", "two"], FakeExecutor("", "done"), monitor).run("x")
 
-    assert monitor.calls == [("one", "")]
+    assert monitor.calls == [("one", ""), ("two", "done")]
 
 
 def test_any_text_passes_through_unchanged():

@@ -55,7 +55,7 @@ PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
         (RetryPolicy, {"needs_review": None}, "needs_review is None; give 'fail', 'retry' or 'human'"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (RetryPolicy, {"seed": -1}, "seed is -1; give a whole number of at least 0"),
-        (RetryPolicy, {"stall": 3}, "stall is 3; give StallRules, or None"),
+        (RetryPolicy, {"stall": 3}, "stall is 3; give StallRules, or an object"),
         (RetryPolicy, {"max_replans": -1}, f"max_replans is -1; {COUNT}"),
         (RetryPolicy, {"exhausted": "stop"}, "exhausted is 'stop'; give 'fail' or 'accept_best'"),
         *(

@@ -10,13 +10,14 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.judges.trust.figures import KINDS, JudgeTrust, VerdictCounts
 from evaluation.judges.trust.labelled_set import get_set_version, load_labelled_set
+from evaluation.values import VersionOne
 
 _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
@@ -48,7 +49,7 @@ class _StoredTrust(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal[1]
+    format: VersionOne
     judge: Annotated[str, Field(min_length=1, max_length=_MAX_NAME)]
     set_version: str
     measured_at: AwareDatetime

@@ -11,9 +11,9 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
-from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence

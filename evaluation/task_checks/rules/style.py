@@ -8,7 +8,7 @@ from typing import Final
 import regex
 
 from evaluation.checks.language import LANGUAGES
-from evaluation.task_checks.moods import is_demanded
+from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
@@ -118,6 +118,11 @@ _NOT: Final = regex.compile(
 _EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
 _OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
 _OTHER_BEFORE: Final = regex.compile(rf"\b(?:{_NAME}) (?:and|or) (?:in )?$")
+_BEST_OF: Final = regex.compile(
+    r"\b(?:name|list|find|identify|recommend|know)\b.* "
+    r"the (?:[a-z]{3,}est|most|first|last|only)(?: [a-z]+){1,3} $"
+)
+"""Words of which a language is a property: "name the longest word in German"."""
 _WRITTEN: Final = regex.compile(r"\b(?:written|write)\s*$")
 _WHOLLY: Final = regex.compile(r"\b(?:only|entirely|exclusively|completely|solely)\b")
 _GIVEN: Final = regex.compile(
@@ -213,7 +218,7 @@ def _is_only_mentioned(text: str, match: regex.Match[str]) -> bool:
         return True
     if _NOT.search(f"{before}{lead} ") and "no other language" not in text:
         return True
-    if _OTHER_AFTER.match(after) or _OTHER_BEFORE.search(before):
+    if _OTHER_AFTER.match(after) or _OTHER_BEFORE.search(before) or _BEST_OF.search(before):
         return True
     if _WHOLLY.search(lead) or "no other language" in text or _GIVEN.search(before):
         return bool(_HOW_IS.search(before))

@@ -94,18 +94,23 @@ BAD = {
     "nothing": ("", "the file: give an object, not null"),
     "no version": ("task: x", "version: is missing; add it"),
     "another version": ("version: 2\ntask: x", "version: give 1, not 2"),
+    "true as version": ("version: true\ntask: x", "version: give 1, not True"),
+    "true as version of many": ("version: true\ncases: [{task: x}]", "version: give 1, not True"),
     "no case": ("version: 1\ncases: []", "cases: give a list of at least 1, not an empty list"),
     "blank task": ("version: 1\ntask: ' '", "task: give a text that is not blank, not a blank text"),
     "another word": ("version: 1\ntask: x\ncontract: from_tsk", "did you mean 'from_task'?"),
     "unknown field": (
         "version: 1\ncases: [{task: x, contrct: from_task}]",
-        "cases[0].contrct: is no known field; did you mean 'contract'?",
+        "cases[0].contrct: no field has this name; write 'contract' instead, or leave it out",
     ),
     "wrong contract": (
         "version: 1\ncases: [{task: x, contract: {keywords: 3}}]",
         "cases[0].contract.keywords: give a list, not 3",
     ),
-    "one and many": ("version: 1\ntask: x\ncases: [{task: x}]", "task: is no known field; leave it out"),
+    "one and many": (
+        "version: 1\ntask: x\ncases: [{task: x}]",
+        "task: no field has this name; leave it out",
+    ),
     "broken": ("version: 1\ntask: [x", "line 2: this is not YAML of plain values: "),
     "two documents": ("version: 1\n---\nversion: 1", "line 2: this is not YAML of plain values: but found"),
     "twice": (
@@ -128,7 +133,7 @@ BAD = {
         "version: 1\ntask: &a x\nname: *a",
         "line 2: this is not YAML of plain values: an anchor or alias",
     ),
-    "merge": ("version: 1\ntask: x\n<<: {name: y}", "<<: is no known field"),
+    "merge": ("version: 1\ntask: x\n<<: {name: y}", "<<: no field has this name"),
     "tag": (
         "version: 1\ntask: !!python/object/apply:os.getcwd []",
         "line 2: this is not YAML of plain values: a tag",

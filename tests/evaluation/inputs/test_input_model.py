@@ -21,30 +21,33 @@ PROBLEMS = [
         lambda: EvaluationContract(thresholds={"latency_ms": {"max": "fast"}}),
         "thresholds.latency_ms.max: give a number, not a text",
     ),
-    (lambda: EvaluationContract(keyword=["a"]), "keyword: is no known field; did you mean 'keywords'?"),
+    (
+        lambda: EvaluationContract(keyword=["a"]),
+        "keyword: no field has this name; write 'keywords' instead",
+    ),
     (
         lambda: EvaluationContract(forbidden_tool=["a"]),
-        "forbidden_tool: is no known field; did you mean 'trajectory.forbidden_tools'?",
+        "forbidden_tool: no field has this name; write 'trajectory.forbidden_tools' instead",
     ),
     (
         lambda: EvaluationContract(forbidden_tools=["a"]),
-        "forbidden_tools: is no known field; did you mean 'trajectory.forbidden_tools'?",
+        "forbidden_tools: no field has this name; write 'trajectory.forbidden_tools' instead",
     ),
     (
         lambda: EvaluationContract(trajectory={"forbidden_tool": ["a"]}),
-        "trajectory.forbidden_tool: is no known field; did you mean 'forbidden_tools'?",
+        "trajectory.forbidden_tool: no field has this name; write 'forbidden_tools' instead",
     ),
     (
         lambda: EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tool": ["a"]}]}),
-        "audit.rules[0].forbidden_tool: is no known field; did you mean 'forbidden_tools'?",
+        "audit.rules[0].forbidden_tool: no field has this name; write 'forbidden_tools' instead",
     ),
     (
         lambda: EvaluationContract(writing_tool=["a"]),
-        "writing_tool: is no known field; did you mean 'trajectory.writing_tools'?",
+        "writing_tool: no field has this name; write 'trajectory.writing_tools' instead",
     ),
     (
         lambda: EvaluationContract(must_calls=["a"]),
-        "must_calls: is no known field; did you mean 'must_call'?",
+        "must_calls: no field has this name; write 'must_call' instead",
     ),
     (lambda: EvaluationContract(keywords="a"), "keywords: give a list, not a text"),
     (

@@ -125,15 +125,18 @@ def test_what_is_wrong_is_named_by_its_path(case, problem):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"keyword": ["x"]}, "keyword: is no known field; did you mean 'keywords'?"),
-        ({"zzz": 1}, "zzz: is no known field; leave it out"),
+        (
+            {"keyword": ["x"]},
+            "keyword: no field has this name; write 'keywords' instead, or leave it out",
+        ),
+        ({"zzz": 1}, "zzz: no field has this name; leave it out"),
         (
             {"agent_run": {"output": "x"}},
-            "agent_run.output: is no known field; did you mean 'final_output'?",
+            "agent_run.output: no field has this name; write 'final_output' instead, or leave it out",
         ),
         (
-            {"forbidden_tool": ["x"]},
-            "forbidden_tool: is no known field; did you mean 'trajectory.forbidden_tools'?",
+            {"must_cal": ["x"]},
+            "must_cal: no field has this name; write 'must_call' instead, or leave it out",
         ),
         (
             {"thresholds": {"latency_ms": "fast"}},

@@ -247,7 +247,7 @@ def test_what_is_missing_for_a_check_is_not_the_executors_to_mend():
 def test_a_check_that_is_not_set_up_correctly_is_told_as_our_fault():
     assert feedback_of(report(keyword=["fox"])) == (
         "Your output was not judged, since its check is not set up correctly:\n"
-        "- keyword: is no known field; did you mean 'keywords'?"
+        "- keyword: no field has this name; write 'keywords' instead, or leave it out."
     )
 
 
@@ -334,7 +334,10 @@ def test_any_feedback_is_bounded_and_has_one_line_a_complaint(output, wanted, wo
             {"forbidden_content": [{"text": ","}]},
             ['critical: The output contains the text ","; remove it.'],
         ),
-        ({"keyword": ["x"]}, ["critical: keyword: is no known field; did you mean 'keywords'?"]),
+        (
+            {"keyword": ["x"]},
+            ["critical: keyword: no field has this name; write 'keywords' instead, or leave it out."],
+        ),
         ({}, ["warning: the contract contains no check."]),
     ],
 )

@@ -75,8 +75,9 @@ def test_feedback_given_through_the_context_is_not_kept_in_the_state():
 
 @given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
 def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
-    executor = FakeExecutor(draft, "final")
-    run(executor, FakeMonitor(refuse(feedback), accept()))
+    # Of two steps: a blank output of the last one has a feedback of our own.
+    executor = FakeExecutor(draft, "final", "end")
+    run(executor, FakeMonitor(refuse(feedback), accept(), accept()), ["one", "two"])
 
     context = executor.calls[1].context
     mark = context.split(" ", 1)[0]

@@ -234,7 +234,7 @@ def test_a_contract_that_was_read_can_be_evaluated():
     [
         (3, ": give an object, not 3"),
         ("short", ": give an object, not a text"),
-        ({"keyword": ["a"]}, ".keyword: is no known field; did you mean 'keywords'?"),
+        ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
         ({"keywords": "a"}, ".keywords: give a list, not a text"),
         ({"output_length": {"max_words": -1}}, ".output_length.max_words: give a number of at least 0"),
         ({"required_content": [{"text": "a"}, {"pattern": "("}]}, ".required_content[1].pattern: the"),
@@ -242,10 +242,10 @@ def test_a_contract_that_was_read_can_be_evaluated():
         ({"thresholds": {"words": "few"}}, ".thresholds.words: give an object or a number or true or false"),
         ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
         ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number of at least 0"),
-        ({"checks": [{"check": "word_cont"}]}, ".checks[0].check: is no known kind of check; did you"),
+        ({"checks": [{"check": "word_cont"}]}, ".checks[0].check: no check has this name; write"),
         ({"rubric": {}}, ".rubric.criteria: is missing; add it"),
-        ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: is no known field"),
-        ({"agent_run": {"final_output": "x"}}, ".agent_run: is no known field"),
+        ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),
+        ({"agent_run": {"final_output": "x"}}, ".agent_run: no field has this name"),
     ],
 )  # fmt: skip
 def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(contract, told):

@@ -129,9 +129,37 @@ def test_the_default_tells_what_failed_and_draws_anew():
             {"strategies": [{"use": "custom", "name": "a", "options": {"a": [1]}}]},
             "strategies[0]: options is {'a': [1]}; give an object whose values are",
         ),
-        ({"transport": {"max_attempts": 0}}, "transport is {'max_attempts': 0}: max_attempts is 0"),
-        ({"transport": {"wait": "soon"}}, "transport is {'wait': 'soon'}: wait is 'soon'; give one of"),
-        ({"stall": {"same_output": 1}}, "same_output is 1; give a whole number of at least 2"),
+        ({"transport": 3}, "transport is 3; give a TransportRetry, or an object with its fields"),
+        (
+            {"transport": {"unknown": 1}},
+            "transport: unknown is not an argument of TransportRetry; give any of max_attempts,",
+        ),
+        ({"transport": {1: 1}}, "transport: 1 is not an argument of TransportRetry; give any of"),
+        (
+            {"transport": {"max_attempts": 0}},
+            "transport: max_attempts is 0; give a whole number of at least 1",
+        ),
+        ({"transport": {"max_attempts": "2"}}, "transport: max_attempts is '2'; give a whole number"),
+        ({"transport": {"max_attempts": True}}, "transport: max_attempts is True; give a whole number"),
+        ({"transport": {"max_attempts": 2.5}}, "transport: max_attempts is 2.5; give a whole number"),
+        ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; give finite seconds"),
+        ({"transport": {"initial_seconds": "1"}}, "transport: initial_seconds is '1'; give finite seconds"),
+        ({"transport": {"wait": "soon"}}, "transport: wait is 'soon'; give one of random_exponential, "),
+        (
+            {"transport": {"wait": ["fixed"]}},
+            "transport: wait is ['fixed']; give one of random_exponential, ",
+        ),
+        ({"stall": 3}, "stall is 3; give StallRules, or an object with its fields, or None"),
+        (
+            {"stall": {"unknown": 1}},
+            "stall: unknown is not an argument of StallRules; give any of same_output",
+        ),
+        ({"stall": {1: 1}}, "stall: 1 is not an argument of StallRules; give any of same_output"),
+        ({"stall": {"same_output": 1}}, "stall: same_output is 1; give a whole number of at least 2"),
+        (
+            {"strategies": [{"use": ["stop"]}]},
+            "strategies[0] is {'use': ['stop']}; give a rule, or an object",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_sentence(values, sentence):

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation import EvaluationContract, TaskCase
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, RunFinished, RunResumed
-from tests.fakes.executor import FakeExecutor
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
@@ -162,7 +162,7 @@ NO_FORKS = [
     (
         ("thread", 3),
         ResumeError,
-        r"'thread' never reached step 4 \(index 3 in Python\); the last .* is step 2",
+        r"'thread' never reached step 4 \(index 3 in Python\); give a step from 1 to 2 \(",
     ),
     (("thread", 2), ResumeError, r"never reached step 3 \(index 2 in Python\)"),
     (("nothing", 0), ResumeError, "thread 'nothing' is not in this store"),
@@ -185,6 +185,26 @@ def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, subtests
             other(opened)[0].fork(*arguments)
 
     assert opened.history.runs() == before
+
+
+@pytest.mark.parametrize(
+    ("plan", "executor", "choices"),
+    [
+        (["only"], FakeExecutor, r"give step 1 \(index 0 in Python\)$"),
+        (steps(2), FakeExecutor, r"give a step from 1 to 2 \(an index from 0 to 1 in Python\)$"),
+        (
+            steps(2),
+            SynthesizingExecutor,
+            r"give a step from 1 to 2 \(.*\), or step 3 \(index 2 in Python\) for the final answer$",
+        ),
+        (SIDE_BY_SIDE, FakeExecutor, r"give a step from 1 to 3 \(.*\)$"),
+    ],
+)
+def test_the_steps_that_a_fork_may_begin_with_are_steps_of_the_run(opened, plan, executor, choices):
+    build(opened, plan, executor()).run("x", "thread")
+
+    with pytest.raises(ResumeError, match=rf"never reached step 10 \(index 9 in Python\); {choices}"):
+        other(opened)[0].fork("thread", 9)
 
 
 TASK = "Name a fruit. Use at most 2 words."

@@ -313,7 +313,10 @@ def test_an_approval_counts_for_no_other_arguments_of_a_graph_that_is_not_awaite
 
     [question] = [each.value for each in asked["__interrupt__"]]
     assert question["tool_calls"][0]["args"] == {"to": "Eve"}
-    assert "the answer is for question" in question["problem"]
+    assert question["problem"] == (
+        "the answer is for another question; "
+        'read and answer the one that waits: step 1, attempt 1, "May the tool send run?"'
+    )
     assert office.done == []
 
 

@@ -192,6 +192,9 @@ def test_each_trial_is_reported_with_those_before(make_spec, run_tune):
         ({"policies": {"ask": {"needs_review": "human"}}}, "ask asks a person, and a search"),
         ({"policies": {}, "space": {"needs_review": ["human"]}}, "needs_review=human asks a person"),
         ({"policies": {"own": {"strategies": [{"use": "custom", "name": "no"}]}}}, "a retry strategy 'no'"),
+        ({"budget": {"trial": 1}}, "budget: trial is not an argument of SearchBudget; give any of trials,"),
+        ({"objective": {1: 2}}, "objective: 1 is not an argument of Objective; give any of weights,"),
+        ({"prices": {"m": {"input": 1}}}, "prices.m: input_usd is missing"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
         ({"count": 1}, "give at least 2"),
     ],
@@ -252,6 +255,7 @@ def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
     [
         ("- 1", "holds no object"),
         ("version: 2", "only version 1"),
+        ("version: true", "only version 1"),
         ("a: b: c", "not YAML"),
         ("x: 1", "x is not"),
     ],

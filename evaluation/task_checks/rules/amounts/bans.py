@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
+from evaluation.task_checks.demands.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.amounts.units import PART_AFTER, PART_BEFORE

@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.moods import can_demand, is_demanded
+from evaluation.task_checks.demands.moods import can_demand, is_demanded
 from evaluation.task_checks.quantities import (
     AFTER_NOUN,
     Bounds,

@@ -7,7 +7,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.moods import is_demanded, is_statement
+from evaluation.task_checks.demands.moods import is_demanded, is_statement
 from evaluation.task_checks.quantities import NUMBER, Bounds, Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding

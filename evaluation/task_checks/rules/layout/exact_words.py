@@ -6,7 +6,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.moods import can_demand
+from evaluation.task_checks.demands.moods import can_demand
 from evaluation.task_checks.sentences import Sentence
 
 UNITS: Final = {

@@ -7,9 +7,9 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import PRODUCING
 from evaluation.task_checks.marks import QUOTED
-from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.quantities import NUMBER, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding

@@ -7,8 +7,8 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import REQUIRING
-from evaluation.task_checks.moods import is_demanded
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.exact_words import WHOLE

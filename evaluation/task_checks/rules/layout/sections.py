@@ -7,8 +7,8 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.marks import QUOTED, SEPARATOR
-from evaluation.task_checks.moods import can_demand, is_demanded, is_statement
 from evaluation.task_checks.quantities import Bounds, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding

@@ -7,8 +7,8 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import is_demanded, is_statement
 from evaluation.task_checks.marks import SEPARATOR
-from evaluation.task_checks.moods import is_demanded, is_statement
 from evaluation.task_checks.quantities import NUMBER, find_quantities, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding

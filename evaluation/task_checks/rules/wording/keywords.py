@@ -7,9 +7,9 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import can_demand, is_demanded
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED, Mark
-from evaluation.task_checks.moods import can_demand, is_demanded
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding

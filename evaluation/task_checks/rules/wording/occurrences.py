@@ -6,8 +6,8 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.moods import can_demand
 from evaluation.task_checks.marks import QUOTED
-from evaluation.task_checks.moods import can_demand
 from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.sentences import Sentence
 

@@ -110,6 +110,7 @@ GOOD = {
         {"counts": {**GOOD, "trusted": COUNTS}},
         {"trusted": True},
         {"format": 2},
+        {"format": True},
         {"measured_at": "yesterday"},
         {"judge": ["a.Judge"]},
         {"padding": "x" * 30_000},

@@ -50,15 +50,23 @@ _STRONG: Final = regex.compile(
 )
 _BREAK: Final = regex.compile(r"[,;:(] ?|\b(?:and|but|so|then|also|please|sure|that|ensure|be|note) |^|- ")
 _FOREIGN: Final = regex.compile(
-    r"^(?:the|this|any|every|each|no) (?:[a-z-]+ )?(?:"
+    r"^(?:the|this|any|every|each|no|my|our) (?:[a-z-]+ )?(?:"
     r"(?!(?:letter|answer|paper|flyer|poster|newsletter|chapter|banner|teaser|trailer|number|header|"
     r"footer|cover|"
     r"character|primer|disclaimer|reminder|opener|order|color|flavor|humor|error|author)\b)"
-    r"[a-z]{2,}(?:er|or|ist|ian)|witness|judge|boss|(?:variable|file|user|class|function) name|variable|"
+    r"[a-z]{2,}(?:er|or|ist|ian|bot)|"
+    r"witness|judge|boss|client|team|company|school|(?:variable|file|user|class|function) name|variable|"
     r"field|app|"
     r"system|database|password|parameter) $"
 )
 """Subjects that are no output: persons, who speak for themselves, and parts of programs."""
+_ACTS: Final = regex.compile(
+    r" (?:(?:not|only|always|also|never) )*(?:write|reply|respond|answer|speak|submit|hand in|deliver|learn|"
+    r"sign|produce|type|send|copy|recite|memori[sz]e|tick|fill in)\b"
+)
+"""Verbs of persons: "my daughter has to write ..." says nothing of the output."""
+_ACTOR: Final = regex.compile(rf"^(?:you|it|everything|(?:your|the|this) (?:[a-z]+ )?{TEXT})\b")
+"""Subjects of which such a verb says something of the output, too."""
 _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
     r"(?:your|the|this|these|it|its|they|each|every|"
@@ -83,7 +91,7 @@ _WISH: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll| can| will)?(?: not|n't)? ?(?:really |only )*(?:want|need|like|love|"
     r"prefer|"
     r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
-    r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use|handle|process)\b"
+    r"|\b(?:i|we|(?:my|our|the) [a-z]+) (?:won't|can't|cannot|will not) (?:read|take|use|handle|process)\b"
     r"|^(?:need|want|wanted|looking for)\b"
     r"|\byou(?:(?:'ve| have)(?: got)?| get|(?:'re| are) (?:allowed|given|granted))(?= (?:only |just |"
     r"at most |up to |"
@@ -104,7 +112,8 @@ _TELLS: Final = (
 """Words that pass an order on to somebody else: "tell my brother to answer"."""
 TOPIC: Final = regex.compile(
     rf"(?<=\b{_TELLS} )to [a-z]+|"
-    r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|"
+    r"\bto (?:tell|ask|remind|inform|warn|let)\b|\bexamples? of\b|\b(?:in|on) which\b|"
+    r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|since|"
     r"titled|called|named|entitled|"
     r"describing|explaining|asking|telling|requesting|informing|reminding|arguing|claiming|"
     r"teaches|teaching|on|that|which|"
@@ -164,11 +173,13 @@ def _states_property(before: str, modal: regex.Match[str]) -> bool:
     breaks = [
         match.end() for match in _BREAK.finditer(before, 0, modal.start()) if match.end() <= modal.start()
     ]
-    is_strong = bool(_STRONG.search(modal.group()))
-    subject = _SUBJECT if is_strong else _OUTPUT
+    pattern = _SUBJECT if _STRONG.search(modal.group()) else _OUTPUT
+    acts = _ACTS.match(before, modal.end())
+    subjects = [before[place : modal.start()] for place in breaks[-4:]]
     return any(
-        subject.match(before[place : modal.start()])
-        and not OTHERS.search(before[place : modal.start()])
-        and not _FOREIGN.match(before[place : modal.start()])
-        for place in breaks[-4:]
+        pattern.match(subject)
+        and not OTHERS.search(subject)
+        and not _FOREIGN.match(subject)
+        and not (acts and not _ACTOR.match(subject))
+        for subject in subjects
     )

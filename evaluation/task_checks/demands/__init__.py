@@ -1,0 +1,1 @@
+"""What a sentence demands of the output, as against what it only mentions, allows or demands of others."""

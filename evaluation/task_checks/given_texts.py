@@ -1,0 +1,197 @@
+"""Tells the sentences of the request from those of a text to work on, or of a description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
+from evaluation.task_checks.marks import CODE, QUOTED
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.sentences import Sentence, cut_sentences
+
+_REQUIREMENTS: Final = (
+    r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
+    r"instructions?|form|"
+    r"structure|criteria|conditions?|options?|template|sections?|headings?|labels?|columns?|keys|"
+    r"sentence|style)"
+)
+_GIVES_TEXT: Final = regex.compile(
+    rf"\b(?:{EXPLAINING}|{PRODUCING})\b.*?\b(?:this|these|following|below|my|our)\b"
+    rf"|\b(?:{EXPLAINING})\b.*\b(?:the|a|an)\b"
+)
+_ASKS_FOR: Final = regex.compile(
+    r"\b(?:uses?|includes?|contains?|mentions?|excludes?|avoids?|follows?|with|of|from|ends?|"
+    r"starts?|begins?|finish(?:es)?|"
+    rf"in)\b[^:]*\b(?:{_REQUIREMENTS}|these|the following)\s*:?$"
+    rf"|\bfollowing {_REQUIREMENTS}\s*:?$"
+)
+_REWORKS: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b(?:(?! and (?:{REQUIRING})\b)[^:])*\b(?:this|following|the) "
+    r"(?:\w+ )?(?:instruction|"
+    r"sentence|phrase|rule|requirement)\s*:?$"
+)
+_TEXT_NOUN: Final = (
+    r"(?:essay|text|paragraph|e-?mail|letter|article|draft|poem|story|code|note|message|passage|"
+    r"review|abstract|resume|speech|"
+    r"report|job ad|post)"
+)
+_POINTS_BELOW: Final = regex.compile(
+    rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})"
+    rf"|^(?:please )?(?:{REWORKING}) (?:my|this|these|the) (?:[a-z]+ )?{_TEXT_NOUN}\b[^{QUOTED}{CODE}]*$"
+)
+_RULES_BELOW: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b(?:instructions?|prompt|rules?|requirements?|"
+    r"guidelines?|specification) below\b"
+)
+_POINTS_AFTER: Final = regex.compile(
+    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
+    r"paragraph|review|essay|abstract|report)$"
+)
+_COLON: Final = regex.compile(r":(?=\s|$)")
+_LABEL: Final = regex.compile(
+    r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|"
+    r"original|code|data|review|message|"
+    r"paragraph|notes|ticket|statement|comment|tweet|headline|conversation|customer|user|student|"
+    r"quote|here (?:is|are)\b[^:]*)\s*:"
+)
+_ABOUT_ANSWER: Final = regex.compile(
+    r"\b(?:your|the) (?:entire |whole |final |full )?(?:response|answer|reply|output|rewrite|"
+    r"summary|translation|version)\b"
+)
+_GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
+_ORDERS: Final = regex.compile(
+    rf"^(?:please |also |and |finally,? )?(?:{REQUIRING}|{PRODUCING}|no|in|at (?:least|most)|"
+    r"your|wrap|first|without|"
+    r"the (?:response|answer|output))\b"
+)
+_ORDERS_IN_LINE: Final = regex.compile(
+    r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use)\b)"
+)
+_STATES_RULE: Final = regex.compile(
+    r" (?:(?:not|no) (?:more|less|fewer|longer|shorter) (?:than|as)|at (?:least|most)|exactly|max\w*|min\w*|"
+    r"up to|between|under|fewer than|less than|more than) (?:\w+ )?(?:\d|\w+ (?:words?|sentences?|"
+    r"paragraphs?|"
+    r"lines?|bullets?)\b)"
+)
+_ONLY_SIZE: Final = regex.compile(
+    r" [a-z ]{2,20} (?:\d+|[a-z-]+) (?:words?|sentences?|paragraphs?|lines?|bullets?|"
+    r"characters?)\b[^.;:]{0,20}"
+)
+"""A size and nothing else: no text to work on."""
+_POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
+_REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
+
+
+_TALKS_OF_OUTPUT: Final = regex.compile(
+    rf"^(?:please )?(?:{REQUIRING}|{PRODUCING}|{EXPLAINING})\b|"
+    r"\b(?:you|your|please|response|answer|i (?:want|need))\b"
+)
+_DISCUSSES: Final = regex.compile(
+    r"(?:and )?why|how come|(?:am|do) i (?:[a-z'-]+ ?){1,4}|(?:"
+    r"(?:is|was|does|do|did|are|were|can|should) (?:this|that|these|those|he|she|they|we)"
+    r"|(?:why|how|what) (?:is|was|does|did|are|were|should) (?:this|that|these|those))\b(?: [a-z'-]+){0,5}"
+)
+"""A question about the sentence before it: "Is this fair?"."""
+
+
+def split_sentences(reading: Reading) -> list[Sentence]:
+    """Split a task into its sentences; sentences of a text to work on are marked as data."""
+    sentences = list(_mark_data(list(cut_sentences(reading)), reading))
+    return [
+        replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
+        for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
+    ]
+
+
+def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:
+    """Check whether the next sentence is a question about a statement: "Poems had 14 lines. Why is that?"."""
+    return (
+        following is not None
+        and following.is_question
+        and not sentence.is_question
+        and _DISCUSSES.fullmatch(following.text) is not None
+        and not _TALKS_OF_OUTPUT.search(sentence.text)
+    )
+
+
+def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
+    """Mark the text after "Rewrite this text:" in its line, or below it, as data."""
+    data_line, below, whole = -1, -1, False
+    for sentence in sentences:
+        line = _find_line_end(reading, sentence.start)
+        # A letter, or rules to discuss: whatever they order, they order it of somebody else.
+        whole = whole or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
+        if line == data_line and not whole and _ORDERS_IN_LINE.match(sentence.text):
+            data_line = -1
+        if line == data_line or (below >= 0 and _is_below(sentence, below, whole=whole)):
+            yield replace(sentence, is_data=whole or not _ABOUT_ANSWER.search(sentence.text))
+            continue
+        head, rest = _split_data(sentence)
+        data_line = line if rest or _POINTS_AFTER.search(head.text) else data_line
+        below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
+        whole = bool(_RULES_BELOW.match(head.text) or (rest and _LABEL.match(sentence.text)))
+        yield head
+
+
+def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
+    """Split off the text to work on that follows in the same line."""
+    colon = _find_data_colon(sentence)
+    rest = "" if colon is None else sentence.text[colon + 1 :].strip()
+    if colon is None or rest[:1] in {QUOTED, CODE}:
+        return sentence, ""
+    return replace(sentence, text=sentence.text[: colon + 1]), rest
+
+
+def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Reading, head: Sentence) -> int:
+    """Find the paragraph at which a text to work on starts; -1 if none does."""
+    if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
+        return sentence.paragraph + 1
+    is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
+    if is_announced and not _is_mark_next(reading, sentence):
+        return _next_paragraph(sentences, sentence)
+    return -1
+
+
+def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
+    return next((other.paragraph for other in sentences if other.start > sentence.start), -1)
+
+
+def _is_below(sentence: Sentence, below: int, *, whole: bool) -> bool:
+    if sentence.paragraph <= below:
+        return sentence.paragraph == below
+    return whole or not _ORDERS.match(sentence.text)
+
+
+def _find_line_end(reading: Reading, start: int) -> int:
+    end = reading.text.find("\n", start)
+    return len(reading.text) if end < 0 else end
+
+
+def _find_data_colon(sentence: Sentence) -> int | None:
+    """Find the colon after which a text to work on stands."""
+    label = _LABEL.match(sentence.text)
+    if label:
+        return label.end() - 1
+    if ":" not in sentence.text:
+        return None
+    for match in _COLON.finditer(sentence.text):
+        head = sentence.text[: match.start()]
+        states_rule = _STATES_RULE.match(sentence.text, match.end())
+        if states_rule and (not _POINTS.search(head) or _ONLY_SIZE.fullmatch(sentence.text, match.end())):
+            continue
+        if (
+            _REWORKS.match(head)
+            or _REWORKS_BELOW.match(sentence.text)
+            or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head))
+        ):
+            return match.start()
+    return None
+
+
+def _is_mark_next(reading: Reading, sentence: Sentence) -> bool:
+    following = reading.text[sentence.start + len(sentence.text) :].lstrip(": \n")
+    return following[:1] in {QUOTED, CODE}

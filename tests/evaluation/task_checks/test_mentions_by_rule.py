@@ -1,0 +1,51 @@
+"""Rules that tell a mention of a form from a demand: each with sentences that only this rule reads."""
+
+import pytest
+
+from evaluation.task_checks import derive_checks
+
+
+def derive_kinds(task):
+    return [check.check for check in derive_checks(task).checks]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("Tell my uncle to reply in one sentence.", id="an order to pass on"),
+        pytest.param("Our chatbot must reply in under 50 words. Name a model.", id="an act of somebody else"),
+        pytest.param("My son has to hand in 60 words in French. Cheer him up.", id="a duty of somebody else"),
+        pytest.param("Write to the staff to tell them a note must have two lines.", id="a reported demand"),
+        pytest.param("Write a mail reminding us that forms need a date and no emojis.", id="the same clause"),
+        pytest.param("Post a note: labels on jars must be in English.", id="a demand of something else"),
+        pytest.param("Give an outline of the rules of the sonnet: fourteen lines.", id="details of a topic"),
+        pytest.param("Give me facts on the form that has five lines.", id="a property of a topic"),
+        pytest.param("Write about a firm with three hundred paragraphs in its statutes.", id="a possession"),
+        pytest.param("Write a sketch in which a cook recites a menu in Latin.", id="what a character says"),
+        pytest.param("In Italian, the word is longer.", id="a statement about a language"),
+        pytest.param("Name the longest poem in the English language.", id="a superlative"),
+        pytest.param(
+            "In three paragraphs the author lies. Is this fair?", id="a statement that is discussed"
+        ),
+        pytest.param('Instead of a name, can one end with "Best"?', id="a question about others"),
+        pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
+    ],
+)
+def test_a_mention_is_no_demand(task):
+    assert derive_kinds(task) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "kinds"),
+    [
+        ("Tell my uncle in one sentence to clean the garage.", ["sentence_count"]),
+        ("You must reply in under 50 words. Why is the sky blue?", ["word_count"]),
+        ("In French, your answer should name the capital.", ["language"]),
+        ("In 50 words, the difference between tea that is green and black.", ["word_count"]),
+        ("Write a text about haikus with at least 100 words.", ["word_count"]),
+        ("Your answer must have two lines. Is this clear?", ["line_count"]),
+        ("Explain the rules of chess: at most 60 words.", ["word_count"]),
+    ],
+)
+def test_a_demand_beside_a_mention_stays_a_demand(task, kinds):
+    assert derive_kinds(task) == kinds
