@@ -12,7 +12,8 @@ def write_character(alphabet: Alphabet) -> str:
     ranges = (
         _escape(low) if low == high else f"{_escape(low)}-{_escape(high)}" for low, high in alphabet.ranges
     )
-    return f"[{''.join(ranges)}]"
+    # No text may go on where the alphabet has no character.
+    return f"[{''.join(ranges)}]" if alphabet.ranges else r"[\x00]"
 
 
 def write_literal(text: str) -> str:
@@ -34,7 +35,8 @@ def write_repetition(item: str, least: int, most: int | None = None) -> str:
     """Write the expression for an item that occurs ``least`` to ``most`` times; None is no bound."""
     if most == 0 or not item:
         return ""
-    return f"({item}){{{least},{'' if most is None else most}}}"
+    item = f"({item})" if " " in item else item
+    return f"{item}{{{least},{'' if most is None else most}}}"
 
 
 def _escape(point: int) -> str:

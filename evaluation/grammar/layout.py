@@ -11,6 +11,11 @@ from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds import counts, markup, placement, style, wording
 from evaluation.grammar.alphabet import ANY_CHARACTER, CASES, Alphabet
 
+_WESTERN_LANGUAGES: Final = frozenset(
+    {"da", "de", "en", "es", "fi", "fr", "is", "it", "nl", "no", "pt", "sv"}
+)
+_WESTERN_RULES: Final = frozenset({style.LetterCase, counts.SentenceCount, counts.WordCount})
+_LAST_LETTER: Final = 0xFF
 _MOST_PARTS: Final = 50
 """The server expands a part for each repetition."""
 _MOST_WORDS: Final = 500
@@ -54,7 +59,8 @@ class Layout:
         closing: The text at the end.
         is_quoted: Whether the reply stands in double quotation marks.
         words: The least and the most words of a body without parts; None if they are not counted.
-        options: The replies to choose from; empty if the reply is free.
+        options: The answers to choose from; empty if the reply is free.
+        is_option_alone: Whether nothing may follow the answer.
     """
 
     alphabet: Alphabet = ANY_CHARACTER
@@ -71,6 +77,7 @@ class Layout:
     is_quoted: bool = False
     words: tuple[int, int | None] | None = None
     options: tuple[str, ...] = ()
+    is_option_alone: bool = True
 
 
 def read_layout(checks: Sequence[BaseCheck], task: str = "") -> Layout:
@@ -83,13 +90,24 @@ def read_layout(checks: Sequence[BaseCheck], task: str = "") -> Layout:
         checks: The checks of the reply.
         task: The task, which a reply may have to repeat.
     """
-    whole = [check for check in checks if getattr(check, "each", None) is None]
+    is_western = _is_western(checks, task)
+    whole = [
+        check
+        for check in checks
+        if getattr(check, "each", None) is None and (is_western or type(check) not in _WESTERN_RULES)
+    ]
     rules = [
         partial(rule, check=check) for kind, rule in _RULES.items() for check in whole if type(check) is kind
     ]
     layout = reduce(lambda layout, rule: rule(layout), rules, Layout())
     repeated = next((check for check in whole if isinstance(check, placement.RepeatsRequest)), None)
     return layout if repeated is None else _repeat_request(layout, repeated, task)
+
+
+def _is_western(checks: Sequence[BaseCheck], task: str) -> bool:
+    """Return whether the reply is probably in a language of Western Europe, whose letters are known."""
+    codes = {check.code for check in checks if isinstance(check, style.Language)}
+    return codes <= _WESTERN_LANGUAGES and all(ord(each) <= _LAST_LETTER for each in task if each.isalpha())
 
 
 def _repeat_request(layout: Layout, check: placement.RepeatsRequest, task: str) -> Layout:
@@ -229,6 +247,8 @@ _RULES: Final[Mapping[type[BaseCheck], Callable[..., Layout]]] = {
     placement.StartsWith: lambda layout, check: replace(layout, opening=layout.fit_case(check.text)),
     placement.EndsWith: lambda layout, check: replace(layout, closing=layout.fit_case(check.text)),
     placement.Postscript: lambda layout, check: replace(layout, postscript=layout.fit_case(check.marker)),
-    wording.OneOf: lambda layout, check: replace(layout, options=tuple(check.options)),
+    wording.OneOf: lambda layout, check: replace(
+        layout, options=tuple(check.options), is_option_alone=check.alone
+    ),
 }
 """The rules of the kinds of checks that a layout expresses, in their order."""

@@ -5,15 +5,31 @@ from __future__ import annotations
 from evaluation.checks.vocabulary import CHECKS, read_checks
 from evaluation.grammar import write_grammar
 from orchestrator.judging.report import mapping
+from orchestrator.state.current_step import last_refused_record
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import PlainContract
 
 
-def write_reply_grammar(contract: PlainContract, task: str) -> str | None:
+def write_reply_grammar(contract: PlainContract, state: OrchestratorState) -> str | None:
     """Writes the grammar of the outputs that have the form that a contract asks for.
 
+    After an output that was cut off, the next one has half as many lines.
+
+    Args:
+        contract: The contract of the current step.
+        state: The state of the run.
+
     Returns:
-        The grammar in GBNF; None if the contract asks for no form.
+        The grammar in GBNF; None if nothing is known of the form.
     """
     checks = contract.get("checks")
     stated = [mapping(each) for each in checks] if isinstance(checks, list) else []
-    return write_grammar(read_checks([each for each in stated if each.get("check") in CHECKS]), task)
+    forms = read_checks([each for each in stated if each.get("check") in CHECKS])
+    return write_grammar(forms, state["task"], most_lines=_halve_lines(state))
+
+
+def _halve_lines(state: OrchestratorState) -> int | None:
+    refused = last_refused_record(state)
+    if refused is None or "cut_off" not in refused:
+        return None
+    return sum(1 for line in refused["result"].splitlines() if line.strip()) // 2

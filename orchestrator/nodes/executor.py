@@ -123,7 +123,7 @@ def executor_node(
             find_earlier=earlier,
         )
         schema = contracts.find_schema(state)
-        grammar = write_reply_grammar(contract, state["task"]) if schema is None else None
+        grammar = write_reply_grammar(contract, state) if schema is None else None
         rules = StepRules(schema, grammar, gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         for record in update["results"]:

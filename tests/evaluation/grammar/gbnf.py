@@ -1,104 +1,116 @@
-"""Draws texts from a grammar in the part of GBNF that grammars of replies use."""
+"""Draws texts from a grammar in GBNF, without escapes but those of code points."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+,\d*\}|[(|)]')
-_RANGE: Final = re.compile(r"(\\x..|\\u.{4}|\\U.{8}|[^\\])(?:-(\\x..|\\u.{4}|\\U.{8}|[^\\]))?")
-_CHARACTER: Final = re.compile(r"\\x([0-9A-F]{2})|\\u([0-9A-F]{4})|\\U([0-9A-F]{8})|(.)", re.DOTALL)
+_TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+,\d*\}|[a-z]+|[(|)?*+])\s*')
+_CODE: Final = r"\\x[0-9A-F]{2}|\\u[0-9A-F]{4}|\\U[0-9A-F]{8}"
+_RANGE: Final = re.compile(rf"({_CODE}|[^\\])(?:-({_CODE}|[^\\]))?", re.DOTALL)
+_BOUNDS: Final = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _COMMON: Final = 0x250
 _MORE: Final = 4
 """Maximum number of repetitions that are drawn beyond the least."""
 
+Item: TypeAlias = "str | Characters | Choice"
+
+
+@dataclass(frozen=True)
+class Characters:
+    ranges: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    item: Item
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    alternatives: list[list[Repetition]]
+
 
 def draw_text(grammar: str, random: Random) -> str:
-    """Draw a text that the only rule of a grammar allows.
+    """Draw a text that a grammar allows.
 
     Raises:
-        ValueError: The grammar has something else than literals, characters, groups, choices and repetitions.
+        ValueError: The grammar cannot be read.
     """
-    body = grammar.removeprefix("root ::= ")
-    rest = _TOKEN.sub("", body)
-    if rest.strip():
-        raise ValueError(f"cannot read {rest.strip()[:40]!r} in {grammar!r}")
-    tokens = iter(_TOKEN.findall(body))
-    return _Reader(tokens, random).draw_choice()
+    rules = {
+        name: _read_choice(_tokenize(rule))
+        for name, rule in (line.split(" ::= ", 1) for line in grammar.splitlines())
+    }
+    return _draw(rules["root"], rules, random)
 
 
-class _Reader:
-    def __init__(self, tokens: Iterator[str], random: Random) -> None:
-        self.tokens = [*tokens]
-        self.random = random
-        self.at = 0
+def _tokenize(rule: str) -> deque[str]:
+    tokens, end = deque[str](), 0
+    while end < len(rule):
+        match = _TOKEN.match(rule, end)
+        if match is None:
+            raise ValueError(f"cannot read {rule[end : end + 40]!r}")
+        tokens.append(match[1])
+        end = match.end()
+    return tokens
 
-    def draw_choice(self) -> str:
-        """Draw one of the alternatives up to the end of the group."""
-        starts = [self.at, *self._find_alternatives()]
-        end = self._find_end()
-        self.at = self.random.choice(starts)
-        text = self._draw_sequence()
-        self.at = end
-        return text
 
-    def _draw_sequence(self) -> str:
-        text = ""
-        while self.at < len(self.tokens) and self.tokens[self.at] not in {"|", ")"}:
-            start = self.at
-            item = self._draw_item()
-            for number in range(self._draw_count()):
-                end, self.at = self.at, start
-                item = self._draw_item() if number else item
-                text += item
-                self.at = end
-        return text
+def _read_choice(tokens: deque[str]) -> Choice:
+    alternatives: list[list[Repetition]] = [[]]
+    while tokens and tokens[0] != ")":
+        token = tokens.popleft()
+        if token == "|":
+            alternatives.append([])
+            continue
+        item = _read_item(token, tokens)
+        least, most = _read_bounds(tokens)
+        alternatives[-1].append(Repetition(item, least, most))
+    return Choice(alternatives)
 
-    def _draw_item(self) -> str:
-        token = self.tokens[self.at]
-        self.at += 1
-        if token == "(":
-            text = self.draw_choice()
-            self.at += 1
-            return text
-        points = [ord(character) for character in _decode(token[1:-1])]
-        return "".join(map(chr, points)) if token[0] == '"' else self._draw_character(token[1:-1])
 
-    def _draw_count(self) -> int:
-        token = self.tokens[self.at] if self.at < len(self.tokens) else ""
-        if token.startswith("{"):
-            self.at += 1
-            low, high = token[1:-1].split(",")
-            return self.random.randint(int(low), min(int(low) + _MORE, int(high or int(low) + _MORE)))
-        return 1
+def _read_item(token: str, tokens: deque[str]) -> Item:
+    if token == "(":
+        choice = _read_choice(tokens)
+        tokens.popleft()
+        return choice
+    if token.startswith("["):
+        pairs = _RANGE.findall(token[1:-1])
+        return Characters([(ord(_decode(low)), ord(_decode(high or low))) for low, high in pairs])
+    return f'"{_decode(token[1:-1])}' if token.startswith('"') else token
 
-    def _draw_character(self, ranges: str) -> str:
-        points = [(ord(_decode(low)), ord(_decode(high or low))) for low, high in _RANGE.findall(ranges)]
-        # Few of the million characters occur in replies.
-        low, high = self.random.choice([each for each in points if each[0] < _COMMON] or points)
-        return chr(self.random.randint(low, min(high, _COMMON)))
 
-    def _find_alternatives(self) -> Iterator[int]:
-        return (place + 1 for place, token in self._list_own_tokens() if token == "|")
-
-    def _find_end(self) -> int:
-        return max((place for place, _ in self._list_own_tokens()), default=self.at - 1) + 1
-
-    def _list_own_tokens(self) -> list[tuple[int, str]]:
-        depth, own = 0, []
-        for place in range(self.at, len(self.tokens)):
-            token = self.tokens[place]
-            if token == ")" and not depth:
-                break
-            own.append((place, "" if depth else token))
-            depth += (token == "(") - (token == ")")
-        return own
+def _read_bounds(tokens: deque[str]) -> tuple[int, int | None]:
+    if tokens and tokens[0] in _BOUNDS:
+        return _BOUNDS[tokens.popleft()]
+    if tokens and tokens[0].startswith("{"):
+        least, most = tokens.popleft()[1:-1].split(",")
+        return int(least), int(most) if most else None
+    return 1, 1
 
 
 def _decode(text: str) -> str:
-    return "".join(
-        chr(int(code, 16)) if (code := "".join(match.groups("")[:3])) else match[0]
-        for match in _CHARACTER.finditer(text)
-    )
+    return re.sub(_CODE, lambda match: chr(int(match[0][2:], 16)), text)  # noqa: FURB166
+
+
+def _draw(item: Item, rules: dict[str, Choice], random: Random) -> str:
+    if isinstance(item, Choice):
+        return "".join(
+            _draw(each.item, rules, random)
+            for each in random.choice(item.alternatives)
+            for _ in range(_draw_count(each, random))
+        )
+    if isinstance(item, Characters):
+        # Few of the million characters occur in replies.
+        low, high = random.choice([each for each in item.ranges if each[0] < _COMMON] or item.ranges)
+        return chr(random.randint(low, min(high, max(low, _COMMON))))
+    return item[1:] if item.startswith('"') else _draw(rules[item], rules, random)
+
+
+def _draw_count(each: Repetition, random: Random) -> int:
+    most = each.least + _MORE
+    return random.randint(each.least, most if each.most is None else min(most, each.most))

@@ -52,6 +52,7 @@ ALONE: list[dict[str, Any]] = [
     {"check": "first_letters", "letters": "RIVER"},
     {"check": "first_letters", "letters": "abc", "unit": "paragraph"},
     {"check": "template", "labels": ["Name:", "Reason:"]},
+    {"check": "one_of", "options": ["yes", "no"], "alone": True},
     {"check": "one_of", "options": ["My answer is yes.", "My answer is no."]},
 ]
 TOGETHER: list[list[dict[str, Any]]] = [

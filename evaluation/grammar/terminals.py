@@ -1,0 +1,34 @@
+"""The sets of characters that the rules of a grammar name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evaluation.grammar.alphabet import CASES, LETTERS, WORD_START, Alphabet, pick_characters
+from evaluation.grammar.expressions import write_character
+
+_SIGNS: Final = pick_characters('.,;:!?()[]{}*_#/%&+=<>$€"“”„…–—')
+_JOINTS: Final = pick_characters("'’-")
+_ENDS: Final = pick_characters(".!?")
+
+
+def write_terminals(alphabet: Alphabet) -> dict[str, str]:
+    """Write the rules of single characters by their names.
+
+    Args:
+        alphabet: The characters that the writer may use.
+    """
+    sets = {
+        "any": alphabet,
+        "char": alphabet.exclude("\n"),
+        "solid": alphabet.exclude(" \t\n"),
+        "inside": alphabet.exclude("*_[]<> \t\n"),
+        "quiet": alphabet.exclude("\n.!?…"),
+        "start": alphabet.keep(WORD_START),
+        "letter": alphabet.keep(LETTERS),
+        "capital": alphabet.keep(LETTERS).keep(CASES["upper"]),
+        "sign": alphabet.keep(_SIGNS),
+        "joint": alphabet.keep(_JOINTS),
+        "end": alphabet.keep(_ENDS),
+    }
+    return {name: write_character(each) for name, each in sets.items()}
