@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 from evaluation.values import Count, as_object, is_deep
 
 if TYPE_CHECKING:
+    from evaluation.checks.context import NotRun
     from evaluation.plain_types.case import AgentRunDict, ToolCallDict
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json --full`"
@@ -167,6 +169,8 @@ def convert_call(call: Mapping[str, object]) -> ToolCallDict:
         "result": call["result"],
         "error": _read_error(call),
     }
+    if (gate := call.get("gate")) in NOT_RUN_WORDS:
+        converted = {**converted, "not_run": cast("NotRun", gate)}
     return converted if latency_ms is None else {**converted, "latency_ms": latency_ms}
 
 
