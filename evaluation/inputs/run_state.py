@@ -43,6 +43,7 @@ class _ToolCall(_Part):
     error: str | None
     latency_ms: float | None
     gate: str | None = None
+    received: dict[str, object] | None = None
 
 
 class _Record(_Part):
@@ -161,11 +162,14 @@ def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> di
 
 
 def convert_call(call: Mapping[str, object]) -> ToolCallDict:
-    """Convert a recorded tool call of the orchestrator to one of an ``agent_run``."""
+    """Convert a recorded tool call of the orchestrator to one of an ``agent_run``.
+
+    Its arguments are those that the tool received, which may differ from those that the model wrote.
+    """
     latency_ms = _valid_quantity(call["latency_ms"])
     converted: ToolCallDict = {
         "name": str(call["name"]),
-        "args": _convert_arguments(call["args"]),
+        "args": _convert_arguments(call.get("received") or call["args"]),
         "result": call["result"],
         "error": _read_error(call),
     }

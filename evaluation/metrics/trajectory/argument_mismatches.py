@@ -95,7 +95,7 @@ def explain_mismatch(mismatch: ArgumentMismatch) -> str:
     name, path = format_name(mismatch.name), mismatch.path.removeprefix("/")
     expected = _quote_value(mismatch.expected)
     if mismatch.problem == "failed":
-        for words in (words for reason, words in NOT_RUN_WORDS.items() if reason == mismatch.actual):
+        if (words := _describe_not_run(mismatch.actual)) is not None:
             return f"{name} {words} and did not run; go on without it"
         return f"{name} ended in an error; correct the call"
     if mismatch.problem == "missing":
@@ -103,6 +103,10 @@ def explain_mismatch(mismatch: ArgumentMismatch) -> str:
     if mismatch.problem == "unexpected":
         return f"{name} has {path}, which is not expected"
     return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
+
+
+def _describe_not_run(reason: object) -> str | None:
+    return next((words for name, words in NOT_RUN_WORDS.items() if name == reason), None)
 
 
 def _quote_value(value: object) -> str:
