@@ -12,6 +12,13 @@ from agents.parsing.surrogates import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
 
+NotRun = Literal["denied", "forbidden", "unknown"]
+NOT_RUN_WORDS: Final[Mapping[NotRun, str]] = {
+    "denied": "was denied",
+    "forbidden": "was forbidden",
+    "unknown": "was not made again",
+}
+"""Words for a call whose tool did not run."""
 Unit: TypeAlias = Literal["line", "sentence", "paragraph", "list_item"]
 
 
@@ -25,6 +32,8 @@ class ToolUse:
     result: object = None
     error: str | None = None
     """The text of the error; None if the call succeeded."""
+    not_run: NotRun | None = None
+    """Why the tool did not run; None if it did."""
 
 
 @dataclass(frozen=True)

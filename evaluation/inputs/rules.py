@@ -6,8 +6,15 @@ import re
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
-from evaluation.validation.input_model import InputModel, require_any, require_one
+from evaluation.validation.input_model import (
+    InputModel,
+    describe_idle_bound,
+    require_above,
+    require_any,
+    require_one,
+)
 from evaluation.validation.pattern_fields import AnySchema, PatternText
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
 
@@ -67,8 +74,21 @@ class ContentRule(InputModel):
         return self
 
 
+LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
+"""The length of every output that is not empty."""
+
+
+def _describe_lengths(schema: JsonDict) -> None:
+    """Say in JSON Schema that a minimum can be broken."""
+    schema["allOf"] = [
+        require_above(f"min_{name}", least, f"max_{name}") for name, least in LEAST_LENGTHS.items()
+    ]
+
+
 class LengthBounds(InputModel):
     """Bounds on the length of the final output."""
+
+    model_config = ConfigDict(json_schema_extra=_describe_lengths)
 
     min_characters: Count | None = None
     max_characters: Count | None = None
@@ -77,8 +97,10 @@ class LengthBounds(InputModel):
 
     @model_validator(mode="after")
     def _require_range(self) -> Self:
-        for name in ("characters", "words"):
+        for name in LEAST_LENGTHS:
             least, most = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
+            if problem := describe_idle_bound(f"min_{name}", least, LEAST_LENGTHS[name], most):
+                raise ValueError(problem)
             if least is not None and most is not None and least > most:
                 raise ValueError(
                     f"no text has at least {least} and at most {most} {name}; correct one of them"

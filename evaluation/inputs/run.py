@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack, cast
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
+from evaluation.checks.context import NotRun
 from evaluation.importers.langchain import dump_messages
 from evaluation.validation.input_model import InputModel, NameOrObject
 from evaluation.values import Count, Quantity
@@ -27,6 +28,9 @@ class ToolCall(InputModel):
     """The answer of the tool."""
     error: bool | str | None = None
     """True, or the text of the error, if the call failed."""
+    not_run: NotRun | None = None
+    """Why the tool did not run, so that the call failed: a person denied it, a rule forbids it, or the same
+    call may have had its effect before."""
     agent: str | None = None
     """The agent that acted."""
     target: str | None = None

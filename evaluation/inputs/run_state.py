@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
 from evaluation.values import Count, as_object, is_deep
 
 if TYPE_CHECKING:
+    from evaluation.checks.context import NotRun
     from evaluation.plain_types.case import AgentRunDict, ToolCallDict
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json --full`"
@@ -41,6 +43,7 @@ class _ToolCall(_Part):
     error: str | None
     latency_ms: float | None
     gate: str | None = None
+    received: dict[str, object] | None = None
 
 
 class _Record(_Part):
@@ -159,14 +162,19 @@ def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> di
 
 
 def convert_call(call: Mapping[str, object]) -> ToolCallDict:
-    """Convert a recorded tool call of the orchestrator to one of an ``agent_run``."""
+    """Convert a recorded tool call of the orchestrator to one of an ``agent_run``.
+
+    Its arguments are those that the tool received, which may differ from those that the model wrote.
+    """
     latency_ms = _valid_quantity(call["latency_ms"])
     converted: ToolCallDict = {
         "name": str(call["name"]),
-        "args": _convert_arguments(call["args"]),
+        "args": _convert_arguments(call.get("received") or call["args"]),
         "result": call["result"],
         "error": _read_error(call),
     }
+    if (gate := call.get("gate")) in NOT_RUN_WORDS:
+        converted = {**converted, "not_run": cast("NotRun", gate)}
     return converted if latency_ms is None else {**converted, "latency_ms": latency_ms}
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.rules import Threshold
+from evaluation.inputs.rules import LEAST_LENGTHS, Threshold
 from evaluation.metrics.collaboration import COLLABORATION_METRICS
 from evaluation.metrics.operational import OPERATIONAL_METRICS
 from evaluation.metrics.response.scores import RESPONSE_METRICS
 from evaluation.metrics.trajectory import TRAJECTORY_METRICS
+from evaluation.validation.input_model import describe_idle_bound
 from evaluation.validation.problems import find_similar, format_path
 from evaluation.values import JsonObject
 
@@ -41,12 +42,15 @@ def metric_direction(metric: str) -> Direction | None:
     return METRICS.get(metric, "lower")
 
 
-def find_unclear_thresholds(contract: EvaluationContract) -> Iterator[str]:
-    """Describe each threshold that is a plain number, and whose name is no metric.
+def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
+    """Describe each threshold that no output can break, or that is a plain number for no metric.
 
     Whether such a number is a minimum or a maximum is not known.
     """
     for name, bound in contract.thresholds.items():
+        if isinstance(bound, Threshold) and name in LEAST_LENGTHS:
+            problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
+            yield from () if problem is None else (f"thresholds.{name}: {problem}",)
         if name not in METRICS and not isinstance(bound, Threshold):
             similar = find_similar(name, METRICS)
             hint = f"did you mean {similar!r}? If" if similar else "if"

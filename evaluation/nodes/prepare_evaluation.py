@@ -11,7 +11,7 @@ from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, 
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
-from evaluation.metrics.registry import find_unclear_thresholds, metric_direction
+from evaluation.metrics.registry import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.final_state import find_changes, restore_case
@@ -57,7 +57,7 @@ def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
     if isinstance(case_read, RefusedCase):
         return _reject(case_read, plugins)
     prepared = _fill_state(case_read)
-    problems = (*find_unclear_thresholds(case_read.case), *find_changes(state, prepared))
+    problems = (*find_threshold_problems(case_read.case), *find_changes(state, prepared))
     if problems:
         return _reject(refuse_case(problems, case_read.plain), plugins)
     return _add_checks(prepared, plugins) if plugins.checks else prepared
@@ -143,7 +143,8 @@ def _normalize_call(call: ToolCall) -> Action:
         "args_error": problem,
         "args_text": call.args if problem and isinstance(call.args, str) else None,
         "result": call.result,
-        "error": "error" if call.error is True or _is_marked(call.result) else call.error or None,
+        "error": "error" if call.error is True or _is_marked(call.result) else call.error or call.not_run,
+        "not_run": call.not_run,
         "agent": call.agent,
         "target": call.target,
         "latency_ms": call.latency_ms,

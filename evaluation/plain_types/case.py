@@ -246,6 +246,9 @@ class ToolCallDict(TypedDict, total=False):
     """The answer of the tool."""
     error: bool | str | None
     """True, or the text of the error, if the call failed."""
+    not_run: Literal["denied", "forbidden", "unknown"] | None
+    """Why the tool did not run, so that the call failed: a person denied it, a rule forbids it, or the same
+    call may have had its effect before."""
     agent: str | None
     """The agent that acted."""
     target: str | None

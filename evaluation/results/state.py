@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from evaluation.checks.context import NotRun
 from evaluation.results.alerts import Alert
 from evaluation.results.findings import AuditFinding, CheckRecord, EvaluationStatus, MetricOutcome
 from evaluation.results.plain_report import EvaluationReportDict
@@ -23,6 +24,8 @@ class Action(TypedDict):
     result: object
     error: str | None
     """The text of an error; None if the call succeeded."""
+    not_run: NotRun | None
+    """Why the tool did not run; None if it did."""
     agent: str | None
     target: str | None
     latency_ms: float | None

@@ -72,6 +72,28 @@ def limit_without(absent: str, name: str, limit: JsonDict) -> JsonDict:
     return {"if": {"not": {"required": [absent]}}, "then": {"properties": {name: limit}}}
 
 
+def require_above(name: str, least: int, other: str) -> JsonDict:
+    """Say in JSON Schema that ``name`` is greater than ``least``, or ``other`` has a value."""
+    return {"anyOf": [_require(other), {"properties": {name: {"minimum": least + 1}}}]}
+
+
+def describe_idle_bound(name: str, value: float | None, least: int, other: float | None) -> str | None:
+    """Describe a minimum that every output keeps which is not empty; None if an output can break it.
+
+    Args:
+        name: Name of the minimum.
+        value: The minimum; None if there is none.
+        least: The amount in every output that is not empty.
+        other: The maximum that goes with it; None if there is none.
+    """
+    if value is None or value > least or other is not None:
+        return None
+    return (
+        f"{name!r} is {value:g}, which no output can break; "
+        f"give a greater {name!r}, or a {name.replace('min', 'max')!r}"
+    )
+
+
 def _require(name: str) -> JsonDict:
     return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, cast
 from agents.errors import PlanError
 from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.registry import find_unclear_thresholds
+from evaluation.metrics.registry import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.output import OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (
@@ -230,7 +230,7 @@ def read_contracts(
     if (problem := tools.find_problem(output.contract)) is not None:
         raise ConfigurationError(f"output_contract.{problem}")
     if isinstance(source, EvaluationContract):
-        if problem := "; ".join(find_unclear_thresholds(source)) or tools.find_problem(source):
+        if problem := "; ".join(find_threshold_problems(source)) or tools.find_problem(source):
             raise ConfigurationError(f"contract.{problem}")
         return Contracts(plain_contract(source), output, tools=tools)
     if source == FROM_TASK or isinstance(source, TaskCase):

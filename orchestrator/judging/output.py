@@ -13,7 +13,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from evaluation import CheckContext, EvaluationContract
 from evaluation.checks.custom import CustomCheck
 from evaluation.inputs.rules import ContentRule
-from evaluation.metrics.registry import find_unclear_thresholds
+from evaluation.metrics.registry import find_threshold_problems
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError
@@ -112,7 +112,7 @@ def read_output_rules(
             "synthesis is False, so that the result of the last step is the output; leave it out, "
             "or leave out output_contract and output_type"
         )
-    if contract is not None and (problem := "; ".join(find_unclear_thresholds(contract))):
+    if contract is not None and (problem := "; ".join(find_threshold_problems(contract))):
         raise ConfigurationError(f"output_contract.{problem}")
     names = {*EvaluationContract.model_fields}
     plain = None if contract is None else contract.model_dump(exclude_unset=True, include=names)

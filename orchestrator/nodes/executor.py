@@ -19,6 +19,7 @@ from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.reply_grammar import write_reply_grammar
 from orchestrator.judging.tools.effects import build_gate
+from orchestrator.judging.tools.received import add_received
 from orchestrator.judging.verdict import build_failure
 from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval, check_questions
@@ -31,11 +32,7 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import StepExecuted, StepStarted
-from orchestrator.runtime.nested_graphs import (
-    describe_execution,
-    extend_config,
-    idempotency_key,
-)
+from orchestrator.runtime.nested_graphs import describe_execution, extend_config, idempotency_key
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.earlier_calls import EarlierCalls
 from orchestrator.runtime.recording.start_log import read_starts
@@ -126,6 +123,7 @@ def executor_node(
         grammar = write_reply_grammar(contract, state) if schema is None else None
         rules = StepRules(schema, grammar, gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
+        update = {**update, "results": add_received(update["results"], contracts.tools.readers)}
         for record in update["results"]:
             runtime.stream_writer(StepExecuted(thread_id=run.thread_id, record=record))
         return {**_overwrite_context(compressed), **update}

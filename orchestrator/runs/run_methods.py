@@ -146,9 +146,9 @@ class RunMethods:
             thread_id: Name of the run in the checkpointer.
             answer: ``{"answer": "approve"}``, ``{"answer": "correct", "text": "..."}`` or
                 ``{"answer": "deny", "text": "..."}`` (or "halt"), optionally with ``answered_by``. If a tool
-                call may have had its effect, "correct" states its result. An
-                ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without an
-                answer, a run that waits for one is returned unchanged, unless its deadline has passed.
+                call may have had its effect, "correct" states its result. The text of "approve" is only
+                recorded. An ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without
+                an answer, a run that waits for one is returned unchanged, unless its deadline has passed.
             config: LangChain's config, as in ``run``.
 
         Returns:

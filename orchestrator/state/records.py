@@ -62,6 +62,7 @@ class CallOrigin(TypedDict):
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
+    ``args`` is what the model wrote. ``received`` is the same as the tool's schema reads it, if that differs.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
     text as the result. ``effect`` is "none" if the tool raised NoEffectError.
@@ -76,6 +77,7 @@ class ToolCallRecord(TypedDict):
     made_in: NotRequired[CallOrigin]
     answer: NotRequired[HumanAnswer]
     effect: NotRequired[Literal["none"]]
+    received: NotRequired[Json]
 
 
 class VerdictRecord(TypedDict):

@@ -84,7 +84,10 @@ class SupervisorVerdict(TypedDict):
 
 
 class HumanAnswer(TypedDict):
-    """The answer of a person. ``text`` is the correction of "correct", or the reason of the others."""
+    """The answer of a person. ``text`` is the correction of "correct", or the reason of the others.
+
+    The text of "approve" is only recorded.
+    """
 
     answer: AnswerWord
     text: str

@@ -11,7 +11,7 @@ from evaluation import EvaluationContract, TaskCase, task_checks
 from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.registry import find_unclear_thresholds
+from evaluation.metrics.registry import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method
@@ -132,7 +132,7 @@ def read_task_contracts(
         return None
     stated = source.contract if isinstance(source, TaskCase) else None
     if isinstance(stated, EvaluationContract) and (
-        problem := "; ".join(find_unclear_thresholds(stated)) or tools.find_problem(stated)
+        problem := "; ".join(find_threshold_problems(stated)) or tools.find_problem(stated)
     ):
         raise ConfigurationError(f"the contract of the task: {problem}")
     return TaskContracts(source if isinstance(source, TaskCase) else None, writer, tools)

@@ -15,16 +15,17 @@ from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
-from evaluation.validation.input_model import require_any
+from evaluation.validation.input_model import describe_idle_bound, require_above, require_any
 from evaluation.values import Count
 
 _NAMES: Final = {"line": "line", "sentence": "sentence", "paragraph": "paragraph", "list_item": "list item"}
 
 
-def _describe_bounds(schema: JsonDict) -> None:
-    """Say in JSON Schema that either ``exactly`` or another bound has to be given."""
+def _describe_bounds(schema: JsonDict, model: type[CountCheck]) -> None:
+    """Say in JSON Schema that either ``exactly`` or another bound has to be given, which can be broken."""
     require_kind(schema)
     schema["oneOf"] = [require_any("exactly"), require_any("min", "max")]
+    schema["allOf"] = [require_above("min", model.least, "max")]
 
 
 class CountCheck(BaseCheck):
@@ -35,6 +36,8 @@ class CountCheck(BaseCheck):
     kind: ClassVar[CheckKind] = "length"
     things: ClassVar[tuple[str, str]]
     """Singular and plural."""
+    least: ClassVar[int] = 0
+    """The number of them in every text that is not empty."""
     is_strict: ClassVar[bool] = False
     """Whether the least amount counts for a minimum, and the most for a maximum. Default: either is fine."""
 
@@ -50,6 +53,8 @@ class CountCheck(BaseCheck):
             raise ValueError("give either 'exactly', or 'min', 'max' or both")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"no number is at least {self.min} and at most {self.max}")
+        if problem := describe_idle_bound("min", self.min, self.least, self.max):
+            raise ValueError(problem)
         return self
 
     @abstractmethod
@@ -159,6 +164,7 @@ class LineCount(CountCheck):
     """The number of lines that are not blank."""
 
     check: Literal["line_count"] = "line_count"
+    least: ClassVar[int] = 1
     things: ClassVar[tuple[str, str]] = ("line", "lines")
 
     def _count(self, context: CheckContext) -> int:
@@ -169,6 +175,7 @@ class CharacterCount(CountCheck):
     """The number of characters that a reader sees, with spaces unless ``spaces`` is false."""
 
     check: Literal["character_count"] = "character_count"
+    least: ClassVar[int] = 1
     # Blanks make no text longer, and count for a maximum.
     is_strict: ClassVar[bool] = True
     things: ClassVar[tuple[str, str]] = ("character", "characters")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import ClassVar, Literal
 
 from evaluation.checks.base import CheckKind, Observation, Text
-from evaluation.checks.context import CheckContext, ToolUse
+from evaluation.checks.context import NOT_RUN_WORDS, CheckContext, ToolUse
 from evaluation.checks.kinds.counts import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount
 from evaluation.importers.tool_answers import describes_error
@@ -40,8 +41,13 @@ class ToolCalls(CountCheck):
         return self._fits(to_amount(successful))
 
     def _describe_calls(self, calls: list[ToolUse], answered: list[ToolUse]) -> str:
-        failed = len(calls) - len(answered)
+        idle = [call for call in calls if call.not_run is not None]
+        failed = len(calls) - len(answered) - len(idle)
         rest = f", with an error {self._show(to_amount(failed))}" if failed else ""
+        kinds = Counter(call.not_run for call in idle)
+        rest += "".join(
+            f", {NOT_RUN_WORDS[kind]} {self._show(to_amount(n))}" for kind, n in kinds.items() if kind
+        )
         return f"{self._show(to_amount(len(calls)))}{rest}"
 
     def _count(self, context: CheckContext) -> Amount | int | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from evaluation.checks.context import NotRun
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction
 from evaluation.results.state import Action
@@ -24,6 +25,8 @@ class ObservedAction(NamedTuple):
     kind: str = "tool"
     failed: bool = False
     """Whether its result was an error."""
+    not_run: NotRun | None = None
+    """Why its tool did not run; it failed then."""
     recorded_as_writing: bool = False
     """Whether the run itself says that this tool changes something."""
     message: int | None = None
@@ -80,6 +83,7 @@ def observed_action(
         action["target"],
         action["kind"],
         action["error"] is not None or is_refused,
+        action["not_run"],
         action["name"] in recorded_writing,
         action["message"],
     )

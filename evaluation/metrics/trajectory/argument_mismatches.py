@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
+from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ActionPattern, ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.arguments.differences import Difference
@@ -73,7 +74,7 @@ def _find_action_differences(
     pattern: ActionPattern, action: ObservedAction, comparer: ActionComparer
 ) -> Iterator[Difference]:
     if not comparer.may_fulfil(action):
-        yield Difference("error", "failed")
+        yield Difference("error", "failed", None, action.not_run)
     for place in _PLACES:
         expected, observed = getattr(pattern, place), getattr(action, place)
         if expected not in {None, observed}:
@@ -94,12 +95,18 @@ def explain_mismatch(mismatch: ArgumentMismatch) -> str:
     name, path = format_name(mismatch.name), mismatch.path.removeprefix("/")
     expected = _quote_value(mismatch.expected)
     if mismatch.problem == "failed":
+        if (words := _describe_not_run(mismatch.actual)) is not None:
+            return f"{name} {words} and did not run; go on without it"
         return f"{name} ended in an error; correct the call"
     if mismatch.problem == "missing":
         return f"{name} lacks {path}, which must be {expected}"
     if mismatch.problem == "unexpected":
         return f"{name} has {path}, which is not expected"
     return f"{name} has {_quote_value(mismatch.actual)}{f' for {path}' if path else ''}, not {expected}"
+
+
+def _describe_not_run(reason: object) -> str | None:
+    return next((words for name, words in NOT_RUN_WORDS.items() if name == reason), None)
 
 
 def _quote_value(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from evaluation.inputs.trajectory_rules import MatchMode
@@ -46,6 +46,12 @@ class ArgumentMismatch(NamedTuple):
     error."""
     expected: object
     actual: object
+    """Of a ``failed`` call: why its tool did not run; None if it did."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the call failed, whatever its arguments are."""
+        return self.problem == "failed"
 
 
 class TrajectoryMatch(NamedTuple):
@@ -150,14 +156,14 @@ class TrajectoryMatch(NamedTuple):
             "missing": self.missing_actions if self.mode != "subset" else (),
             "extra": self.extra_actions if self._allows_no_extras() else (),
             "out of order": self.order_violations,
-            "with other arguments": self._mismatched(failed=False),
-            "that ended in an error": self._mismatched(failed=True),
+            "with other arguments": self._list_mismatched(lambda each: not each.is_failure),
+            "that ended in an error": self._list_mismatched(lambda each: each.is_failure and not each.actual),
+            "that did not run": self._list_mismatched(lambda each: each.is_failure and bool(each.actual)),
         }
         return "; ".join(f"{problem} {list_names(names)}" for problem, names in problems.items() if names)
 
     def _allows_no_extras(self) -> bool:
         return self.mode in MODES_WITHOUT_EXTRAS or not self.expected_count
 
-    def _mismatched(self, *, failed: bool) -> list[str]:
-        mismatches = [each for each in self.argument_mismatches if (each.problem == "failed") is failed]
-        return list(dict.fromkeys(each.name for each in mismatches))
+    def _list_mismatched(self, is_listed: Callable[[ArgumentMismatch], bool]) -> list[str]:
+        return list(dict.fromkeys(each.name for each in self.argument_mismatches if is_listed(each)))

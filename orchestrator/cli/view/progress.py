@@ -15,7 +15,7 @@ from evaluation.results.findings import CheckRecord
 from orchestrator.cli.view.contract import list_requirements
 from orchestrator.cli.view.live import draw_frame, format_totals
 from orchestrator.cli.view.model import View, update_view
-from orchestrator.cli.view.records import FAILURES, VERDICTS, last_word
+from orchestrator.cli.view.records import FAILURES, VERDICTS, last_word, name_failure
 from orchestrator.cli.view.text import clean, count_noun, format_usage, one_line
 from orchestrator.runtime.events import (
     Event,
@@ -162,7 +162,8 @@ def _format_tool_call(event: ToolStarted | ToolEnded) -> str:
     name, error = one_line(event.call["name"]), event.call["error"]
     if isinstance(event, ToolStarted):
         return f"{caller} calls the tool {name}"
-    return f"{caller}: the tool {name} " + ("answered" if error is None else f"failed: {one_line(error)}")
+    end = "answered" if error is None else f"{name_failure(event.call)}: {one_line(error)}"
+    return f"{caller}: the tool {name} {end}"
 
 
 def _format_execution(record: StepRecord, view: View) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from evaluation.sensitive.quoting import shorten
+from orchestrator.cli.view.records import name_failure
 from orchestrator.cli.view.text import clean, one_line
 from orchestrator.persistence.store import default_path
 from orchestrator.runs.index import format_resume_call
@@ -104,7 +105,7 @@ def _draw_parts(question: Question) -> Iterator[RenderableType]:
 def _format_call(call: ToolCallRecord) -> str:
     """Format a call as one line: its tool, its arguments and the answer, if there is one."""
     args = json.dumps(call["args"], ensure_ascii=False)
-    answer = call["result"] if call["error"] is None else f"failed: {call['error']}"
+    answer = call["result"] if call["error"] is None else f"{name_failure(call)}: {call['error']}"
     return f"{call['name']} {args}" if answer is None else f"{call['name']} {args}: {one_line(answer, 200)}"
 
 

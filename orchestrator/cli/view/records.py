@@ -48,7 +48,7 @@ _ACTIONS: Final[Mapping[AnswerWord, str]] = {
     "deny": "denied",
     "halt": "halted",
 }
-_GATES: Final[Mapping[GateDecision, str]] = {
+GATE_WORDS: Final[Mapping[GateDecision, str]] = {
     "forbidden": "forbidden",
     "denied": "denied",
     "reused": "reused",
@@ -116,10 +116,15 @@ def format_tool_call(call: ToolCallRecord) -> str:
 def _format_end(call: ToolCallRecord) -> str:
     words = f" {one_line(_format_call_answer(call['answer']), _SHOWN)}" if "answer" in call else ""
     if "gate" in call:
-        return words or f" {_GATES[call['gate']]}{_format_origin(call)}"
+        return words or f" {GATE_WORDS[call['gate']]}{_format_origin(call)}"
     if call["error"] is not None:
         return f"{words} failed: {one_line(call['error'], _SHOWN)}"
     return f"{words} did not end" if call["result"] is None else words
+
+
+def name_failure(call: ToolCallRecord) -> str:
+    """Name the end of a call without a result: "failed", or why its tool did not run."""
+    return GATE_WORDS[call["gate"]] if "gate" in call else "failed"
 
 
 def _format_call_answer(answer: HumanAnswer) -> str:

@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ValidationError
 
 from agents import ExecutionAgent
+from agents.calls.planned_call import ToolArguments, read_arguments
 from evaluation import EvaluationContract
 from evaluation.inputs.named_tools import NamedTools, list_named_arguments, list_named_tools
 from evaluation.metrics.trajectory.match_result import list_names
@@ -26,10 +27,12 @@ class ToolNames:
     Attributes:
         known: The names; None if they are unknown, so that every name is accepted.
         arguments: The names of the arguments of each tool that accepts no others.
+        readers: How each tool reads its arguments.
     """
 
     known: tuple[str, ...] | None = None
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    readers: Mapping[str, ToolArguments] = field(default_factory=dict)
 
     def find_problem(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
@@ -121,6 +124,7 @@ def read_tool_names(executor: object) -> ToolNames:
     return ToolNames(
         tuple(dict.fromkeys(tool.name for tool in tools)),
         {name: each for name, each in arguments.items() if each is not None},
+        read_arguments(tools),
     )
 
 

@@ -138,7 +138,7 @@ def test_an_empty_or_missing_number_never_passes_a_minimum(text):
 
     for kind in COUNTED:
         assert kind in CHECKS
-        assert passes(blank, check=kind, min=1) is False
+        assert passes(blank, check=kind, min=CHECKS[kind].least + 1) is False
 
 
 @pytest.mark.parametrize(

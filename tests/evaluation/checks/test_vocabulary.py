@@ -48,6 +48,13 @@ def test_a_check_survives_being_written_and_read(data):
             "[0]: give either 'exactly', or 'min', 'max' or both",
         ),
         ([{"check": "word_count", "min": 3, "max": 1}], "[0]: no number is at least 3 and at most 1"),
+        (
+            [{"check": "word_count", "min": 0}],
+            "[0]: 'min' is 0, which no output can break; give a greater 'min', or a 'max'",
+        ),
+        ([{"check": "occurrences", "text": "a", "min": 0}], "[0]: 'min' is 0, which no output can break"),
+        ([{"check": "tool_calls", "tool": "a", "min": 0}], "[0]: 'min' is 0, which no output can break"),
+        ([{"check": "line_count", "min": 1}], "[0]: 'min' is 1, which no output can break"),
         ([{"check": "word_count", "min": -1}], "[0].min: give a number of at least 0, not -1"),
         (
             [{"check": "word_count", "mini": 1}],

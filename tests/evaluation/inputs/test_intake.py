@@ -177,7 +177,7 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(changes, problem):
         {"agent_run": {**RUN, "total_tokens": 3.0, "retries": 0.0}},
         {"agent_run": {**RUN, "metadata": {"model_calls": 2.0}}},
         {"run_metadata": {"input_tokens": 1e3, "output_tokens": 2e3}},
-        {"output_length": {"min_words": 0.0, "max_characters": 500.0}},
+        {"output_length": {"min_words": 1.0, "max_characters": 500.0}},
         {"trajectory": {"stuck_after": 4.0}},
         {"drift": {"sustained": 2.0}},
     ],

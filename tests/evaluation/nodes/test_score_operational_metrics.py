@@ -49,6 +49,16 @@ def test_a_plain_number_needs_a_metric_whose_better_direction_is_known(name, hin
     assert report.errors[0].endswith("""is a resource of the run, give {"min": ...} or {"max": ...}""")
 
 
+@pytest.mark.parametrize(("name", "least"), [("words", 0), ("characters", 1)])
+def test_a_minimum_that_no_output_can_break_is_refused(name, least):
+    report = evaluate({"agent_run": RUN, "thresholds": {name: {"min": least}}})
+
+    assert report.errors == [
+        f"thresholds.{name}: 'min' is {least}, which no output can break; give a greater 'min', or a 'max'"
+    ]
+    assert evaluate({"agent_run": RUN, "thresholds": {name: {"min": least + 1}}}).status != "invalid"
+
+
 def test_the_name_of_a_threshold_is_redacted_in_its_problem():
     key = "AKIA" + "Q3EGRT5X" + "ZV7LMWPA"
     report = evaluate({"agent_run": RUN, "thresholds": {key: 1}})

@@ -257,7 +257,7 @@ def test_content_in_the_conversation_is_found():
         ({"min_characters": 9, "max_characters": 9}, [("characters", True)]),
         ({"min_characters": 10}, [("characters", False)]),
         ({"max_characters": 8}, [("characters", False)]),
-        ({"max_words": 2, "min_characters": 1}, [("characters", True), ("words", True)]),
+        ({"max_words": 2, "min_characters": 2}, [("characters", True), ("words", True)]),
         ({"min_words": 3}, [("words", False)]),
         ({"max_words": 0}, [("words", False)]),
         ({}, []),

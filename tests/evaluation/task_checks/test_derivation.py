@@ -207,6 +207,13 @@ def test_the_verb_may_stand_at_the_end_of_a_german_clause(task, checks):
     assert all(check.quote in task for check in derive_checks(f"Beschreibe einen Wald. {task}").checks)
 
 
+@pytest.mark.parametrize("words", ["at least 0 words", "at least one line", "at least one character"])
+def test_a_bound_that_no_output_can_break_is_no_check(words):
+    derived = derive_checks(f"Describe a forest in {words}.")
+
+    assert (derived.checks, [words in phrase for phrase in derived.unchecked]) == ((), [True])
+
+
 def test_what_is_allowed_is_not_listed_as_unchecked():
     assert not derive_checks("Describe a forest. You may use bullet points. A title is not needed.").unchecked
 

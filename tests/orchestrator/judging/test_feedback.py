@@ -128,7 +128,7 @@ ALERTS = [
     ),
     (
         {"trajectory": {"failed_calls": "fail"}, "keywords": ["fox"]},
-        "Tool calls ended in an error: read; correct them.",
+        "Tool calls ended in an error, or did not run: read; correct them.",
     ),
     (
         {"thresholds": {"latency_ms": {"min": 300, "max": 400, "severity": "critical"}}},

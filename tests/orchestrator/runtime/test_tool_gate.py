@@ -235,6 +235,32 @@ def test_an_answer_that_cannot_be_read_runs_nothing():
     assert office.done == []
 
 
+@pytest.mark.parametrize(
+    ("contract", "told"),
+    [
+        (
+            {"must_call": ["send"]},
+            "not: send; their calls were denied, so they did not run; go on without them, and say so",
+        ),
+        ({"expected_trajectory": ["send"]}, "send was denied and did not run; go on without it"),
+        (
+            {"checks": [{"check": "tool_calls", "tool": "send", "min": 1}]},
+            "1 time, was denied 1 time",
+        ),
+    ],
+)
+def test_a_denied_call_is_told_as_denied_and_not_as_an_error(contract, told):
+    contract = EvaluationContract(**contract)
+    orchestrator, _ = build(
+        Office(), ask(("send", "Bob")), "not sent", approve_tools=["send"], contract=contract, max_retries=0
+    )
+    orchestrator.run("x", "thread")
+    state = orchestrator.resume("thread", DENY)
+
+    reported = f"{state['failure']['message']} {state['results'][0]['report']['alerts']}"
+    assert (told in reported, "ended in an error" in reported) == (True, False)
+
+
 @pytest.mark.parametrize(("on_deadline", "done"), [("deny", []), ("approve", ["send Bob"])])
 def test_a_late_answer_counts_as_the_policy_says(on_deadline, done):
     now = [datetime(2030, 1, 1, tzinfo=UTC)]

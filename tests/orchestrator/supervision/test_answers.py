@@ -150,6 +150,15 @@ def test_a_second_answer_that_names_its_question_does_not_answer_the_next():
     assert stored_state(orchestrator) == after
 
 
+def test_the_text_of_an_approval_is_recorded_and_changes_nothing_else():
+    orchestrator, state = start_human(plan=["one"])
+    state = orchestrator.resume("thread", {**APPROVE, "text": "looks fine"})
+
+    [record] = state["results"]
+    assert (state["status"], state["output"]) == ("success", record["result"])
+    assert record["supervision"]["answer"]["text"] == "looks fine"
+
+
 def test_an_answer_without_a_question_is_refused():
     orchestrator = build_human(supervision="none")
     orchestrator.run("x", "thread")

@@ -17,7 +17,7 @@ def check_rules(names: Mapping[str, Sequence[str]], rules: TrajectoryRules) -> l
         problem = "Forbidden tools were called: {}; do not call them"
         checks.append(_check_none("forbidden_actions", names, "critical", problem))
     if rules.failed_calls == "fail":
-        problem = "Tool calls ended in an error: {}; correct them"
+        problem = "Tool calls ended in an error, or did not run: {}; correct them"
         checks.append(_check_none("failed_calls", names, "critical", problem))
     if names["unreadable_arguments"]:
         problem = "The arguments of tool calls are not a JSON object: {}; send an object"

@@ -20,7 +20,7 @@ _CALLS: Final = ("tool", "action")
 def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:
     """Return the actions that are calls, as checks read them."""
     return tuple(
-        ToolUse(action["name"], action["args"], action["result"], action["error"])
+        ToolUse(action["name"], action["args"], action["result"], action["error"], action["not_run"])
         for action in actions
         if action["kind"] in _CALLS
     )
@@ -46,15 +46,25 @@ def check_required_calls(
         problem = "the run does not record its actions (tool_calls), so nothing shows that {} were called"
         yield _build("missing_data", None, "warning", problem, missing)
     elif failed := [name for name, answer in passed.items() if answer is False]:
-        called = {call.name for call in calls}
-        errors = "; their calls ended in an error" if called.issuperset(failed) else ""
-        problem = f"Tools that have to be called successfully were not: {{}}{errors}; call each of them"
+        problem = (
+            f"Tools that have to be called successfully were not: {{}}; {_describe_failure(failed, calls)}"
+        )
         yield _build("trajectory", False, "critical", problem, failed)
     elif missing:
         problem = "The answers of tools that have to be called describe an error: {}; have a person look"
         yield _build("inconclusive", None, "warning", problem, missing)
     else:
         yield build_outcome("trajectory", MUST_CALL, True, "critical", "each tool was called", 0, 0)
+
+
+def _describe_failure(failed: Sequence[str], calls: Sequence[ToolUse]) -> str:
+    made = [call for call in calls if call.name in failed]
+    if not {call.name for call in made}.issuperset(failed):
+        return "call each of them"
+    reasons = {call.not_run for call in made}
+    if reasons == {"denied"}:
+        return "their calls were denied, so they did not run; go on without them, and say so"
+    return "their calls ended in an error; call each of them"
 
 
 def _build(

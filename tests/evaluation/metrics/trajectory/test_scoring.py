@@ -264,6 +264,19 @@ def test_a_failed_call_that_does_not_count_is_named_in_the_reason():
     )
 
 
+@pytest.mark.parametrize(
+    ("not_run", "words"),
+    [("denied", "was denied"), ("forbidden", "was forbidden"), ("unknown", "was not made again")],
+)
+def test_a_call_whose_tool_did_not_run_is_no_error_to_correct(not_run, words):
+    result = scores([seen("a", failed=True, not_run=not_run)], ["a"])
+
+    assert result.checks[0]["reason"] == (
+        "The actions do not agree with the expected ones in mode in_order: "
+        f"missing a; that did not run a (a {words} and did not run; go on without it)."
+    )
+
+
 def test_unreadable_arguments_are_a_finding_even_where_any_fit():
     result = scores([seen("a", args_error="no JSON")], ["a"])
 
@@ -283,7 +296,7 @@ def test_what_is_not_allowed_is_counted_against_none():
 
     assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
-        (1, 0, "Tool calls ended in an error: a; correct them"),
+        (1, 0, "Tool calls ended in an error, or did not run: a; correct them"),
         (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
     ]
 

@@ -77,11 +77,13 @@ def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
 
 def test_the_tool_calls_of_a_question_are_shown_with_their_arguments_and_answers():
     call = {"name": "send", "args": {"to": "Bob\nEve"}, "result": None, "error": None, "latency_ms": None}
-    calls = [call, {**call, "result": "sent"}, {**call, "args": {}, "error": "no\nline"}]
+    denied = {**call, "args": {}, "error": "no", "gate": "denied"}
+    calls = [call, {**call, "result": "sent"}, {**call, "args": {}, "error": "no\nline"}, denied]
     lines = shown(1000, output="", tool_calls=calls)
 
     assert lines[lines.index("Tool calls:") + 1 :] == [
         '│ send {"to": "Bob\\nEve"}',
         '│ send {"to": "Bob\\nEve"}: sent',
         "│ send {}: failed: no line",
+        "│ send {}: denied: no",
     ]
