@@ -10,7 +10,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.rules.finding import Finding, overlap
 from evaluation.task_checks.things import Fields
 
 _PARTS: Final = frozenset(
@@ -100,7 +100,7 @@ def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading)
     if check is None:
         words = reading.text[finding.start : finding.end]
         kinds = {str((other.check or {}).get("check")) for other in others}
-        return any(_overlap(other, finding) for other in others) or any(
+        return any(overlap(other, finding) for other in others) or any(
             _is_about(kind, words) for kind in kinds
         )
     name = check["check"]
@@ -119,7 +119,7 @@ def _is_part_of_other(finding: Finding, others: Sequence[Finding]) -> bool:
     return any(
         _has_longer_literal(other, finding)
         or (
-            _overlap(other, finding)
+            overlap(other, finding)
             and (
                 "keys" in (other.check or {}) or (is_enough and (other.check or {}).get("check") == "one_of")
             )
@@ -132,7 +132,7 @@ def _has_longer_literal(other: Finding, finding: Finding) -> bool:
     """Check whether the text to contain is the start of the literal of another check of the same words."""
     texts, check = (finding.check or {}).get("texts"), other.check or {}
     literals = [check.get("text"), check.get("phrase"), *_read_list(check.get("texts"))]
-    return _overlap(other, finding) and any(
+    return overlap(other, finding) and any(
         isinstance(literal, str) and [literal] != texts and literal.startswith(f"{text} ")
         for literal in literals
         for text in _read_list(texts)[:1]
@@ -147,10 +147,6 @@ def _is_about(kind: str, words: str) -> bool:
     """Check whether words only explain another requirement: "say nothing before repeating it"."""
     topic = _TOPICS.get(kind)
     return topic is not None and topic.search(words) is not None
-
-
-def _overlap(first: Finding, second: Finding) -> bool:
-    return first.start < second.end and second.start < first.end
 
 
 def _separates(other: Fields | None, check: Fields) -> bool:

@@ -26,7 +26,7 @@ from evaluation.task_checks.rules.layout import (
     separations,
 )
 from evaluation.task_checks.rules.leftovers import find_leftovers
-from evaluation.task_checks.rules.wording import choices, keywords, letters
+from evaluation.task_checks.rules.wording import choices, keywords, letters, names
 from evaluation.task_checks.scopes import apply_scopes
 from evaluation.task_checks.sentences import Sentence
 
@@ -37,6 +37,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     frequencies.find_frequencies,
     frequencies.find_numbers,
     keywords.find_keywords,
+    names.find_names,
     letters.find_letters,
     letters.find_plural_letters,
     choices.find_choice,
@@ -82,7 +83,7 @@ def derive_checks(task: str) -> DerivedChecks:
     # Rule by rule: the patterns of one rule stay in the processor's cache.
     findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
     findings = part_counts.open_part_counts(drop_doubles(findings), sentences, reading.text)
-    leftovers = find_leftovers(sentences, findings)
+    leftovers = find_leftovers(sentences, findings, reading)
     scoped = list(apply_scopes(findings, sentences))
     assembled = sorted(
         [*assemble(scoped, reading), *apply_scopes(leftovers, sentences)], key=lambda finding: finding.start

@@ -39,11 +39,12 @@ _SHORT: Final = frozenset("'‘‚`‹")
 """Quotation marks that are apostrophes and accents, too: what they enclose is one line, and short."""
 _MOST_SHORT: Final = 120
 _OPENING: Final = regex.compile(r"(?<![\p{L}\p{N}])[\"“”„‟«»‹'‘‚`](?=[^\s])|[「『]")
-_CLOSING_MARK: Final = regex.compile(r"(?<=\S)[\"”“»«›'’‘`](?![\p{L}\p{N}])|[」』]")
+_CLOSING_MARK: Final = regex.compile(r"(?<=\S|[\"“'][*•#>-] )[\"”“»«›'’‘`](?![\p{L}\p{N}])|[」』]")
 _SIGNS: Final = r"(?:\*{3,}|-{3,}|={3,}|_{3,}|~{3,}|\+{3,})"
 _OTHER: Final = regex.compile(
     r"(?P<placeholder>(?<!\w)\[[^\[\]\n]{1,80}\])"
     r"|(?P<angled><<[^<>\n]{1,120}>>)"
+    r"|(?P<literal>(?<![\w#&/])#\p{L}\w*|https?://[^\s<>()\[\]\"]*[\w/]|(?<![\w.])[\w.+-]+@[\w-]+\.[\w.]*\w)"
     rf"|(?P<separator>(?<![\w*])(?:{_SIGNS}|#{{3,}}(?!\s*\w))(?![\w*]))",
 )
 _SEPARATOR: Final = regex.compile(_SIGNS)
@@ -52,6 +53,7 @@ _CHARACTERS: Final = {
     "placeholder": PLACEHOLDER,
     "angled": ANGLED,
     "separator": SEPARATOR,
+    "literal": QUOTED,
 }
 
 

@@ -15,7 +15,7 @@ _LABEL: Final = regex.compile(
     r"characters?) ?|"
     r"(?!my |our )\w+ )?(?:length|format|language|"
     r"tone|style|constraints?|requirements?|rules?|note|output"
-    r"|count|limit|number|ending|opening|important|nb|case|size|title|remember|reminder|p\.?s\.?)\s?(?::|$)"
+    r"|count|limit|number|ending|opening|important|nb|case|size|title|forbidden|banned|prohibited|taboo|required|mandatory|remember|reminder|p\.?s\.?)\s?(?::|$)"
 )
 REPORT: Final = regex.compile(
     r"\b(?:says|said|claims|claimed|told|tells|believes?|states that|stated|argues|argued|heard|"

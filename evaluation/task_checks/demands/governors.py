@@ -88,19 +88,24 @@ OTHERS: Final = regex.compile(
     r"when|if|whether|because)\b"
 )
 _WISH: Final = regex.compile(
-    r"\b(?:i|we)(?:'d| would| do|'ll| can| will)?(?: not|n't)? ?(?:really |only )*(?:want|need|like|love|"
-    r"prefer|"
-    r"expect|wish|require|appreciate|hope for|accept|have (?:room|space|time) for)\b"
+    r"\b(?:i|we)(?:'d| would| do|'ll| can| will)?(?: not|n't| never)? ?(?:really |only )*(?:want|need|like|"
+    r"love|prefer|expect|wish|require|appreciate|hope for|accept|have (?:room|space|time)(?= for\b))\b"
     r"|\b(?:i|we|(?:my|our|the) [a-z]+) (?:won't|can't|cannot|will not) (?:read|take|use|handle|process)\b"
     r"|^(?:need|want|wanted|looking for)\b"
     r"|\byou(?:(?:'ve| have)(?: got)?| get|(?:'re| are) (?:allowed|given|granted))(?= (?:only |just |"
     r"at most |up to |"
     r"no more |a m[ai]\w+ |\S+ (?:words|sentences|characters|lines|paragraphs)\b))"
-    r"|\b(?:i'm|i am|we are|we're) (?:looking|hoping|asking) for\b|\b(?:i|we) (?:(?:am|are) (?:required|"
-    r"supposed|allowed|expected)|have|need) to "
+    r"|\b(?:i'm|i am|we are|we're) (?:(?:looking|hoping|asking) for|after)\b"
+    r"|\b(?:i|we) (?:(?:am|are) (?:required|supposed|allowed|expected)|have|need) to "
     r"(?:hand in|submit|deliver|turn in)\b|\b(?:i'm|i am|we are|"
     r"we're) expecting\b|\b(?:want|need|would like) (?:you to|it to|this to|the)\b"
 )
+_SUBJECTLESS: Final = regex.compile(
+    r"(?:must|should|has to|needs? to|may) (?:(?:not|also|only) )*(?:be|have|contain|include|fit|use|mention|"
+    r"start|end|begin|stay|read|say|consist)\b"
+)
+"""A statement without its subject: "Must contain a title"."""
+_PREDICATES: Final = regex.compile(r"[^,;:.]*\b(?:and|but) $")
 _EACH_UNIT: Final = regex.compile(
     r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
     r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
@@ -112,7 +117,8 @@ _TELLS: Final = (
 """Words that pass an order on to somebody else: "tell my brother to answer"."""
 TOPIC: Final = regex.compile(
     rf"(?<=\b{_TELLS} )to [a-z]+|"
-    r"\bto (?:tell|ask|remind|inform|warn|let)\b|\bexamples? of\b|\b(?:in|on) which\b|"
+    r"\bto (?:tell|ask|remind|inform|warn|let)\b|\bexamples? of\b|"
+    r"\b(?:in|on) which (?!you\b|the (?:key)?(?:word|letter|phrase|name|term)|each|every|no\b|all\b)|"
     r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|since|"
     r"titled|called|named|entitled|"
     r"describing|explaining|asking|telling|requesting|informing|reminding|arguing|claiming|"
@@ -158,14 +164,21 @@ def _find_statements(text: str, start: int) -> list[Governor]:
     if _OF_ARTIFACT.search(before):
         return []
     wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(text) if match.end() <= start]
-    modals = [
-        Governor(match.end(), "require")
-        for match in _MODAL.finditer(before)
-        if _states_property(before, match)
-    ]
+    modals: list[Governor] = []
+    for match in _MODAL.finditer(before):
+        last = modals[-1].end if modals else None
+        if _states_property(before, match) or _shares_subject(text, match, last):
+            modals.append(Governor(match.end(), "require"))
     is_topic = _EXPLAINS.match(before) is not None
     units = [] if is_topic else [Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
     return wishes + modals + units
+
+
+def _shares_subject(text: str, modal: regex.Match[str], last: int | None) -> bool:
+    """Check for a statement that leaves its subject out, at the start or after another one."""
+    if last is not None and _STRONG.search(modal.group()):
+        return _PREDICATES.fullmatch(text, last, modal.start()) is not None
+    return modal.start() == 0 and _SUBJECTLESS.match(text) is not None
 
 
 def _states_property(before: str, modal: regex.Match[str]) -> bool:

@@ -22,7 +22,8 @@ _TEXTUAL: Final = regex.compile(
 )
 """Verbs to which a number belongs if they are in a topic: "about a man who answers in two words"."""
 _FILLERS: Final = (
-    r"(?: (?:the|a|an|single|only|all|entirely|any|just|and|but|in|with|your (?:response|answer|reply)))*"
+    r"(?: (?:the|a|an|single|only|all|entirely|any|anything|something|please|just|and|but|in|with|"
+    r"your (?:response|answer|reply)))*"
 )
 _FORM: Final = r"in the (?:form|shape|format) of"
 _WITHOUT: Final = r"without (?:(?:ever |even |once )*\w+ing|any|the(?: use of)?)"
@@ -75,6 +76,8 @@ _OTHERS_OBJECT: Final = regex.compile(
 )
 """What a statement demands of something else: "notes on the fridge must be in English"."""
 _OWNED: Final = regex.compile(r"^ (?:in|on|of|to) (?:its|his|her|their)\b")
+_ALSO_WHICH: Final = regex.compile(r", and (?:which|that)(?: (?:should|must))? ?$")
+"""A further property of the output: "a story about ..., and which ends with ..."."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
 _BOUND: Final = regex.compile(
     r"(?:at (?:least|most)|a total of|no|without|in|using|exactly|less than|more than|fewer than|"
@@ -97,6 +100,9 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
         return False
     if governor.kind == "explain":
         return _leads_back(gap, topic, _BACK_CROSS if topic else _BACK_EXPLAIN, rest)
+    if match is not None and match.group().startswith("of "):
+        # "The cost of using two names": the topic is no way back.
+        gap = text[match.end() : start]
     return topic is None or _leads_back(gap, topic, _BACK, rest)
 
 
@@ -107,4 +113,5 @@ def _leads_back(gap: str, topic: str | None, back: regex.Pattern[str], rest: str
         return True
     if _TEXT_TOPIC.search(topic) or _SAME_CLAUSE.search(topic):
         return False
-    return not _TEXTUAL.search(topic) or gap.rstrip().endswith(",")
+    is_set_off = gap.rstrip().endswith(",") or _ALSO_WHICH.search(gap)
+    return not _TEXTUAL.search(topic) or bool(is_set_off)

@@ -44,11 +44,16 @@ _OTHER_LANGUAGE: Final = (
 _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
 _TENS: Final = r"(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|\w+ty)\b"
+_OF_LENGTH: Final = rf"(?: (?:length|size))?(?: is| ?:)(?= (?:\d|{_TENS}))"
+_COUNT: Final = rf" (?P<unit>word|character|sentence|line|paragraph) (?:count|number|length){_OF_LENGTH}"
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
+        (r"\b(?:directly|immediately|straight(?: away)?|right away) (?=with\b)", ""),
+        (r"\b(?:i|we)(?:'d| would) rather (?:that )?you (?:didn't|did not)\b", "do not"),
+        (r"\b(?:(?:some|any)where )?(?:with)?in the (?:range|region|ballpark|order) of\b", "about"),
         (rf"\b{_NOT} (?:forget|fail|neglect|omit|forget about) to\b", "be sure to"),
         (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
@@ -86,8 +91,10 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_HAS_TO} be {_LEFT_OUT}\b", "must not be used"),
         (rf"\b(?:is|are) (?:also |absolutely )?{_REQUIRED}", "must be included"),
         (rf"\b(?:{_NOT} (?:to )?{_USE} )?{_OTHER_LANGUAGE}\b", "use only"),
-        (r"\bthe (?:upper |word )?(?:limit|maximum) is(?= \w)", "use at most"),
-        (r"\bthe (?:lower limit|minimum) is(?= \w)", "use at least"),
+        (rf"\b(?:the )?(?:upper limit|maximum|(?<=the )limit){_OF_LENGTH}", "use at most"),
+        (rf"\bmax(?:imum|\.)?{_COUNT}", "{unit} count: at most"),
+        (rf"\bmin(?:imum|\.)?{_COUNT}", "{unit} count: at least"),
+        (rf"\b(?:the )?(?:lower limit|minimum){_OF_LENGTH}", "use at least"),
         (r"\byou(?:'re| are) (?:limited|restricted) to(?= \w)", "use at most"),
         (r"\b(?:only )?once (?:or not at all|at (?:the )?most)\b", "at most once"),
         (rf"\b{_MARKS}-?(?:free|less)\b", "free of {mark}s"),

@@ -35,5 +35,10 @@ def drop_doubles(findings: Iterable[Finding]) -> list[Finding]:
     return result
 
 
+def overlap(first: Finding, second: Finding) -> bool:
+    """Return whether two findings share words of the task."""
+    return first.start < second.end and second.start < first.end
+
+
 def _contains(other: Finding, finding: Finding) -> bool:
     return other.check == finding.check and other.start <= finding.start and finding.end <= other.end

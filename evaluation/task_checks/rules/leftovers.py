@@ -6,7 +6,7 @@ of a rule touches is listed as unchecked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import regex
@@ -15,12 +15,14 @@ from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import Quantity, find_quantities
-from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.coverage import AND, Known, drop_masked
+from evaluation.task_checks.rules.finding import Finding, overlap
 from evaluation.task_checks.sentences import Sentence
 
 _FORM_WORDS: Final = regex.compile(
-    r"\b(?:json|csv|tsv|ya?ml|xml|html|latex|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
-    r"(?:separated|divided|delimited) (?:by|with)|"
+    r"\b(?:json|csv|tsv|ya?ml|xml|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
+    r"(?:separated|divided|delimited) (?:by|with)(?: (?:an? )?(?:two|double|blank|empty)(?: [a-z]+){1,2})?|"
     r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|"
     r"new lines|as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|"
     r"bullets?|bulleted|bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|"
@@ -64,6 +66,12 @@ _NO_THING: Final = regex.compile(
     r"am|pm|h|euros?|dollars?|pounds?|usd|eur|kg|g|km|miles?|m|cm|percent|degrees|yr|people|persons?|kids?|"
     r"children|of (?:them|these|us|my|our|the)|o'clock|(?:\w+ )?(?:19|20)\d\d)\b"
 )
+_HAS: Final = regex.compile(
+    r" (?:example|sample)\b|"
+    r"(?: [a-z]+)? (?:have|has|had|are|were|was)\b(?! (?:to|required|needed|enough|expected)\b)"
+)
+"""After a number of things that an example shows, or of which a statement follows."""
+_SEPARATED: Final = regex.compile(r"\b(?:separated|divided|delimited) (?:by|with) ?$")
 _GIVEN: Final = regex.compile(
     r"\b(?:my|our|his|her|their|its|these|those|this|version|number|#|for|level|step|chapter|page|"
     r"question|day|year|since|in the year|of the|to the|age|aged|turning|turns) ?$"
@@ -89,77 +97,55 @@ _LEADS: Final = regex.compile(
     r"\b(?:to|into|as|in|of|with|using)(?: (?:a|an|the|its|one|about|valid|markdown|single|plain))* ?$"
     r"|\b(?:tell|give|show|put|add|write|explain|ask)(?: (?:me|us|it|them|that|this)) ?$"
 )
-_TOPIC: Final = regex.compile(r"\b(?:about|why|how|what|whether|when|if|who|whom|whose)\b")
+_TOPIC: Final = regex.compile(
+    r"\b(?:about|why|how|what|whether|when|if|who|whom|whose|of [a-z]+ing)\b"
+    r"|^(?:it|this|there|he|she|they)(?:'s| is| are|'re| was| were) (?:also )?(?:an?|the|made|designed)\b"
+)
+"""Words that start a topic, or a description of something else: "it's a boat with one mast"."""
 _TELLS: Final = regex.compile(rf"(?:please )?(?:{PRODUCING}|{REQUIRING}|can you|could you|would you)\b")
 _PARTS: Final = frozenset({"part_count", "list_item_count", "section_count", "csv", "table"})
 """Checks of a number of parts: the number of the things that the parts are is the same requirement."""
+_GIVEN_FORM: Final = regex.compile(
+    r"\b(?:the|this|these|my|our) (?:[a-z]+ )?(?:haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?)$"
+)
+"""A text that is there already: "rewrite the haiku below"."""
 _LONGEST_FRAGMENT: Final = 60
 _MOST: Final = 300
 _NEAREST: Final = 100
 """Requirements of the same sentence are among the last ones; it bounds the time of long tasks."""
-_KINDS: Final = tuple(
-    (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
-    for words, kinds in (
-        (r"highlight|bold|italic|markdown|emphasi|asterisk", "highlight_count part_count"),
-        (r"letters?\b|capital|upper|lower|caps\b", "letter_case letter_count capital_word_count"),
-        (r"language", "language"),
-        (r"bullets?|lists?\b|listed|numbered|points?\b", "list_item_count"),
-        (r"word for word|verbatim|sentence|change|repeat|before", "repeats_request"),
-        (r"titles?\b|brackets|angular", "title placeholder_count"),
-        (r"placeholders?", "placeholder_count"),
-        (r"sections?|each|parts?\b|mark", "section_count"),
-        (r"separat|divid|asterisk|versions?|responses?|answers?|different|two\b|parts?\b", "part_count"),
-        (r"json|format|brackets|only", "json"),
-        (r"keys?\b|fields?\b", "keys"),
-        (r"columns?\b|header", "columns header"),
-        (r"rows?\b", "rows"),
-        (r"quot|wrap", "quoted"),
-        (r"p\.? ?s\.|post ?-?script|at the end|end", "postscript"),
-        (r"haikus?|limericks?|lines?\b", "line_syllables line_count"),
-        (r"tweets?|characters?|chars", "character_count"),
-        (r"words?\b", "word_count unique_word_count contains excludes occurrences"),
-        (r"sentences?", "sentence_count"),
-        (r"paragraphs?", "paragraph_count part_count word_at"),
-        (r"follow|last|at the end|phrase", "ends_with"),
-        (r"first|at the (?:start|beginning)", "starts_with word_at"),
-        (
-            r"add(?:itional)? words|just|only|nothing else|no other",
-            "one_of repeats_request json ends_with part_count",
-        ),
-        (r"punctuation|marks?\b", "punctuation"),
-    )
-)
-"""Words that say again what a check of one of these kinds holds."""
 
 
-def find_leftovers(sentences: Iterable[Sentence], findings: Sequence[Finding]) -> list[Finding]:
+def find_leftovers(
+    sentences: Sequence[Sentence], findings: Sequence[Finding], reading: Reading
+) -> list[Finding]:
     """Find the requirements that no finding touches."""
     result: list[Finding] = []
     checks = [finding.check for finding in findings if finding.check]
     parts = [check for check in checks if check["check"] in _PARTS]
     values = [check.get(name) for check in parts for name in ("exactly", "min", "rows", "columns")]
-    numbers = {value for value in values if isinstance(value, int)}
-    kinds = {str(check["check"]) for check in checks} | {name for check in checks for name in check}
+    numbers = frozenset(value for value in values if isinstance(value, int))
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
         whole = _place(sentence, 0, len(sentence.text))
-        known = [finding for finding in findings if _overlap(finding, whole)]
-        for place in _find_candidates(sentence, known, kinds, numbers):
-            if not any(_overlap(place, other) for other in [*known, *result[-_NEAREST:]]):
+        near = [finding for finding in findings if overlap(finding, whole)]
+        known = Known(reading, list(drop_masked(near, reading.text)), checks, numbers)
+        for place in _find_candidates(sentence, known):
+            if not known.touches(place) and not any(overlap(place, other) for other in result[-_NEAREST:]):
                 result.append(place)
     return result[:_MOST]
 
 
-def _find_candidates(
-    sentence: Sentence, known: list[Finding], kinds: set[str], numbers: set[int]
-) -> Iterator[Finding]:
-    yield from _find_orders(sentence, kinds)
-    yield from _find_amounts(sentence, numbers)
+def _find_candidates(sentence: Sentence, known: Known) -> Iterator[Finding]:
+    yield from _find_orders(sentence, known)
+    yield from _find_amounts(sentence, known.numbers)
     for match in _FORM_WORDS.finditer(sentence.text):
         clause = _find_clause(sentence, match)
-        is_free = not any(_overlap(clause, finding) for finding in known)
-        if _says_again(match.group(), kinds) or not (is_free or _PLACES.match(match.group())):
+        is_free = not known.touches(clause)
+        is_covered = known.covers(_place(sentence, *match.span())) or known.covers_signs(clause)
+        if is_covered or not (is_free or _PLACES.match(match.group())):
+            continue
+        if _GIVEN_FORM.search(sentence.text, 0, match.end()):
             continue
         if _is_stated(sentence, match.start(), match.end()):
             yield clause if is_free else _place(sentence, *match.span())
@@ -175,7 +161,7 @@ def _find_clause(sentence: Sentence, match: regex.Match[str]) -> Finding:
     return _place(sentence, *match.span())
 
 
-def _find_amounts(sentence: Sentence, numbers: set[int]) -> Iterator[Finding]:
+def _find_amounts(sentence: Sentence, numbers: frozenset[int]) -> Iterator[Finding]:
     """Find numbers of things: "three reasons", "2 hashtags"; no ages, prices, times or years."""
     for quantity in find_quantities(sentence.text):
         if _is_no_amount(sentence.text, quantity) or quantity.bounds.least in numbers:
@@ -189,7 +175,12 @@ def _find_amounts(sentence: Sentence, numbers: set[int]) -> Iterator[Finding]:
 
 def _is_no_amount(text: str, quantity: Quantity) -> bool:
     before, after = text[: quantity.start], text[quantity.end :]
-    if _NO_THING.match(after) or _YEAR.fullmatch(text, quantity.start, quantity.end):
+    if (
+        _SEPARATED.search(before)
+        or _NO_THING.match(after)
+        or _HAS.match(after)
+        or _YEAR.fullmatch(text, quantity.start, quantity.end)
+    ):
         return True
     if _THE.search(before) and not _BEST.match(after):
         return True
@@ -202,16 +193,26 @@ def _is_bound(quantity: Quantity) -> bool:
     return quantity.bounds.least != quantity.bounds.most or quantity.bounds.is_stated
 
 
-def _find_orders(sentence: Sentence, kinds: set[str]) -> Iterator[Finding]:
+def _find_orders(sentence: Sentence, known: Known) -> Iterator[Finding]:
     for match in _CLAUSE.finditer(sentence.text):
         lead = _LEAD.match(match.group())
         start = match.start() + (lead.end() if lead else 0)
-        if not _ORDER.match(sentence.text, start) or _says_again(match.group(), kinds):
+        if not _ORDER.match(sentence.text, start) or known.covers(_place(sentence, *match.span())):
             continue
         is_literal = QUOTED in match.group() and _TELLS.match(sentence.text) is not None
         is_order = is_literal or is_demanded(sentence, match.end() - 1, match.end())
         if is_order or _is_stated(sentence, start, match.end()):
-            yield _place(sentence, start, match.end())
+            clause = _place(sentence, start, match.end())
+            yield from _split_objects(sentence, start, match.end()) if known.touches(clause) else [clause]
+
+
+def _split_objects(sentence: Sentence, start: int, end: int) -> Iterator[Finding]:
+    """Split the objects of an order, of which a rule has read one: "include a quote and the word X"."""
+    place = start
+    for join in [*AND.finditer(sentence.text, start, end), None]:
+        stop = join.start() if join else end
+        yield _place(sentence, place, stop)
+        place = join.end() if join else end
 
 
 def _is_stated(sentence: Sentence, start: int, end: int) -> bool:
@@ -229,15 +230,5 @@ def _asks(sentence: Sentence) -> bool:
     return sentence.is_question and not _REQUEST.search(sentence.text)
 
 
-def _says_again(words: str, kinds: set[str]) -> bool:
-    if words.startswith(("each", "every")):
-        return bool(kinds & {"each", "section_count", "part_count"})
-    return QUOTED not in words and any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
-
-
 def _place(sentence: Sentence, start: int, end: int) -> Finding:
     return Finding(sentence.start + start, sentence.start + end)
-
-
-def _overlap(first: Finding, second: Finding) -> bool:
-    return first.start < second.end and second.start < first.end

@@ -29,6 +29,11 @@ _ORDERS: Final = regex.compile(
     r"needs to|may not|cannot|can't)|"
     r"no \w+|without \w+ing)\b"
 )
+_ABOUT: Final = regex.compile(
+    r"(?:[a-z]+ ){1,4}(?:should|must|has to|needs to) (?:be about|"
+    r"(?:be on|involve|address|treat|discuss|deal with) (?:the )?(?:topic|subject|theme))\b"
+)
+"""A statement of the topic, which every request has."""
 _FORMAT: Final = regex.compile(
     r"\b(?:(?:in|as|use|using|into|to|valid|only|output|return) (?:a |an |the |valid |"
     r"proper )*(?:xml|ya?ml|html|latex|toml|"
@@ -55,7 +60,8 @@ def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     for match in _CLAUSE.finditer(sentence.text):
         lead = _LEAD.match(match.group())
         start = match.start() + (lead.end() if lead else 0)
-        if _ORDERS.match(sentence.text, start) and not _SAYS_NOTHING.search(match.group()):
+        is_other = _ABOUT.match(sentence.text, start) or _SAYS_NOTHING.search(match.group())
+        if _ORDERS.match(sentence.text, start) and not is_other:
             yield Finding(sentence.start + start, sentence.start + match.end())
     for match in [*_FORMAT.finditer(sentence.text), *_PART.finditer(sentence.text)]:
         if is_demanded(sentence, match.start(), match.end()):

@@ -80,17 +80,19 @@ _CASE: Final = regex.compile(
     r"containing|only|all|entirely|keep (?:it|everything)|everything(?: is)?|stick to|make (?:the|"
     r"your) (?:whole|entire|full|complete) \w+|"
     r"are|language,|english,?(?: and)?(?: with)?|and in|and all|and only|it's|remain|make it|"
-    r"make everything|only use|english|,|\() ?(?:all |only |entirely |just |exclusively |the |"
+    r"make everything|only use|english|,|\(|:) ?(?:all |only |entirely |just |exclusively |the |"
     rf"completely )*)(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER})|"
     rf"(?P<title>{_TITLE}))(?![\w-])(?! (?:words?|headings?|title|names?|cities|letters? (?:for|"
     r"at the start|only (?:for|at))|punishment|gains?|city|investment|expenditure)\b)"
     rf"|^(?:(?P<upper>{_UPPER})|(?P<lower>{_LOWER}))(?= (?:only|please|throughout)|,? please|$|[.,!])"
-    r"|\b(?:letters|words|everything|whole (?:text|response|answer)|entire (?:text|response|"
+    r"|\b(?:every letter|letters|words|everything|whole (?:text|response|answer)|entire (?:text|response|"
     r"answer)|all of it|text|response)[^.;]{0,50}?\b(?:be |is |are |"
-    r"with all letters )(?:(?P<upper>capitali[sz]ed|upper-?cased)|(?P<lower>lower-?cased))"
+    r"with all letters )(?:(?P<upper>capitali[sz]ed|upper-?cased?|a capital)|(?P<lower>lower-?cased))"
     r"|\b(?:all letters |every letter |letters )(?:(?P<upper>capitali[sz]ed)|"
     r"(?P<lower>lower-?cased))|\b(?:not a single|no|"
-    r"none of the) (?P<lower>letters?\b[^.;]{0,50}?\b(?:is |are |be )?capitali[sz]ed)|(?:\bnot|"
+    r"none of the) (?P<lower>letters?\b[^.;]{0,50}?\b(?:is |are |be )?capitali[sz]ed)|"
+    r"\b(?P<lower>(?:nothing|no words?|none)\b[^.;]{0,50}? (?:is |are |be )(?:capitali[sz]ed|upper-?cased?|"
+    r"in (?:capitals|upper ?case)))|(?:\bnot|"
     r"n't|\bnever|\bwithout|"
     r"\bavoid) (?P<lower>capitali[sz](?:e|ing) (?:anything|any\b(?: letters?| words?)?|letters))|"
     r"\b(?P<upper>capitali[sz]e (?:every letter|all (?:the )?letters|"
@@ -106,7 +108,7 @@ _PART: Final = regex.compile(
 _ALL_WORDS: Final = regex.compile(
     r"\b(?:all|every|only|entire|whole)(?: of)?(?: the| your)? (?:words?|letters?)\b[^.;]{0,25}$"
 )
-_SOME_WORDS: Final = regex.compile(r"(?<!all )(?<!all the )(?<!every )\bwords?\b[^.;,]{0,30}$")
+_SOME_WORDS: Final = regex.compile(r"(?<!all )(?<!all the )(?<!every )\bwords?\b(?:(?! and )[^.;,]){0,30}$")
 _PART_AFTER: Final = regex.compile(
     r"^ (?:for|in|at|as) (?:the |each |every |your |all )?(?:\w+ )?(?:titles?|headings?|names?|"
     r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
@@ -118,6 +120,11 @@ _NOT: Final = regex.compile(
 _EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
 _OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
 _OTHER_BEFORE: Final = regex.compile(rf"\b(?:{_NAME}) (?:and|or) (?:in )?$")
+_NEW_TEXT: Final = regex.compile(
+    r"\b(?:write|compose|create|generate|draft|produce|give|need|want|like|prepare|make|need)(?: (?:me|us))?"
+    r" (?:an?|one|some|\w+) (?:[a-z-]+ ){0,2}?(?:texts?|sentences?|poems?|songs?|lyrics|dialogue|"
+    r"conversation|greetings?) $"
+)
 _BEST_OF: Final = regex.compile(
     r"\b(?:name|list|find|identify|recommend|know)\b.* "
     r"the (?:[a-z]{3,}est|most|first|last|only)(?: [a-z]+){1,3} $"
@@ -222,7 +229,7 @@ def _is_only_mentioned(text: str, match: regex.Match[str]) -> bool:
         return True
     if _WHOLLY.search(lead) or "no other language" in text or _GIVEN.search(before):
         return bool(_HOW_IS.search(before))
-    is_written = _SHOULD_BE.search(before) and _WRITTEN.search(before)
+    is_written = (_SHOULD_BE.search(before) and _WRITTEN.search(before)) or _NEW_TEXT.search(before)
     return bool((_MADE.search(before) and not is_written) or _HOW_IS.search(before))
 
 

@@ -21,7 +21,8 @@ _NOT: Final = (
 )
 _NO: Final = (
     rf"(?:(?:no|neither|without|zero|avoid(?:ing)?|refrain(?:ing)? from|free of|free from|devoid of|void of|"
-    rf"skip(?:ping)?|omit(?:ting)?|exclud(?:e|ing)|eliminat(?:e|ing)|leav(?:e|ing) out|stay away from|"
+    r"(?:forbidden|banned|prohibited|taboo|not allowed) ?:|skip(?:ping)?|omit(?:ting)?|exclud(?:e|ing)|"
+    r"eliminat(?:e|ing)|leav(?:e|ing) out|stay away from|"
     rf"steer clear of|abstain from|ditch|drop|{_NOT})"
     r"(?:,? (?:us(?:e|es|ing|age)|includ(?:e|es|ing)|contain(?:s|ing)?|hav(?:e|ing)|has|add(?:ing)?|"
     r"insert|put|"

@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.governors import find_governor
 from evaluation.task_checks.demands.moods import can_demand, is_demanded
 from evaluation.task_checks.quantities import (
     AFTER_NOUN,
@@ -34,6 +35,7 @@ _LIMIT: Final = regex.compile(r"limit|max|min|[≤≥<>]")
 _OF_EACH: Final = regex.compile(r"-[a-z]+ (?!long\b)[a-z-]{3,}(?<!ss)s\b(?! (?:about|on|of)\b)")
 """Several texts of a size: "one-word titles"."""
 _OF_THEM: Final = regex.compile(r"^ (?:of (?:them|these|those|each)|such)\b")
+_EACH: Final = regex.compile(r"\b(?:each|every) $")
 _SINGLE: Final = regex.compile(r"(?:\b(?:without|not|no|never|avoid)|n't)(?: \w+){0,2} ?$")
 """Before a number that "not a single comma" has: it is no number."""
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
@@ -63,6 +65,19 @@ _ARTICLE: Final = regex.compile(
     r"was)|by |in the (?:text|article)|document|list|break|or (?:more|two)|or phrase|at a time|"
     r"problem))"
 )
+_SINGLE_PART: Final = regex.compile(
+    r"\b(?:an?|the(?= code)) (?:(?:valid|working|short|fenced|contact|single) )?"
+    r"(?:(?P<emails>e-?mail address)|(?P<links>(?:web ?)?link|url|hyperlink|web address)|(?P<emojis>emoji)|"
+    r"(?P<hashtags>hash ?-?tag)|"
+    r"(?P<placeholders>placeholder)|(?P<code_blocks>code ?-?block))(?![\w-])"
+    r"(?! (?:[a-z]+ )?(?:each|every|all|both|the end)\b)"
+)
+_LISTED: Final = regex.compile(
+    r"(?: (?!(?:about|that|which|who|not|no|each|every)\b)[\w\ue000@#.-]+,?){0,7} ?"
+)
+_REFUSED: Final = regex.compile(
+    r"(?:\b(?:not|never|no|avoid|without|instead of|rather than|ends?|ending|finish|close)\b|n't\b)[^.;]*$"
+)
 _BEFORE_ARTICLE: Final = regex.compile(
     r"(?:^|\b(?:in|with|using|into|as|to|of|write|compose|create|give me|give us|produce|"
     r"generate|draft|craft|answer|is|be|exactly|only|just|within|me|us)) ?$"
@@ -86,6 +101,7 @@ def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             demanded.append(count)
             yield _build(sentence, count, previous)
     yield from _find_articles(sentence, counts)
+    yield from _find_single_parts(sentence, counts)
 
 
 def _read_counts(text: str) -> Iterator[Count]:
@@ -136,10 +152,11 @@ def _match_shared_noun(text: str, quantity: Quantity, following: Quantity | None
 
 def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None:
     """Read the noun that is left out: "use headings, at least three of them", "bullets (max 5)"."""
-    nouns = THING.finditer(text, max(0, quantity.start - 60), quantity.start)
-    noun = next(reversed(list(nouns)), None)
+    nouns = list(THING.finditer(text, max(0, quantity.start - 60), quantity.start))
+    noun = next(reversed(nouns), None)
     if noun is None or _OF_THEM.match(text[quantity.end :]):
-        return noun
+        # "Keep each paragraph under 60 words and write three of them": the paragraphs.
+        return next((unit for unit in nouns if _EACH.search(text[: unit.start()])), noun)
     is_bound = quantity.bounds.is_stated and _ELLIPSIS.match(text[quantity.end :])
     is_near = noun.end() + 1 == quantity.start and _LIMIT.match(text, quantity.start)
     is_near = is_near or _AFTER_NOUN.match(text[noun.end() : quantity.start])
@@ -195,3 +212,19 @@ def _find_articles(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]
             yield Finding(
                 sentence.start + match.start(), sentence.start + match.end(), thing.build(Bounds(1, 1))
             )
+
+
+def _find_single_parts(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:
+    """Find a single part that a sentence orders: "include two links and an e-mail address"."""
+    for match in _SINGLE_PART.finditer(sentence.text):
+        before, after = sentence.text[: match.start()], sentence.text[match.end() :]
+        governor = find_governor(sentence.text, match.start())
+        if governor is None or governor.kind != "require" or not _LISTED.fullmatch(before, governor.end):
+            continue
+        is_counted = any(count.match.start() < match.end() <= count.end for count in counts)
+        if is_counted or _REFUSED.search(before) or not is_demanded(sentence, match.start(), match.end()):
+            continue
+        name = next(thing for thing, words in match.groupdict().items() if words and thing in BY_NAME)
+        is_whole = not (PART_BEFORE.search(before) or PART_AFTER.match(after))
+        check = BY_NAME[name].build(Bounds(1, None)) if is_whole else None
+        yield Finding(sentence.start + match.start(), sentence.start + match.end(), check)

@@ -38,8 +38,8 @@ _OF_ORDINAL: Final = regex.compile(
     rf"{_WITH}|\b(?:start|begin|open|end|finish|close)s? with an? (?:\w+ )?{_TEXT}{_WITH}"
 )
 _AND_TEXT: Final = regex.compile(
-    r"^[^.;:\n]{0,80}?(?:,|\band|\bplus|\bfollowed by|\balong(?:side)?(?: with)?|\btogether with|"
-    r"\bas well as|"
+    r"^[^.;:\n]{0,80}?(?:,(?! (?:two|three|several) paragraphs)|\band|\bplus|\bfollowed by|"
+    r"\balong(?:side)?(?: with)?|\btogether with|\bas well as|"
     r"\bthen|\bnebst|\bsowie|\bgefolgt of)"
     rf"(?: (?:and|then|also|after that|afterwards|danach|anschließend|finally|{PRODUCING}))*"
     r" (?:an?|the|one|another|its|your|two|three|several)(?: (?!about|on|of|in|with|that|which)[\w-]+){0,3}? "

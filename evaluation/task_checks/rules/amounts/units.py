@@ -40,7 +40,7 @@ _EACH_AFTER: Final = regex.compile(
 )
 _EACH: Final = regex.compile(
     r"^,? (?:each|apiece|per unit)\b(?! (?:separated|starting|beginning|ending|containing|having|"
-    r"with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
+    r"under|over|at|no|not|max|min|up|between|fewer|less|more|exactly|with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
 )
 _EACH_OF_THEM: Final = regex.compile(
     r"\b(?:each|none(?= of))(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"

@@ -30,8 +30,8 @@ _STARTS: Final = regex.compile(
 _SIDE_IS: Final = regex.compile(
     r"\b(?P<side>first|very first|opening|last|very last|final|closing|very end|end|ending|start|beginning)"
     r"(?: (?P<words>words?|sentence|line|phrase|paragraph|thing|text|part))?(?: (?:of|"
-    rf"in) {WHOLE})? (?:should|must|has to|have to|needs to|shall|is to)(?: always)? (?:be|read|"
-    rf"say){EXACT}{QUOTED}"
+    rf"in) {WHOLE})?(?: (?:should|must|has to|have to|needs? to|shall|(?:is|are) to)(?: always)? (?:be|read|"
+    rf"say)|(?<=^(?:the )?(?:very )?\w+(?: \w+)?) ?:){EXACT}{QUOTED}"
 )
 _PUT: Final = r"add|write|put|include|say|place|insert|append|state|print|mention|repeat|have|use|attach"
 _AT_EDGE: Final = regex.compile(

@@ -57,7 +57,7 @@ _ROWS: Final = regex.compile(
 _TABLE: Final = regex.compile(
     r"\b(?:write|create|make|give me|produce|generate|provide|draw|prepare|include|add|use|"
     r"present|show|put|format|answer|respond|summari[sz]e|display|list|compile|organi[sz]e|"
-    r"compare|output|return|arrange|build|insert|in|with|want|need|contain)\b[^.;?]{0,90}?\b(?P<article>a|"
+    r"compare|output|return|arrange|build|insert|in|with|want|need|like|prefer|contain)\b[^.;?]{0,90}?\b(?P<article>a|"
     r"an|one|in|as|following)(?: (?!of|the|on|around|under|at)[a-z0-9-]+){0,3}? (?P<table>table|"
     r"tabular form|tabular format)\b(?! (?:of contents|tennis|lamp|top|cloth|manners|reservation|"
     r"for (?:two|four|six|dinner|\w+ people)|saw|setting|leg|at|by the window|by|near|made|salt|"

@@ -34,7 +34,7 @@ _POEM: Final = regex.compile(
     r"with|into))? (?:a|an|one|another|your|my|the)(?: single)?(?: (?!that|who|about|for|to|"
     r"from|of|like)[a-z'-]+){0,4}? (?P<form>haiku|limerick|sonnet|tweet|tanka)\b(?! (?:poet|"
     r"form|form's|lover|cycle|sequence|thread|contest|style|that won|from the|in the (?:style|"
-    r"anthology)|club|account|storm|competition|workshop|writer)\b|'s)"
+    r"anthology)|club|account|storm|competition|workshop|writer)\b|'s|-)"
     r"|\b(?:answer|respond|reply|summari[sz]e|describe|explain|write|rewrite|express|phrase|give|"
     r"tell|provide|make|"
     r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"

@@ -22,6 +22,7 @@ _REPEAT: Final = regex.compile(
     r"reproduc|quot)ing)\b(?: (?:back|me|to me|"
     r"first))*[^.;:]{0,15}?\b(?:the|this|my|all(?: of)?(?: the)?)(?: (?:exact|entire|whole|full|"
     rf"following|original|same|above|complete|very))* {_REQUEST}\b"
+    rf"|\bbe (?:my|the|this|your)(?: \w+)? {_REQUEST},? (?:repeated|copied|restated)\b"
 )
 _WORD_FOR_WORD: Final = regex.compile(
     r"word[- ](?:for|by)[- ]word|verbatim|without (?:any )?(?:changes?|changing|alter)|exact(?:ly)?|"

@@ -23,7 +23,10 @@ from evaluation.task_checks.rules.wording.word_lists import find_word_lists
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
-_NAMELESS: Final = regex.compile(r"\b(?:text|names?|verbs?|nouns?|adjectives?|strings?)\b")
+_NAMELESS: Final = regex.compile(
+    r"\b(?:text|names?|verbs?|nouns?|adjectives?|strings?|"
+    r"hash ?-?tags?|links?|urls?|\w*sites?|address\w*|e-?mail)\b"
+)
 """Nouns after which only quoted words are meant."""
 _PLACE: Final = regex.compile(
     r"\b(?:start|begin|end|finish|conclude|close|open)(?:s|ing|ning)?\b|\b(?:title|heading|"

@@ -28,6 +28,7 @@ _LETTERS: Final = regex.compile(
 )
 _PLURAL: Final = regex.compile(r" (?:letters? )?(?P<letter>[a-z])'s\b")
 _ONE: Final = regex.compile(_LETTER)
+_NO_BEFORE: Final = regex.compile(r"\b(?:no|without(?: the)?) $")
 _OF_A_PART: Final = regex.compile(
     r"\b(?:title|heading|first|last|second|start|begin|end|each|every)\w*\b[^,;]{0,40}$"
 )
@@ -70,7 +71,9 @@ def find_plural_letters(sentence: Sentence, _: Reading) -> Iterator[Finding]:
 def _is_required(sentence: Sentence, match: regex.Match[str], after: str) -> bool:
     if APPEARS.match(after):
         return states_appearance(sentence, sentence.text[: match.start()], after)
-    return is_demanded(sentence, match.start(), match.end())
+    negation = _NO_BEFORE.search(sentence.text[: match.start()])
+    places = (match.start(), negation.start() if negation else match.start())
+    return any(is_demanded(sentence, place, match.end()) for place in places)
 
 
 def _read_letters(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Iterator[str]:

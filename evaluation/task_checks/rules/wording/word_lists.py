@@ -17,7 +17,9 @@ _NOUN: Final = (
     r"certain|literal|two|three|"
     r"four|five|\d+|key|magic|required|banned) )*"
     r"(?:key ?-?words?|words?|terms?|phrases?|expressions?|strings?|text|exact words|names?|"
-    r"verbs?|nouns?|adjectives?)\b"
+    r"verbs?|nouns?|adjectives?|"
+    r"(?:(?:our|my) )?(?:hash ?-?tags?|(?:web ?)?(?:links?|urls?|sites?|addresse?s?)|e-?mail(?: address)?)"
+    r"(?! (?:such|like|to)\b))\b"
     r"(?: (?:such as|like))?(?: of)?(?: in this list| below| listed (?:here|below)| to (?:avoid|"
     r"use|include|exclude|skip|"
     r"leave out))?(?: in (?:your|the) (?:response|answer|reply|text|story|poem|essay|letter|article|"
@@ -25,7 +27,7 @@ _NOUN: Final = (
 )
 _JOIN: Final = (
     r"(?:, ?(?:and |or |and/or |nor )?| and | or | nor | as well as | and also | plus | & | / ?|/|"
-    r" )(?:the (?:word|phrase|term|keyword)s? )?"
+    r" )(?:the (?:word|phrase|term|keyword|hash ?tag)s? |(?:the|our|my|your) (?:(?:web ?)?site|link|url) )?"
 )
 _QUOTES: Final = rf"[\[(]?{QUOTED}(?:{_JOIN}{QUOTED})*[\])]?"
 _STOP: Final = (
@@ -46,8 +48,8 @@ _PHRASE_LIST: Final = (
     rf"or) {_BARE}(?: {_BARE}){{0,2}})?"
 )
 _VERB: Final = (
-    r"(?:us(?:e|es|ed|ing)(?: of)?|includ(?:e|es|ed|ing)|contain(?:s|ing)?|mention(?:s|ing|ed)?(?: of)?|"
-    r"see|find|"
+    r"(?:(?:us(?:e|es|ed|ing)|usage|trace)(?: of)?|includ(?:e|es|ed|ing)|contain(?:s|ing)?|"
+    r"mention(?:s|ing|ed)?(?: of)?|see|find|read|hear|"
     r"incorporat(?:e|es|ing)|add(?:ing)?|ha(?:s|ve|ving)|featur(?:e|es|ing)|"
     r"insert(?:ing)?|employ(?:s|ing)?|work in|avoid(?:s|ing)?|exclud(?:e|es|ing)|omit(?:s|ting)?|"
     r"neither|but not|skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|"
@@ -119,7 +121,7 @@ def _is_list_item(text: str, match: regex.Match[str]) -> bool:
     """Check for a label: "Forbidden words: a, b"."""
     return bool(
         regex.match(
-            r"(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?)?\s*$",
+            r"(?:.*[,;] )?(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?)?\s*$",
             text[: match.start()],
         )
     ) and bool(match["noun"] and ":" in match["noun"])

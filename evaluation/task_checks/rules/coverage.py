@@ -1,0 +1,121 @@
+"""Tells whether words say again what a check holds: "without change" beside a repeated request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.marks import QUOTED
+from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.finding import Finding, overlap
+from evaluation.task_checks.things import Fields
+
+_KINDS: Final = tuple(
+    (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
+    for words, kinds in (
+        (r"highlight|bold|italic|markdown|emphasi|asterisk", "highlight_count part_count"),
+        (r"letters?\b|capital|upper|lower|caps\b", "letter_case letter_count capital_word_count"),
+        (r"language", "language"),
+        (r"bullets?|lists?\b|listed|numbered|points?\b", "list_item_count"),
+        (r"word for word|verbatim|sentence|change|repeat|before", "repeats_request"),
+        (r"titles?\b|brackets|angular", "title placeholder_count"),
+        (r"placeholders?", "placeholder_count"),
+        (r"sections?|each|parts?\b|mark", "section_count"),
+        (r"separat|divid|asterisk|versions?|responses?|answers?|different|two\b|parts?\b", "part_count"),
+        (r"(?:separated|divided) by (?:two|2|double|blank|an empty|a blank) \w+", "paragraph_count"),
+        (r"json|format|brackets|only", "json"),
+        (r"keys?\b|fields?\b", "keys"),
+        (r"columns?\b|header", "columns header"),
+        (r"rows?\b", "rows"),
+        (r"quot|wrap", "quoted"),
+        (r"p\.? ?s\.|post ?-?script|at the end|end", "postscript"),
+        (r"haikus?|limericks?|lines?\b", "line_syllables line_count"),
+        (r"tweets?|characters?|chars", "character_count"),
+        (r"words?\b", "word_count unique_word_count contains excludes occurrences"),
+        (r"sentences?", "sentence_count"),
+        (r"paragraphs?", "paragraph_count part_count word_at"),
+        (r"follow|last|at the end|phrase", "ends_with"),
+        (r"first|at the (?:start|beginning)", "starts_with word_at"),
+        (r"exact (?:phrase|words?|option|answer)", "one_of"),
+        (
+            r"add(?:itional)? words|just|only|nothing else|no other",
+            "one_of repeats_request json ends_with part_count",
+        ),
+        (r"punctuation|marks?\b", "punctuation"),
+    )
+)
+"""Words that say again what a check of one of these kinds holds."""
+AND: Final = regex.compile(r",? and (?=(?:the|an?|my|our|some|two|three) )")
+"""Between two objects of an order."""
+_BULLETS: Final = frozenset("*-•")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the rules have read: the findings near a sentence, and the checks of the whole task."""
+
+    reading: Reading
+    findings: Sequence[Finding]
+    checks: Sequence[Fields]
+    numbers: frozenset[int]
+
+    def touches(self, place: Finding) -> bool:
+        """Check whether a rule has read some of the words of a place."""
+        return any(overlap(place, finding) for finding in self.findings)
+
+    def covers(self, place: Finding) -> bool:
+        """Check whether a check holds what the words of a place say."""
+        words = self.reading.text[place.start : place.end]
+        return _says_again(words, self._list_literals(place), self.checks)
+
+    def covers_signs(self, place: Finding) -> bool:
+        """Check for words about a sign that a check counts: 'use "*" before each bullet'."""
+        return _is_about_signs(self._list_literals(place), self.checks)
+
+    def _list_literals(self, place: Finding) -> list[str]:
+        marks = self.reading.get_marks(place.start, place.end)
+        return [mark.content for mark in marks if mark.character == QUOTED]
+
+
+def drop_masked(findings: Sequence[Finding], text: str) -> Iterator[Finding]:
+    """Drop unchecked coordinations of which a check holds a part: the other part is a requirement, too."""
+    for finding in findings:
+        is_joined = finding.check is None and AND.search(text, finding.start, finding.end)
+        if not (is_joined and any(other.check and overlap(other, finding) for other in findings)):
+            yield finding
+
+
+def _list_kinds(checks: Iterable[Fields]) -> set[str]:
+    """List the kinds of checks and the names of their fields."""
+    return {name for check in checks for name in (str(check["check"]), *check)}
+
+
+def _says_again(words: str, literals: Sequence[str], checks: Sequence[Fields]) -> bool:
+    """Check whether checks hold what the words say; ``literals``: the quoted texts among the words."""
+    kinds = _list_kinds(checks)
+    if words == "each of them" and "highlight_count" in kinds:
+        return True
+    if words.startswith(("each", "every")):
+        return bool(kinds & {"each", "section_count", "part_count"})
+    if literals and not all(_is_text(text.strip(), checks) for text in literals):
+        return _is_about_signs(literals, checks)
+    return any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
+
+
+def _is_about_signs(literals: Sequence[str], checks: Sequence[Fields]) -> bool:
+    return bool(literals) and all(_is_sign(text.strip(), checks) for text in literals)
+
+
+def _is_sign(text: str, checks: Iterable[Fields]) -> bool:
+    """Check whether a quoted sign is the letter that a check counts, or stands before its list items."""
+    return any(
+        text == check.get("letter") or (check["check"] == "list_item_count" and text in _BULLETS)
+        for check in checks
+    )
+
+
+def _is_text(text: str, checks: Iterable[Fields]) -> bool:
+    return any(text in {check.get("text"), check.get("phrase")} for check in checks)

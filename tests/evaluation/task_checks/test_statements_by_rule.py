@@ -1,0 +1,73 @@
+"""Rules for limits, for statements without a subject, and for words that refuse: one sentence each."""
+
+import pytest
+
+from evaluation.task_checks import derive_checks
+
+
+def derive(task):
+    return [
+        {"check": check.check, **check.model_dump(exclude_defaults=True, exclude={"quote"})}
+        for check in derive_checks(task).checks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "bounds"),
+    [
+        ("Explain DNS. Keep it to 40 words.", {"max": 40}),
+        ("I only have space for 50 words, so explain DNS.", {"max": 50}),
+        ("Write a letter. Must fit in 200 words.", {"max": 200}),
+        ("Minimum length: 250 words. Explain DNS.", {"min": 250}),
+        ("Explain DNS. Minimum word count: 350.", {"min": 350}),
+        ("Upper limit: 95 words. Explain DNS.", {"max": 95}),
+        ("Somewhere in the range of 100 to 130 words on DNS.", {"min": 100, "max": 130}),
+        ("An email, under 120 words, three paragraphs.", {"max": 119}),
+    ],
+)
+def test_a_limit_may_be_said_in_many_ways(task, bounds):
+    assert {"check": "word_count", **bounds} in derive(task)
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        pytest.param(
+            'Must contain: "steel".', {"check": "contains", "texts": ["steel"], "whole_words": False}, id="1"
+        ),
+        pytest.param(
+            "The text must not have more than 8 words and has to be in capital letters.",
+            {"check": "letter_case", "style": "upper"},
+            id="shared subject",
+        ),
+        pytest.param(
+            "Nothing in your answer should be capitalised.",
+            {"check": "letter_case", "style": "lower"},
+            id="nothing",
+        ),
+        pytest.param("Style: lowercase only.", {"check": "letter_case", "style": "lower"}, id="label"),
+        pytest.param(
+            "Forbidden: exclamation marks.", {"check": "punctuation", "mark": "!"}, id="forbidding label"
+        ),
+        pytest.param('No usage of the word "foo".', {"check": "excludes", "texts": ["foo"]}, id="usage"),
+        pytest.param(
+            'First words: "Breaking news"', {"check": "starts_with", "text": "Breaking news"}, id="first"
+        ),
+        pytest.param('Begin directly with "Sure"', {"check": "starts_with", "text": "Sure"}, id="adverb"),
+        pytest.param(
+            "Write a text in Swedish about cats.", {"check": "language", "code": "sv"}, id="new text"
+        ),
+        pytest.param(
+            'Write about the wind; 8 lines, no letter "x".',
+            {"check": "letter_count", "letter": "x", "max": 0},
+            id="no letter",
+        ),
+        pytest.param(
+            "Write three bullets, each under 15 words.",
+            {"check": "list_item_count", "marker": "bullet", "exactly": 3},
+            id="each with a bound",
+        ),
+    ],
+)
+def test_a_statement_may_leave_words_out(task, check):
+    assert check in derive(task)

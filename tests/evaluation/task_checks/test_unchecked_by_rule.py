@@ -1,0 +1,52 @@
+"""What is listed as unchecked: every requirement without a check, and nothing that a check holds."""
+
+import pytest
+
+from evaluation.task_checks import derive_checks
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(
+            'Write exactly 2 bullet points. Use "*" to indicate a bullet point.', id="sign of a list"
+        ),
+        pytest.param(
+            'Name rivers in 3 bullet points (use "* " to indicate each bullet).', id="sign with a space"
+        ),
+        pytest.param("Write a post with 4 hashtags, starting with '#'.", id="sign of a letter"),
+        pytest.param(
+            'Write a song. End it with "Peace!" No additional words should follow "Peace!"', id="the end"
+        ),
+        pytest.param("Write exactly 3 paragraphs, separated by two new lines.", id="blank lines"),
+        pytest.param(
+            "Highlight at least 2 phrases by wrapping each of them with asterisks.", id="each of them"
+        ),
+        pytest.param(
+            "Rewrite the haiku below into two versions. Separate the two versions using ******.",
+            id="given form",
+        ),
+        pytest.param("Write a poem in 3 sentences. It should be about nature.", id="topic"),
+        pytest.param("Sell our toy in 3 sentences. It's made of latex.", id="material"),
+        pytest.param("Sell our boat in 3 sentences. It's a sailboat with one mast.", id="description"),
+        pytest.param("11 results have an average of 51. Answer in 3 sentences.", id="fact"),
+        pytest.param("In 3 sentences, list the pros of using two different names.", id="topic of a use"),
+    ],
+)
+def test_what_a_check_holds_or_nothing_demands_is_not_listed(task):
+    derived = derive_checks(task)
+
+    assert derived.checks
+    assert derived.unchecked == ()
+
+
+@pytest.mark.parametrize(
+    ("task", "unchecked"),
+    [
+        ('Include a quote and the word "milestone".', ("Include a quote",)),
+        ("It needs to mention Sicily and the broken canoe.", ("the broken canoe",)),
+        ('Write 2 bullet points. Use "->" to start a bullet point.', ('Use "->" to start a bullet point',)),
+    ],
+)
+def test_what_no_check_holds_is_listed(task, unchecked):
+    assert derive_checks(task).unchecked == unchecked
