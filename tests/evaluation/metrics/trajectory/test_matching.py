@@ -430,6 +430,7 @@ def test_an_action_of_the_state_is_read_with_all_it_says():
         "args_error": None,
         "result": None,
         "error": "refused",
+        "not_run": "denied",
         "agent": "ann",
         "target": "bob",
         "latency_ms": 1.0,
@@ -437,7 +438,7 @@ def test_an_action_of_the_state_is_read_with_all_it_says():
     }
 
     assert observed_action(action) == ObservedAction(
-        "transfer", {"x": 1}, None, "ann", "bob", "handoff", True, message=3
+        "transfer", {"x": 1}, None, "ann", "bob", "handoff", True, "denied", message=3
     )
     assert not observed_action({**action, "error": None}).failed
     assert observed_action({**action, "args": None, "args_error": "no JSON"})[1:3] == (None, "no JSON")
