@@ -27,7 +27,7 @@ KINDS: Final = [
     *({"check": "word_count", "min": number} for number in (100, 300, 900)),
     {"check": "word_count", "max": 30, "each": "sentence"},
     *(
-        {"check": kind, "min": 1}
+        {"check": kind, "min": 2}
         for kind in ("unique_word_count", "sentence_count", "paragraph_count", "line_count")
     ),
     *(

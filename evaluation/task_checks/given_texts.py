@@ -91,7 +91,8 @@ _TALKS_OF_OUTPUT: Final = regex.compile(
     r"\b(?:you|your|please|response|answer|i (?:want|need))\b"
 )
 _DISCUSSES: Final = regex.compile(
-    r"(?:and )?why|how come|(?:am|do) i (?:[a-z'-]+ ?){1,4}|(?:"
+    r"(?:and )?why|how come|what (?:is|was) (?:meant|the (?:point|meaning|reason)[a-z ]{0,20})|"
+    r"(?:am|do) i (?:[a-z'-]+ ?){1,4}|(?:"
     r"(?:is|was|does|do|did|are|were|can|should) (?:this|that|these|those|he|she|they|we)"
     r"|(?:why|how|what) (?:is|was|does|did|are|were|should) (?:this|that|these|those))\b(?: [a-z'-]+){0,5}"
 )

@@ -44,7 +44,7 @@ _SIGNS: Final = r"(?:\*{3,}|-{3,}|={3,}|_{3,}|~{3,}|\+{3,})"
 _OTHER: Final = regex.compile(
     r"(?P<placeholder>(?<!\w)\[[^\[\]\n]{1,80}\])"
     r"|(?P<angled><<[^<>\n]{1,120}>>)"
-    r"|(?P<literal>(?<![\w#&/])#\p{L}\w*|https?://[^\s<>()\[\]\"]*[\w/]|(?<![\w.])[\w.+-]+@[\w-]+\.[\w.]*\w)"
+    r"|(?P<literal>(?<![\w#&/@.])[#@]\p{L}\w*|https?://[^\s<>()\[\]\"]*[\w/]|(?<![\w.])[\w.+-]+@[\w-]+\.[\w.]*\w)"
     rf"|(?P<separator>(?<![\w*])(?:{_SIGNS}|#{{3,}}(?!\s*\w))(?![\w*]))",
 )
 _SEPARATOR: Final = regex.compile(_SIGNS)

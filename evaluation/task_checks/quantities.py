@@ -52,7 +52,7 @@ _MOST: Final = (
     r"a maximum(?: length)? of|maximum(?: of)?|max\.?(?: of)?|(?:fits? )?within|fit(?:s|ting)? (?:in|into|"
     r"on|onto)|"
     r"(?:not|n't|never|cannot|without)(?: to)? exceed(?:ing)?|a limit of|limit of|limit(?:ed)? to|"
-    r"limit ?:?(?= ?\d)|"
+    r"(?:limit|budget|cap|ceiling) ?:?(?= ?\d)|"
     r"max(?:imum)?(?: length)? ?:|(?:limit|restrict|confin|hold|keep)(?:ed?|ing)? (?:yourself|"
     r"(?:your|the|each|every|its|my) \w+|it|this|that|them)(?: in|(?<!keep \w+) to| to(?! (?:an?|one|1)\b))|"
     r"as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|"

@@ -35,7 +35,7 @@ _NO_VERB: Final = regex.compile(
     r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|as|using|within|only|all|the|a|an|just|everything|"
     r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
     r"answer|reply|length|"
-    r"(?:each|every) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
+    r"(?:each|every|no) (?:of the )?(?:line|sentence|paragraph|stanza|verse|item|bullet(?: point)?)s?|"
     r"(?:in|into|with|without|using|within|under) (?:[\w'-]+ ){0,6}?[\w'-]+,? (?:and|but)|"
     r"(?:can|could|would|will) you)\b,? ?)*"
 )

@@ -10,7 +10,7 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.demands.governors import TOPIC, Governor
+from evaluation.task_checks.demands.governors import TOPIC, Governor, find_governor
 from evaluation.task_checks.language.words import ARTIFACT, TEXTS
 
 _TEXTUAL: Final = regex.compile(
@@ -75,6 +75,12 @@ _OTHERS_OBJECT: Final = regex.compile(
     r"(?:be|have|contain|include|use|start|end|begin|mention)(?: (?!and\b|but\b)[a-z]+){0,2}(?: and)? ?$"
 )
 """What a statement demands of something else: "notes on the fridge must be in English"."""
+_TELLS_FACT: Final = regex.compile(
+    r"[:;] (?:the|an?|my|our|his|her|he|she|they|it|i|we)\b[^.:;,]{0,30} "
+    r"(?:[a-z]{2,}ed|had|wrote|sent|got|gave|made|took|said|was|were)(?: (?:only|just|me|us|to))? $"
+)
+"""A clause of its own: "a complaint: the translator delivered 300 words"."""
+_OTHERS_DUTY: Final = regex.compile(r"\b(?:had|has|have|wants?|wanted|needs?|needed|asked|told|used) to $")
 _OWNED: Final = regex.compile(r"^ (?:in|on|of|to) (?:its|his|her|their)\b")
 _ALSO_WHICH: Final = regex.compile(r", and (?:which|that)(?: (?:should|must))? ?$")
 """A further property of the output: "a story about ..., and which ends with ..."."""
@@ -87,6 +93,17 @@ _BOUND: Final = regex.compile(
 _ARTIFACT: Final = regex.compile(rf"^(?: (?!about|on|of)[a-z0-9_()-]+){{0,5}}? {ARTIFACT}(?![\w-])")
 
 
+def is_reported(text: str, start: int) -> bool:
+    """Check whether a place is within what somebody writes or says: "a king who wrote a book without ..."."""
+    governor = find_governor(text, start)
+    topic = None if governor is None else TOPIC.search(text, governor.end, start)
+    return (
+        topic is not None
+        and _TEXTUAL.search(text, topic.start(), start) is not None
+        and not text[:start].rstrip().endswith(",")
+    )
+
+
 def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
     """Check whether a governor reaches over the words between it and what it may demand."""
     gap, rest = text[governor.end : start], text[start:]
@@ -94,7 +111,7 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
     topic = None if match is None else text[match.start() : start]
     if governor.kind == "require":
         return topic is None or not _TEXTUAL.search(gap)
-    if _SPELLS_OUT.search(gap) or _OTHERS_OBJECT.search(gap):
+    if _SPELLS_OUT.search(gap) or _OTHERS_OBJECT.search(gap) or _TELLS_FACT.search(gap):
         return False
     if governor.kind == "produce" and (_ARTIFACT.search(gap) or (topic and _OWNED.match(text[end:]))):
         return False
@@ -110,7 +127,7 @@ def _leads_back(gap: str, topic: str | None, back: regex.Pattern[str], rest: str
     if not back.search(gap) and not (_WITH.search(gap) and _BOUND.match(rest)):
         return False
     if topic is None:
-        return True
+        return not _OTHERS_DUTY.search(gap)
     if _TEXT_TOPIC.search(topic) or _SAME_CLAUSE.search(topic):
         return False
     is_set_off = gap.rstrip().endswith(",") or _ALSO_WHICH.search(gap)

@@ -83,6 +83,7 @@ _PHRASINGS: Final = tuple(
             r"\b(?:leave|cut|keep)(?= (?:the |these |any |all )?(?P<thing>[a-z]+(?:[ -][a-z]+)?) out\b)",
             "avoid",
         ),
+        (r"\b(?:leave|cut|keep|take)(?= \ue000[^.;\n]{0,60} out\b)", "avoid"),
         (r"\b(?:surpass|overstep|overshoot|go (?:beyond|past)|run over)\b", "exceed"),
         (rf"\bgo (?:over|above)(?= (?:\d|{_TENS}))", "exceed"),
         (r"\b(?:can|could|may|might) (?:i|we)(?: please)? (?:get|have|see|receive)\b", "can you give"),

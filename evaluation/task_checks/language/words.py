@@ -44,7 +44,8 @@ REQUIRING: Final = (
     r"follow|choose|pick|select|let|remember|try|cap|be|do|go|drop|work in|title|quote|cite|"
     r"surround|set|stop|present|arrange|display|tack on|throw in|slip in|toss in|squeeze in|attach|round off|"
     r"confine|hold|trim|italici[sz]e|star|encase|frame|preface|precede|follow up|top off|sign off|steer|"
-    r"uppercase|lowercase|refer|weave|stress|spell|space|phrase|express|respect|observe|cover|touch on"
+    r"uppercase|lowercase|refer|weave|stress|hit|reach|strive|sprinkle|"
+    r"spell|space|phrase|express|respect|observe|cover|touch on"
 )
 """Verbs that state a property of the output: "Include the word"."""
 REWORKING: Final = (

@@ -98,7 +98,7 @@ def _says_again(words: str, literals: Sequence[str], checks: Sequence[Fields]) -
     kinds = _list_kinds(checks)
     if words == "each of them" and "highlight_count" in kinds:
         return True
-    if words.startswith(("each", "every")):
+    if words.startswith(("each", "every")) and "separated by" not in words:
         return bool(kinds & {"each", "section_count", "part_count"})
     if literals and not all(_is_text(text.strip(), checks) for text in literals):
         return _is_about_signs(literals, checks)

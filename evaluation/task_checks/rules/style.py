@@ -49,7 +49,7 @@ _IN: Final = regex.compile(
     r"(?: is| must be| should be)?:?|speak|be|"
     r"only)(?: (?:only|just|entirely|exclusively|completely|fully|proper|standard|"
     rf"solely))*(?: the)?(?: only)?) (?P<name>{_NAME})\b{_FOLLOW}"
-    rf"|^(?P<name>{_NAME})(?P<lead> only| please|, please)\b"
+    rf"|(?:^|[;,] )(?P<name>{_NAME})(?P<lead> only| please|, please)\b"
     rf"|\b(?P<lead>entirely|only|exclusively) (?P<name>{_NAME})\b{_FOLLOW}"
 )
 _MADE: Final = regex.compile(

@@ -28,6 +28,10 @@ def derive_kinds(task):
             "In three paragraphs the author lies. Is this fair?", id="a statement that is discussed"
         ),
         pytest.param('Instead of a name, can one end with "Best"?', id="a question about others"),
+        pytest.param("In two sentences of the will my name is misspelled.", id="a part of a text"),
+        pytest.param("Scold the agency: my translator delivered 300 words.", id="a fact after a colon"),
+        pytest.param('Teach my son to write notes without the word "like".', id="what others write"),
+        pytest.param('Evaluate: the pupil had to use the words "so" and "then".', id="a duty in the past"),
         pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
     ],
 )

@@ -22,6 +22,9 @@ def derive(task):
         ("Explain DNS. Minimum word count: 350.", {"min": 350}),
         ("Upper limit: 95 words. Explain DNS.", {"max": 95}),
         ("Somewhere in the range of 100 to 130 words on DNS.", {"min": 100, "max": 130}),
+        ("Word budget: 120. Explain DNS.", {"max": 120}),
+        ("Hit at least 500 words on DNS.", {"min": 500}),
+        ("No sentence longer than 20 words. Explain DNS.", {"max": 20, "each": "sentence"}),
         ("An email, under 120 words, three paragraphs.", {"max": 119}),
     ],
 )
@@ -46,6 +49,20 @@ def test_a_limit_may_be_said_in_many_ways(task, bounds):
             id="nothing",
         ),
         pytest.param("Style: lowercase only.", {"check": "letter_case", "style": "lower"}, id="label"),
+        pytest.param(
+            "Colons and semicolons are not wanted.", {"check": "punctuation", "mark": ":"}, id="two refused"
+        ),
+        pytest.param(
+            'Write a blurb (no emojis, must include "oak").',
+            {"check": "contains", "texts": ["oak"], "whole_words": False},
+            id="after a refusal",
+        ),
+        pytest.param(
+            "No fewer than three paragraphs and no more than five on the war.",
+            {"check": "paragraph_count", "max": 5},
+            id="second bound",
+        ),
+        pytest.param('Keep "oak" out of it.', {"check": "excludes", "texts": ["oak"]}, id="kept out"),
         pytest.param(
             "Forbidden: exclamation marks.", {"check": "punctuation", "mark": "!"}, id="forbidding label"
         ),

@@ -58,6 +58,8 @@ _PASSIVE: Final = regex.compile(
     r"off limits|"
     r"not to be used)\b"
 )
+_JOINED: Final = regex.compile(rf"(?<![\w'])(?:{THING.pattern}),? (?:and|or|nor) $")
+"""The first one of two things that are refused: "colons and commas are not wanted"."""
 _BEFORE_NO: Final = regex.compile(
     r"\b(?:why|if|when|that|who|which|because|has|had|is|are|there (?:is|are))\b ?$"
 )
@@ -89,11 +91,18 @@ def find_forbidden(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         while also := _ALSO.match(sentence.text, end):
             yield from _forbid(sentence, also, match.start())
             end = also.end()
+    yield from _find_refused(sentence)
+
+
+def _find_refused(sentence: Sentence) -> Iterator[Finding]:
+    """Find things of which a statement says that they are unwanted: "commas are forbidden"."""
     if not _REFUSED.search(sentence.text):
         return
     for match in _PASSIVE.finditer(sentence.text):
         if is_demanded(sentence, match.start(), match.end()) or is_statement(sentence, match.start()):
             yield from _forbid(sentence, match, match.start())
+            if joined := _JOINED.search(sentence.text[: match.start()]):
+                yield from _forbid(sentence, joined, joined.start())
 
 
 def _is_forbidden(sentence: Sentence, match: regex.Match[str]) -> bool:

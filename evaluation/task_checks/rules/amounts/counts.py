@@ -9,6 +9,7 @@ import regex
 
 from evaluation.task_checks.demands.governors import find_governor
 from evaluation.task_checks.demands.moods import can_demand, is_demanded
+from evaluation.task_checks.language.words import TEXT
 from evaluation.task_checks.quantities import (
     AFTER_NOUN,
     Bounds,
@@ -31,13 +32,17 @@ _AFTER_NOUN: Final = regex.compile(
     r"keep (?:it|them) (?:to|at)) )*$"
 )
 """Between a noun and a bound of it: "in bullet points, six at most"."""
-_LIMIT: Final = regex.compile(r"limit|max|min|[≤≥<>]")
+_LIMIT: Final = regex.compile(r"limit|budget|cap|ceiling|max|min|[≤≥<>]")
 _OF_EACH: Final = regex.compile(r"-[a-z]+ (?!long\b)[a-z-]{3,}(?<!ss)s\b(?! (?:about|on|of)\b)")
 """Several texts of a size: "one-word titles"."""
 _OF_THEM: Final = regex.compile(r"^ (?:of (?:them|these|those|each)|such)\b")
 _EACH: Final = regex.compile(r"\b(?:each|every) $")
 _SINGLE: Final = regex.compile(r"(?:\b(?:without|not|no|never|avoid)|n't)(?: \w+){0,2} ?$")
 """Before a number that "not a single comma" has: it is no number."""
+_OF_A_TEXT: Final = regex.compile(
+    rf" (?:of|from) (?:the|this|that|my|our|his|her) (?!(?:[a-z]+ )?{TEXT}\b)[a-z]+"
+)
+"""A part of a text that is there already: "two sentences of the will"."""
 _EXAMPLE: Final = regex.compile(r"\b(?:example|sample|new|blank|empty)\b")
 _PICKS: Final = regex.compile(
     r"\b(?:highlight|bold|bolden|itali\w+|emphasi\w+|underline|capitali\w+|mark|define|explain|"
@@ -53,6 +58,7 @@ _TRAILING: Final = regex.compile(rf"(?: (?:on|about|for) [^.,;:]{{1,60}})?(?:{AF
 """A bound after the topic: "100 words on bees, at most"."""
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
+_ABOUT: Final = regex.compile(r" (?:on|about)\b")
 _DEFINITE: Final = regex.compile(
     r"\b(?:these|those|this|following|above|his|her|their|original|previous|given|provided|"
     r"same)(?: \w+)? ?$|\b(?:the|my|our)(?: (?:first|last|top|following|above|same|next|previous|"
@@ -66,8 +72,9 @@ _ARTICLE: Final = regex.compile(
     r"problem))"
 )
 _SINGLE_PART: Final = regex.compile(
-    r"\b(?:an?|the(?= code)) (?:(?:valid|working|short|fenced|contact|single) )?"
-    r"(?:(?P<emails>e-?mail address)|(?P<links>(?:web ?)?link|url|hyperlink|web address)|(?P<emojis>emoji)|"
+    r"\b(?:an?|the(?= code)|(?:a few|some|several|a couple of)(?= emoji)) "
+    r"(?:(?:valid|working|short|fenced|contact|single) )?"
+    r"(?:(?P<emails>e-?mail address)|(?P<links>(?:web ?)?link|url|hyperlink|web address)|(?P<emojis>emojis?)|"
     r"(?P<hashtags>hash ?-?tag)|"
     r"(?P<placeholders>placeholder)|(?P<code_blocks>code ?-?block))(?![\w-])"
     r"(?! (?:[a-z]+ )?(?:each|every|all|both|the end)\b)"
@@ -128,9 +135,19 @@ def _read_count(
         bounds = apply_after(_inherit(quantity, previous, text), after)
         return Count(quantity, match, get_thing(match), bounds, after.end() if after else noun_end)
     # "At least 12 sentences, at most 20."
-    if previous and quantity.bounds.is_stated and _ELLIPSIS.match(text[quantity.end :]):
+    is_last = _ELLIPSIS.match(text[quantity.end :]) or _closes_range(text, previous, quantity)
+    if previous and quantity.bounds.is_stated and is_last:
         return Count(quantity, previous.match, previous.thing, quantity.bounds, quantity.end)
     return None
+
+
+def _closes_range(text: str, previous: Count | None, quantity: Quantity) -> bool:
+    """Check for the other bound of the same number: "at least three lines and at most five on the war"."""
+    if previous is None or not _AND.fullmatch(text, previous.end, quantity.start):
+        return False
+    first, second = previous.bounds, quantity.bounds
+    is_range = None in (first.least, first.most) and (first.least is None) != (second.least is None)
+    return is_range and _ABOUT.match(text, quantity.end) is not None
 
 
 def _inherit(quantity: Quantity, previous: Count | None, text: str) -> Bounds:
@@ -166,6 +183,8 @@ def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None
 def _is_about_given_text(text: str, count: Count) -> bool:
     if count.thing.name == "capital_words":
         return False
+    if _OF_A_TEXT.match(text, count.end):
+        return True
     if _EXAMPLE.search(count.match.group()) or _PICKS.search(text[: count.quantity.start]):
         return True
     if count.bounds.is_stated and count.bounds.least != count.bounds.most:

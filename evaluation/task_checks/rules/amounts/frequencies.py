@@ -39,7 +39,7 @@ _NUMBER_OF: Final = regex.compile(
     r"occurrences?)) of (?:the |such |"
     rf"all )?(?:{THING.pattern})"
     r"|(?P<short>word|sentence|line|paragraph|character|bullet|placeholder)[ -](?:count|limit|"
-    r"total|number))(?!\w)"
+    r"total|number|budget|cap|ceiling|target))(?!\w)"
 )
 _LIMITS: Final = regex.compile(r"\b(?:limit|cap|restrict|reduce)(?:ed|s|ing)?\b")
 _LONGEST_GAP: Final = 50

@@ -47,10 +47,10 @@ _POEM: Final = regex.compile(
 )
 _POEM_NAME: Final = regex.compile("|".join(_POEMS))
 _LIST: Final = regex.compile(
-    r"(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
+    r"(?:^|(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
     r"only|present|form of|your|to))(?: (?:a|an|the|only|just|simple|short|markdown|single|"
     r"form of|brief|list of|format of|some|clear|concise|a few|few|several|"
-    r"of))* (?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
+    r"of))* )(?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
     r"bullets|bulletpoints|numbered lists?|ordered lists?|numbered steps)(?: form(?:at)?|"
     r" list)?\b(?! (?:\d|are|were|versus|vs)\b)"
 )
@@ -101,7 +101,9 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             **(size.to_fields() if size else {"min": 2}),
         }
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        yield Finding(start, end, fields, is_default=size is None)
+        # A note such as "numbered list" belongs to a number elsewhere: "three reasons. Numbered list."
+        is_note = size is None and place == 0
+        yield Finding(start, end, None if is_note else fields, is_default=size is None)
 
 
 def _read_size_before(sentence: Sentence, place: int) -> Bounds | None:

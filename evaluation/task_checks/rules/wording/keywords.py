@@ -8,6 +8,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.demands.moods import can_demand, is_demanded
+from evaluation.task_checks.demands.reach import is_reported
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED, Mark
 from evaluation.task_checks.quantities import NUMBER, Bounds, read_number
@@ -150,7 +151,7 @@ def _is_required(sentence: Sentence, match: regex.Match[str], before: str, after
         return states_appearance(sentence, before, match["modal"])
     if "verb" in groups:
         if match["verb"] == "without" and match["noun"] and can_demand(sentence):
-            return True
+            return not is_reported(sentence.text, match.start())
         place = match.end("verb") + 1
         return not _is_vague(match, before, after) and (
             is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())

@@ -24,7 +24,8 @@ _NEGATED_AFTER: Final = regex.compile(
     r"omitted|left out|off[- ]limits|taboo)\b|n't\b)"
 )
 _TURNS: Final = regex.compile(
-    r"\b(?:but|instead|(?:it|you|response|answer|text) (?:must|should|has to|needs to)(?! not)|"
+    r"\b(?:but|instead|, (?:must|should|has to|needs to|ought to)(?! not)|"
+    r"(?:it|you|response|answer|text) (?:must|should|has to|needs to)(?! not)|"
     r"and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
     r", (?:use|include|mention))\b"
 )

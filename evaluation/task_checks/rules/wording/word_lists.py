@@ -11,7 +11,7 @@ from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.rules.wording.occurrences import APPEARS, TIMES
 
 _NOUN: Final = (
-    r"(?:(?:these|the following)(?= ?:)|"
+    r"(?:(?:(?:all|each|both|any) (?:of )?)?(?:these|the following)(?= ?:)|"
     r"(?:(?:each|all|any|both|either|every|one|some)(?: one)? of |(?:both|either|neither|all|any|each) )?"
     r"(?:the |these |those |this |of )?(?:(?:following|exact|specific|forbidden|given|single|"
     r"certain|literal|two|three|"
@@ -20,7 +20,8 @@ _NOUN: Final = (
     r"verbs?|nouns?|adjectives?|"
     r"(?:(?:our|my) )?(?:hash ?-?tags?|(?:web ?)?(?:links?|urls?|sites?|addresse?s?)|e-?mail(?: address)?)"
     r"(?! (?:such|like|to)\b))\b"
-    r"(?: (?:such as|like))?(?: of)?(?: in this list| below| listed (?:here|below)| to (?:avoid|"
+    r"(?: (?:such as|like))?(?: of)?(?: at least once(?= ?:))?"
+    r"(?: in this list| below| listed (?:here|below)| to (?:avoid|"
     r"use|include|exclude|skip|"
     r"leave out))?(?: in (?:your|the) (?:response|answer|reply|text|story|poem|essay|letter|article|"
     r"post)(?=:))?):?\s?"
