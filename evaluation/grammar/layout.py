@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds import counts, markup, placement, style, wording
-from evaluation.grammar.alphabet import ANY_CHARACTER, CASES, Alphabet
+from evaluation.grammar.alphabet import ANY_CHARACTER, LOWER_CASE, Alphabet
 
 _WESTERN_LANGUAGES: Final = frozenset(
     {"da", "de", "en", "es", "fi", "fr", "is", "it", "nl", "no", "pt", "sv"}
@@ -79,6 +79,11 @@ class Layout:
     options: tuple[str, ...] = ()
     is_option_alone: bool = True
 
+    @property
+    def is_free(self) -> bool:
+        """Whether any reply has this layout."""
+        return replace(self, fit_case=str) == Layout()
+
 
 def read_layout(checks: Sequence[BaseCheck], task: str = "") -> Layout:
     """Read the layout that checks of the form ask for.
@@ -115,10 +120,10 @@ def _repeat_request(layout: Layout, check: placement.RepeatsRequest, task: str) 
 
 
 def _set_case(layout: Layout, check: style.LetterCase) -> Layout:
-    if check.style == "title":
-        return layout
-    alphabet = layout.alphabet.keep(CASES[check.style])
-    return replace(layout, alphabet=alphabet, fit_case=str.lower if check.style == "lower" else str.upper)
+    if check.style == "lower":
+        return replace(layout, alphabet=layout.alphabet.keep(LOWER_CASE), fit_case=str.lower)
+    # Held to capital letters, a small model writes words that do not exist.
+    return replace(layout, fit_case=str.upper) if check.style == "upper" else layout
 
 
 def _exclude_mark(layout: Layout, check: style.Punctuation) -> Layout:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.grammar.alphabet import CASES, LETTERS, WORD_START, Alphabet, pick_characters
+from evaluation.grammar.alphabet import LETTERS, WORD_START, Alphabet, pick_characters
 from evaluation.grammar.expressions import write_character
 
+_CAPITALS: Final = Alphabet(((0x41, 0x5A), (0xC0, 0xD6), (0xD8, 0xDE)))
 _SIGNS: Final = pick_characters('.,;:!?()[]{}*_#/%&+=<>$€"“”„…–—')
 _JOINTS: Final = pick_characters("'’-")
 _ENDS: Final = pick_characters(".!?")
@@ -26,7 +27,7 @@ def write_terminals(alphabet: Alphabet) -> dict[str, str]:
         "quiet": alphabet.exclude("\n.!?…"),
         "start": alphabet.keep(WORD_START),
         "letter": alphabet.keep(LETTERS),
-        "capital": alphabet.keep(LETTERS).keep(CASES["upper"]),
+        "capital": alphabet.keep(_CAPITALS),
         "sign": alphabet.keep(_SIGNS),
         "joint": alphabet.keep(_JOINTS),
         "end": alphabet.keep(_ENDS),

@@ -49,7 +49,7 @@ def write_grammar(
         The grammar in GBNF, the notation of llama.cpp; None if nothing is known of the form.
     """
     layout = read_layout(checks, task)
-    if layout == Layout() and most_lines is None:
+    if layout.is_free and most_lines is None:
         return None
     if most_lines is None and (layout.closing or layout.postscript or layout.is_quoted):
         most_lines = _LINES_BEFORE_END

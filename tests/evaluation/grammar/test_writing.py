@@ -16,7 +16,6 @@ TASK = "Name a river, and say why."
 
 ALONE: list[dict[str, Any]] = [
     {"check": "letter_case", "style": "lower"},
-    {"check": "letter_case", "style": "upper"},
     {"check": "punctuation", "mark": ","},
     {"check": "letter_count", "letter": "e", "max": 3},
     {"check": "quoted"},
@@ -56,7 +55,6 @@ ALONE: list[dict[str, Any]] = [
     {"check": "one_of", "options": ["My answer is yes.", "My answer is no."]},
 ]
 TOGETHER: list[list[dict[str, Any]]] = [
-    [{"check": "letter_case", "style": "upper"}, {"check": "highlight_count", "min": 2}],
     [
         {"check": "letter_case", "style": "lower"},
         {"check": "postscript"},
@@ -81,7 +79,7 @@ TOGETHER: list[list[dict[str, Any]]] = [
     [{"check": "paragraph_count", "exactly": 2}, {"check": "postscript"}],
     [{"check": "starts_with", "text": "Hello"}, {"check": "quoted"}, {"check": "ends_with", "text": "Bye."}],
     [{"check": "word_count", "exactly": 9}, {"check": "starts_with", "text": "To be or not to be"}],
-    [{"check": "word_count", "max": 9}, {"check": "letter_case", "style": "upper"}],
+    [{"check": "word_count", "max": 9}, {"check": "letter_case", "style": "lower"}],
     [{"check": "word_count", "min": 9}, {"check": "quoted"}],
     [{"check": "starts_with", "text": "Hello"}, {"check": "list_item_count", "exactly": 2}],
 ]
@@ -97,3 +95,24 @@ def test_texts_of_the_grammar_fulfil_the_checks(data: list[dict[str, Any]]) -> N
         text = draw_text(grammar, Random(seed))
         outcomes = [check.evaluate(CheckContext(text, TASK)) for check in checks]
         assert [each.sentence for each in outcomes if each.passed is False] == [], text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        [{"check": "contains", "texts": ["river"]}],
+        [{"check": "letter_case", "style": "upper"}],
+        [{"check": "word_count", "each": "line", "max": 5}],
+    ],
+    ids=str,
+)
+def test_other_checks_have_no_grammar(data: list[dict[str, Any]]) -> None:
+    assert write_grammar(read_checks(data), TASK) is None
+
+
+def test_a_text_of_the_layout_is_in_the_letter_case_of_the_reply() -> None:
+    checks = read_checks([
+        {"check": "letter_case", "style": "upper"}, {"check": "ends_with", "text": "The end."}
+    ])  # fmt: skip
+    assert '"\\x0A\\x0ATHE END."' in (write_grammar(checks) or "")
