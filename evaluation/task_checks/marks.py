@@ -44,16 +44,18 @@ _SIGNS: Final = r"(?:\*{3,}|-{3,}|={3,}|_{3,}|~{3,}|\+{3,})"
 _OTHER: Final = regex.compile(
     r"(?P<placeholder>(?<!\w)\[[^\[\]\n]{1,80}\])"
     r"|(?P<angled><<[^<>\n]{1,120}>>)"
-    r"|(?P<literal>(?<![\w#&/@.])[#@]\p{L}\w*|https?://[^\s<>()\[\]\"]*[\w/]|(?<![\w.])[\w.+-]+@[\w-]+\.[\w.]*\w)"
     rf"|(?P<separator>(?<![\w*])(?:{_SIGNS}|#{{3,}}(?!\s*\w))(?![\w*]))",
 )
+_LITERAL: Final = regex.compile(
+    r"(?<![\w#&/@.])[#@]\p{L}\w*|https?://[^\s<>()\[\]\"]*[\w/]|(?<![\w.])[\w.+-]{1,60}@[\w-]+\.[\w.]*\w"
+)
+"""Hashtags and addresses: literal without quotation marks."""
 _SEPARATOR: Final = regex.compile(_SIGNS)
 _FENCE: Final = regex.compile(r"^```[^\n`]*$", regex.M)
 _CHARACTERS: Final = {
     "placeholder": PLACEHOLDER,
     "angled": ANGLED,
     "separator": SEPARATOR,
-    "literal": QUOTED,
 }
 
 
@@ -75,7 +77,8 @@ def find_marks(task: str) -> list[Mark]:
         Mark(_CHARACTERS[match.lastgroup or ""], match.start(), match.end(), match.group())
         for match in _OTHER.finditer(task)
     ]
-    texts = sorted([*quotations, *blocks], key=_get_start)
+    literals = _drop_covered(list(_find_literals(task)), sorted([*quotations, *blocks], key=_get_start))
+    texts = sorted([*quotations, *blocks, *literals], key=_get_start)
     return sorted([*texts, *_drop_covered(others, texts)], key=_get_start)
 
 
@@ -92,6 +95,12 @@ def _drop_covered(marks: list[Mark], texts: list[Mark]) -> list[Mark]:
         for mark, place in zip(marks, places, strict=True)
         if not place or texts[place - 1].end <= mark.start
     ]
+
+
+def _find_literals(task: str) -> Iterator[Mark]:
+    if "#" in task or "@" in task or "://" in task:
+        for match in _LITERAL.finditer(task):
+            yield Mark(QUOTED, match.start(), match.end(), match.group())
 
 
 def _find_code_blocks(task: str) -> Iterator[Mark]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 import regex
@@ -89,17 +90,21 @@ _PLACED: Final = frozenset({"each", "sentence", "number"})
 def apply_scopes(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Drop requirements that are none; drop the check of those that hold for a part only."""
     starts = [sentence.start for sentence in sentences]
-    has_scope = [_SCOPE.search(sentence.text) is not None for sentence in sentences]
     for finding in findings:
-        number = max(0, bisect_right(starts, finding.start) - 1)
-        if not has_scope[number]:
+        sentence = sentences[max(0, bisect_right(starts, finding.start) - 1)]
+        if not _has_scope(sentence.text):
             yield finding
             continue
-        sentence = sentences[number]
         before, end = sentence.text[: finding.start - sentence.start], finding.end - sentence.start
         if not _is_optional(sentence.text, before, end):
             is_partial = _is_conditional(sentence.text, before, end) or _is_in_part(finding, before)
             yield replace(finding, check=None) if is_partial else finding
+
+
+@lru_cache(1024)
+def _has_scope(text: str) -> bool:
+    """Check for words of a scope; the findings of the rules and the leftovers ask for the same sentence."""
+    return _SCOPE.search(text) is not None
 
 
 def _is_optional(text: str, before: str, end: int) -> bool:

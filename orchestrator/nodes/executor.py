@@ -14,7 +14,6 @@ from langgraph.types import Overwrite
 from agents.calls.journal import CALL_JOURNAL
 from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
-from agents.models.sampling import Sampling
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.reply_grammar import write_reply_grammar
@@ -27,7 +26,7 @@ from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
 from orchestrator.retry.custom import build_custom_request
 from orchestrator.retry.outcome import add_decision, warn_of_refused_calls
-from orchestrator.retry.request import StepRequest, build_request, join_refusal
+from orchestrator.retry.request import StepRequest, build_request, build_sampling, join_refusal
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -229,7 +228,7 @@ async def _call_executor(  # noqa: PLR0917
                     context=request.context,
                     task=describe_task(state),
                     schema=None if request.draft is not None else rules.schema,
-                    sampling=_build_sampling(request, executor.models, rules.grammar),
+                    sampling=build_sampling(request, executor.models, rules.grammar),
                 ),
                 *args,
                 run=run,
@@ -237,17 +236,6 @@ async def _call_executor(  # noqa: PLR0917
                 step_index=current_index(state),
                 observer=observer,
             )
-
-
-def _build_sampling(
-    request: StepRequest, models: Mapping[str, BaseChatModel], grammar: str | None
-) -> Sampling | None:
-    # A name that no rule has comes from a store; then the executor keeps its own model.
-    model = None if request.model is None else models.get(request.model)
-    # The reply to a draft is a list of parts.
-    grammar = grammar if request.draft is None else None
-    sampling = Sampling(request.temperature, request.seed, model, grammar)
-    return None if sampling == Sampling() else sampling
 
 
 def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> str:

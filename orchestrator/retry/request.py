@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from agents.models.sampling import Sampling
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.correction import add_refusal, build_instruction, find_best_record, read_reason
 from orchestrator.retry.plain_rules import read_rule
@@ -31,6 +32,9 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import DecisionRecord, StepRecord
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 _LARGEST_SEED: Final = 2**31 - 1
 _REFUSED: Final = "Your output was not accepted. What has to change"
@@ -210,3 +214,21 @@ def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:
 
 def _add_list(text: str, head: str, items: Sequence[str]) -> str:
     return "\n".join([text, "", f"{head}:", *(f"- {item}" for item in items)])
+
+
+def build_sampling(
+    request: StepRequest, models: Mapping[str, BaseChatModel], grammar: str | None
+) -> Sampling | None:
+    """Returns how the executor's model writes its reply; None if it keeps all its own settings.
+
+    Args:
+        request: The request.
+        models: The models of escalations, by the name in the policy.
+        grammar: The grammar of the output; None if the contract asks for no form.
+    """
+    # A name that no rule has comes from a store; then the executor keeps its own model.
+    model = None if request.model is None else models.get(request.model)
+    # The reply to a draft is a list of parts.
+    grammar = grammar if request.draft is None else None
+    sampling = Sampling(request.temperature, request.seed, model, grammar)
+    return None if sampling == Sampling() else sampling

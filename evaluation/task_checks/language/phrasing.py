@@ -58,7 +58,7 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_NOT} forget (?:about )?(?=(?:the|an?|your|that|at least|\d)\b)", "include "),
         (rf"\b{_ENSURE}(?: that|,)?,? there(?: is| are|'s)\b", "there must be"),
         (rf"\b{_ENSURE} that\b", "make sure"),
-        (r"(?<=\bmake sure (?:the|both|all) [^.;:\n]{1,60}) (?:is|are|gets?)\b(?! not)", " must be"),
+        (r"\bmake sure (?:the|both|all) [^.;:\n]{1,60}?\K (?:is|are|gets?)\b(?! not)", " must be"),
         (
             rf"\b(?:{_WISH}(?: it)?|{_GOOD}) if (?P<subject>(?:the|your) \w+|you|it|this|there)\b",
             "{subject} should",

@@ -60,6 +60,7 @@ class Known:
     reading: Reading
     findings: Sequence[Finding]
     checks: Sequence[Fields]
+    kinds: frozenset[str]
     numbers: frozenset[int]
 
     def touches(self, place: Finding) -> bool:
@@ -69,11 +70,20 @@ class Known:
     def covers(self, place: Finding) -> bool:
         """Check whether a check holds what the words of a place say."""
         words = self.reading.text[place.start : place.end]
-        return _says_again(words, self._list_literals(place), self.checks)
+        return self._says_again(words, self._list_literals(place))
 
     def covers_signs(self, place: Finding) -> bool:
         """Check for words about a sign that a check counts: 'use "*" before each bullet'."""
         return _is_about_signs(self._list_literals(place), self.checks)
+
+    def _says_again(self, words: str, literals: Sequence[str]) -> bool:
+        if words == "each of them" and "highlight_count" in self.kinds:
+            return True
+        if words.startswith(("each", "every")) and "separated by" not in words:
+            return bool(self.kinds & {"each", "section_count", "part_count"})
+        if literals and not all(_is_text(text.strip(), self.checks) for text in literals):
+            return _is_about_signs(literals, self.checks)
+        return any(self.kinds & of and pattern.search(words) for pattern, of in _KINDS)
 
     def _list_literals(self, place: Finding) -> list[str]:
         marks = self.reading.get_marks(place.start, place.end)
@@ -88,21 +98,9 @@ def drop_masked(findings: Sequence[Finding], text: str) -> Iterator[Finding]:
             yield finding
 
 
-def _list_kinds(checks: Iterable[Fields]) -> set[str]:
+def list_kinds(checks: Iterable[Fields]) -> frozenset[str]:
     """List the kinds of checks and the names of their fields."""
-    return {name for check in checks for name in (str(check["check"]), *check)}
-
-
-def _says_again(words: str, literals: Sequence[str], checks: Sequence[Fields]) -> bool:
-    """Check whether checks hold what the words say; ``literals``: the quoted texts among the words."""
-    kinds = _list_kinds(checks)
-    if words == "each of them" and "highlight_count" in kinds:
-        return True
-    if words.startswith(("each", "every")) and "separated by" not in words:
-        return bool(kinds & {"each", "section_count", "part_count"})
-    if literals and not all(_is_text(text.strip(), checks) for text in literals):
-        return _is_about_signs(literals, checks)
-    return any(kinds & of and pattern.search(words) for pattern, of in _KINDS)
+    return frozenset(name for check in checks for name in (str(check["check"]), *check))
 
 
 def _is_about_signs(literals: Sequence[str], checks: Sequence[Fields]) -> bool:

@@ -6,6 +6,7 @@ of a rule touches is listed as unchecked.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -16,7 +17,7 @@ from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.coverage import AND, Known, drop_masked
+from evaluation.task_checks.rules.coverage import AND, Known, drop_masked, list_kinds
 from evaluation.task_checks.rules.finding import Finding, overlap
 from evaluation.task_checks.sentences import Sentence
 
@@ -111,6 +112,8 @@ _GIVEN_FORM: Final = regex.compile(
 """A text that is there already: "rewrite the haiku below"."""
 _LONGEST_FRAGMENT: Final = 60
 _MOST: Final = 300
+_BEFORE: Final = 5
+"""Findings that may reach into the next sentence."""
 _NEAREST: Final = 100
 """Requirements of the same sentence are among the last ones; it bounds the time of long tasks."""
 
@@ -124,16 +127,24 @@ def find_leftovers(
     parts = [check for check in checks if check["check"] in _PARTS]
     values = [check.get(name) for check in parts for name in ("exactly", "min", "rows", "columns")]
     numbers = frozenset(value for value in values if isinstance(value, int))
+    kinds = list_kinds(checks)
+    ordered = sorted(findings, key=lambda finding: finding.start)
+    starts = [finding.start for finding in ordered]
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
-        whole = _place(sentence, 0, len(sentence.text))
-        near = [finding for finding in findings if overlap(finding, whole)]
-        known = Known(reading, list(drop_masked(near, reading.text)), checks, numbers)
+        near = _list_near(ordered, starts, _place(sentence, 0, len(sentence.text)))
+        known = Known(reading, list(drop_masked(near, reading.text)), checks, kinds, numbers)
         for place in _find_candidates(sentence, known):
             if not known.touches(place) and not any(overlap(place, other) for other in result[-_NEAREST:]):
                 result.append(place)
     return result[:_MOST]
+
+
+def _list_near(ordered: Sequence[Finding], starts: Sequence[int], place: Finding) -> list[Finding]:
+    """List the findings that share words with a place, of findings in order."""
+    first, last = bisect_left(starts, place.start), bisect_left(starts, place.end)
+    return [finding for finding in ordered[max(0, first - _BEFORE) : last] if overlap(finding, place)]
 
 
 def _find_candidates(sentence: Sentence, known: Known) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.demands.governors import find_governor
 from evaluation.task_checks.demands.moods import can_demand, is_demanded
 from evaluation.task_checks.language.words import TEXT
 from evaluation.task_checks.quantities import (
@@ -18,11 +17,12 @@ from evaluation.task_checks.quantities import (
     find_quantities,
 )
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.amounts.singles import find_parts, find_units
 from evaluation.task_checks.rules.amounts.units import PART_AFTER, PART_BEFORE, Count, find_unit
 from evaluation.task_checks.rules.amounts.verdicts import read_verdict
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.things import AFTER_NUMBER, BY_NAME, THING, get_thing
+from evaluation.task_checks.things import AFTER_NUMBER, THING, get_thing
 
 _PART_OF: Final = regex.compile(r"^[ -]of (?:the|these|those|my|our|your|its|each|all|which)\b")
 """After a number of some of the things: "two of the words"."""
@@ -64,31 +64,6 @@ _DEFINITE: Final = regex.compile(
     r"same)(?: \w+)? ?$|\b(?:the|my|our)(?: (?:first|last|top|following|above|same|next|previous|"
     r"other|original))? ?$|\b(?:of|from|in) the ?$"
 )
-_ARTICLE: Final = regex.compile(
-    r"(?<!\w)(?P<number>an?|one|a single|just one|only one|exactly one|"
-    r"one single)(?: [a-z-]+)?? (?P<noun>sentence|paragraph|word|line)\b(?![-'])(?! (?:count|"
-    r"limit|cloud|processor|game|search|fragment|structure|starter|of the text|from|that (?:is|"
-    r"was)|by |in the (?:text|article)|document|list|break|or (?:more|two)|or phrase|at a time|"
-    r"problem))"
-)
-_SINGLE_PART: Final = regex.compile(
-    r"\b(?:an?|the(?= code)|(?:a few|some|several|a couple of)(?= emoji)) "
-    r"(?:(?:valid|working|short|fenced|contact|single) )?"
-    r"(?:(?P<emails>e-?mail address)|(?P<links>(?:web ?)?link|url|hyperlink|web address)|(?P<emojis>emojis?)|"
-    r"(?P<hashtags>hash ?-?tag)|"
-    r"(?P<placeholders>placeholder)|(?P<code_blocks>code ?-?block))(?![\w-])"
-    r"(?! (?:[a-z]+ )?(?:each|every|all|both|the end)\b)"
-)
-_LISTED: Final = regex.compile(
-    r"(?: (?!(?:about|that|which|who|not|no|each|every)\b)[\w\ue000@#.-]+,?){0,7} ?"
-)
-_REFUSED: Final = regex.compile(
-    r"(?:\b(?:not|never|no|avoid|without|instead of|rather than|ends?|ending|finish|close)\b|n't\b)[^.;]*$"
-)
-_BEFORE_ARTICLE: Final = regex.compile(
-    r"(?:^|\b(?:in|with|using|into|as|to|of|write|compose|create|give me|give us|produce|"
-    r"generate|draft|craft|answer|is|be|exactly|only|just|within|me|us)) ?$"
-)
 
 
 def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -107,8 +82,8 @@ def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         if is_joined or any(is_demanded(sentence, place, count.end) for place in places):
             demanded.append(count)
             yield _build(sentence, count, previous)
-    yield from _find_articles(sentence, counts)
-    yield from _find_single_parts(sentence, counts)
+    yield from find_units(sentence, counts)
+    yield from find_parts(sentence, counts)
 
 
 def _read_counts(text: str) -> Iterator[Count]:
@@ -215,35 +190,3 @@ def _build(sentence: Sentence, count: Count, previous: Count | None) -> Finding:
     if check is None or (unit and not count.thing.can_repeat):
         return Finding(start, end)
     return Finding(start, end + length, {**check, **({"each": unit} if unit else {})})
-
-
-def _find_articles(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:
-    """Find a single sentence, paragraph, line or word as the whole output: "Answer in one sentence"."""
-    taken = {count.match.start() for count in counts}
-    for match in _ARTICLE.finditer(sentence.text):
-        before = sentence.text[: match.start()]
-        if taken & set(range(match.start(), match.end())) or not _BEFORE_ARTICLE.search(before):
-            continue
-        if match["number"] in {"a", "an"} and match["noun"] in {"word", "line"}:
-            continue
-        if is_demanded(sentence, match.start(), match.end()) and not PART_BEFORE.search(before):
-            thing = BY_NAME[f"{match['noun']}s"]
-            yield Finding(
-                sentence.start + match.start(), sentence.start + match.end(), thing.build(Bounds(1, 1))
-            )
-
-
-def _find_single_parts(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:
-    """Find a single part that a sentence orders: "include two links and an e-mail address"."""
-    for match in _SINGLE_PART.finditer(sentence.text):
-        before, after = sentence.text[: match.start()], sentence.text[match.end() :]
-        governor = find_governor(sentence.text, match.start())
-        if governor is None or governor.kind != "require" or not _LISTED.fullmatch(before, governor.end):
-            continue
-        is_counted = any(count.match.start() < match.end() <= count.end for count in counts)
-        if is_counted or _REFUSED.search(before) or not is_demanded(sentence, match.start(), match.end()):
-            continue
-        name = next(thing for thing, words in match.groupdict().items() if words and thing in BY_NAME)
-        is_whole = not (PART_BEFORE.search(before) or PART_AFTER.match(after))
-        check = BY_NAME[name].build(Bounds(1, None)) if is_whole else None
-        yield Finding(sentence.start + match.start(), sentence.start + match.end(), check)
