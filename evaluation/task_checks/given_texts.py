@@ -97,6 +97,8 @@ _DISCUSSES: Final = regex.compile(
     r"|(?:why|how|what) (?:is|was|does|did|are|were|should) (?:this|that|these|those))\b(?: [a-z'-]+){0,5}"
 )
 """A question about the sentence before it: "Is this fair?"."""
+_REFERS: Final = regex.compile(r"(?:that|this)(?:'s| is| was) (?:what|how|why)\b")
+"""A statement about the question before it: "In 50 words? That's what the form says"."""
 
 
 def split_sentences(reading: Reading) -> list[Sentence]:
@@ -110,12 +112,13 @@ def split_sentences(reading: Reading) -> list[Sentence]:
 
 def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:
     """Check whether the next sentence is a question about a statement: "Poems had 14 lines. Why is that?"."""
-    return (
+    return bool(
         following is not None
-        and following.is_question
-        and not sentence.is_question
-        and _DISCUSSES.fullmatch(following.text) is not None
         and not _TALKS_OF_OUTPUT.search(sentence.text)
+        and (
+            (following.is_question and not sentence.is_question and _DISCUSSES.fullmatch(following.text))
+            or (sentence.is_question and _REFERS.match(following.text))
+        )
     )
 
 

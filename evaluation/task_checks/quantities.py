@@ -76,7 +76,7 @@ _AFTER: Final = (
     rf"|, ?(?:at (?:the )?(?:very )?least|minimum|min\b\.?){_ENDS})"
     r"|(?P<after_near> or so\b| or thereabouts| ?-?ish\b|,? give or take| \(?(?:\+/-|±))"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
-    r"maximum)| maximum| max\b\.?| tops| limit\b| cap\b"
+    r"maximum|outside)| maximum| max\b\.?| tops| limit\b| cap\b"
     rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest)"
     rf"|,? (?:and )?(?:no|not) (?:more|longer){_ENDS}"
     rf"|, ?(?:at (?:the )?(?:very )?most|maximum|max\b\.?|tops){_ENDS})"

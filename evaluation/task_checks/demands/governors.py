@@ -117,6 +117,7 @@ _TELLS: Final = (
 """Words that pass an order on to somebody else: "tell my brother to answer"."""
 TOPIC: Final = regex.compile(
     rf"(?<=\b{_TELLS} )to [a-z]+|"
+    r"(?<=\b(?:compare|discuss|explain|describe|with|of) )(?:writing|typing|speaking|printing|texting)\b|"
     r"\bto (?:tell|ask|remind|inform|warn|let)\b|\bexamples? of\b|"
     r"\b(?:in|on) which (?!you\b|the (?:key)?(?:word|letter|phrase|name|term)|each|every|no\b|all\b)|"
     r"\b(?:about|regarding|concerning|how|why|what|whether|who|whose|whom|where|when|because|since|"

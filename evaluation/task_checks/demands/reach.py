@@ -70,6 +70,16 @@ _SAME_CLAUSE: Final = regex.compile(
     r"[^.;:]*(?<!,) (?:and|but) $"
 )
 """A coordination within a topic: "reminding us that letters need a greeting and two paragraphs"."""
+_ENUMERATES: Final = regex.compile(
+    r"^(?:why|how|that|whether|what|who|which|if|because|since)\b[^.;:]* "
+    r"(?:an?|no|any) [a-z -]+, (?:an?|the) ?$"
+)
+"""The next object of a verb within a topic: "why a CV should not have a photo, a table"."""
+_OF_TEXTS: Final = regex.compile(
+    r"\b(?:texts|poems|books|novels|stories|letters|essays|words|sentences|names|songs|messages|e-?mails|posts|"
+    r"tweets|articles|speeches) (?:with|without|that|which)(?: (?:the|an?|have|has|had|contain))* ?$"
+)
+"""Texts within a topic, of which the words after it say more: "on novels without the letter e"."""
 _OTHERS_OBJECT: Final = regex.compile(
     r"\b(?:must|should|shall|ha(?:s|ve) to|needs? to|ought to|may|cannot|can)(?: (?:not|only|always|also))* "
     r"(?:be|have|contain|include|use|start|end|begin|mention)(?: (?!and\b|but\b)[a-z]+){0,2}(?: and)? ?$"
@@ -128,7 +138,9 @@ def _leads_back(gap: str, topic: str | None, back: regex.Pattern[str], rest: str
         return False
     if topic is None:
         return not _OTHERS_DUTY.search(gap)
-    if _TEXT_TOPIC.search(topic) or _SAME_CLAUSE.search(topic):
+    if any(pattern.search(topic) for pattern in (_TEXT_TOPIC, _SAME_CLAUSE, _OF_TEXTS)):
+        return False
+    if _ENUMERATES.search(topic) or _ENUMERATES.search(f"{topic}{rest[:2]}"):
         return False
     is_set_off = gap.rstrip().endswith(",") or _ALSO_WHICH.search(gap)
     return not _TEXTUAL.search(topic) or bool(is_set_off)

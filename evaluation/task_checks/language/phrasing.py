@@ -45,12 +45,20 @@ _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: i
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
 _TENS: Final = r"(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|\w+ty)\b"
 _OF_LENGTH: Final = rf"(?: (?:length|size))?(?: is| ?:)(?= (?:\d|{_TENS}))"
+_DO: Final = r"(?:use|include|mention|add|write|say|start|end|begin)"
+_NO_OTHER: Final = (
+    r"(?<!\b(?:but|and|since|because|that|though|the|word|character|sentence|line|paragraph) )\b"
+)
 _COUNT: Final = rf" (?P<unit>word|character|sentence|line|paragraph) (?:count|number|length){_OF_LENGTH}"
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
+        (
+            rf"\b(?:under no circumstances|on no account|at no point|in no case|by no means)(?= {_DO}\b)",
+            "never",
+        ),
         (r"\b(?:directly|immediately|straight(?: away)?|right away) (?=with\b)", ""),
         (r"\b(?:i|we)(?:'d| would) rather (?:that )?you (?:didn't|did not)\b", "do not"),
         (r"\b(?:(?:some|any)where )?(?:with)?in the (?:range|region|ballpark|order) of\b", "about"),
@@ -92,10 +100,10 @@ _PHRASINGS: Final = tuple(
         (rf"\b{_HAS_TO} be {_LEFT_OUT}\b", "must not be used"),
         (rf"\b(?:is|are) (?:also |absolutely )?{_REQUIRED}", "must be included"),
         (rf"\b(?:{_NOT} (?:to )?{_USE} )?{_OTHER_LANGUAGE}\b", "use only"),
-        (rf"\b(?:the )?(?:upper limit|maximum|(?<=the )limit){_OF_LENGTH}", "use at most"),
+        (rf"{_NO_OTHER}(?:the )?(?:upper limit|maximum|(?<=the )limit){_OF_LENGTH}", "use at most"),
         (rf"\bmax(?:imum|\.)?{_COUNT}", "{unit} count: at most"),
         (rf"\bmin(?:imum|\.)?{_COUNT}", "{unit} count: at least"),
-        (rf"\b(?:the )?(?:lower limit|minimum){_OF_LENGTH}", "use at least"),
+        (rf"{_NO_OTHER}(?:the )?(?:lower limit|minimum){_OF_LENGTH}", "use at least"),
         (r"\byou(?:'re| are) (?:limited|restricted) to(?= \w)", "use at most"),
         (r"\b(?:only )?once (?:or not at all|at (?:the )?most)\b", "at most once"),
         (rf"\b{_MARKS}-?(?:free|less)\b", "free of {mark}s"),

@@ -32,6 +32,11 @@ def derive_kinds(task):
         pytest.param("Scold the agency: my translator delivered 300 words.", id="a fact after a colon"),
         pytest.param('Teach my son to write notes without the word "like".', id="what others write"),
         pytest.param('Evaluate: the pupil had to use the words "so" and "then".', id="a duty in the past"),
+        pytest.param("My essay has 450 words, but the limit is 400. What can I cut?", id="a limit of others"),
+        pytest.param("In 50 words? That's what the form says.", id="a quoted question"),
+        pytest.param("Tell me why a CV should not have a photo, a table or a goal.", id="an enumeration"),
+        pytest.param("Compare writing in lowercase with shouting.", id="an act that is the topic"),
+        pytest.param("Give a talk on palindromes and texts without the letter e.", id="texts as a topic"),
         pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
     ],
 )

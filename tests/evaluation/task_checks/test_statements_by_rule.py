@@ -23,6 +23,8 @@ def derive(task):
         ("Upper limit: 95 words. Explain DNS.", {"max": 95}),
         ("Somewhere in the range of 100 to 130 words on DNS.", {"min": 100, "max": 130}),
         ("Word budget: 120. Explain DNS.", {"max": 120}),
+        ("Word maximum: 140. Explain DNS.", {"max": 140}),
+        ("55 words at the outside. Explain DNS.", {"max": 55}),
         ("Hit at least 500 words on DNS.", {"min": 500}),
         ("No sentence longer than 20 words. Explain DNS.", {"max": 20, "each": "sentence"}),
         ("An email, under 120 words, three paragraphs.", {"max": 119}),
@@ -56,6 +58,14 @@ def test_a_limit_may_be_said_in_many_ways(task, bounds):
             'Write a blurb (no emojis, must include "oak").',
             {"check": "contains", "texts": ["oak"], "whole_words": False},
             id="after a refusal",
+        ),
+        pytest.param(
+            'Under no circumstances use the word "oak".', {"check": "excludes", "texts": ["oak"]}, id="never"
+        ),
+        pytest.param(
+            "Three stanzas of four lines each.",
+            {"check": "paragraph_count", "exactly": 3},
+            id="each of the second",
         ),
         pytest.param(
             "No fewer than three paragraphs and no more than five on the war.",

@@ -43,7 +43,7 @@ _EACH_BEFORE: Final = regex.compile(
     r"|\b(?:give|grant|devote|spend)\b[^.;\n]{0,20}\beach\b[^.;,\n]{0,40}$"
 )
 _EACH_AFTER: Final = regex.compile(
-    rf"^(?:(?! (?:that|which|where|with|having)\b)[^.;,:\n]){{0,60}} (?:each|apiece|respectively)"
+    rf"^(?:(?! (?:that|which|where|with|having|of {NUMBER})\b)[^.;,:\n]){{0,60}} (?:each|apiece|respectively)"
     rf"(?=[.,;!\n]|$| {_TOPIC})"
 )
 _DESCRIBED: Final = regex.compile(
