@@ -132,7 +132,7 @@ def run_instructor(trial: Trial, validator: Validator) -> str | None:
     patched: Any = instructor.patch(create=create, mode=instructor.Mode.JSON_SCHEMA)
     message = {"role": "user", "content": trial.prompt.text}
     try:
-        return patched(messages=[message], response_model=Reply, max_retries=trial.retries + 1).answer
+        return patched(messages=[message], response_model=Reply, max_retries=trial.retries).answer
     except InstructorRetryException:  # no retry is left
         if not validator.outputs:
             raise
