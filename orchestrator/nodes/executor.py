@@ -16,11 +16,10 @@ from agents.calls.planned_call import IDEMPOTENCY_KEY
 from agents.calls.tool_gate import TOOL_GATE, ToolGate
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
 from orchestrator.judging.contracts import Contracts
-from orchestrator.judging.reply_grammar import write_reply_grammar
 from orchestrator.judging.tools.effects import build_gate
 from orchestrator.judging.tools.received import add_received
 from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.base import Node, find_hidden_answer, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
@@ -47,6 +46,7 @@ from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import CallOrigin
 from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.task_contracts.reply_grammar import write_reply_grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ def executor_node(
             find_earlier=earlier,
         )
         schema = contracts.find_schema(state)
-        grammar = write_reply_grammar(contract, state) if schema is None else None
+        hidden = find_hidden_answer(state, contract, settings)
+        grammar = write_reply_grammar(contract, state, hidden) if schema is None else None
         rules = StepRules(schema, grammar, gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         update = {**update, "results": add_received(update["results"], contracts.tools.readers)}

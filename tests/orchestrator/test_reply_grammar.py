@@ -71,3 +71,18 @@ def test_after_a_reply_that_was_cut_off_the_next_one_has_half_of_its_lines():
     first, second = run([cut_off, "blue"], WORDS)
     assert first is None
     assert second.startswith("root ::= free char* more{0,3}\n")
+
+
+def test_a_text_that_only_the_contract_knows_is_not_in_the_grammar():
+    secret = {"check": "starts_with", "text": "Ultramarine"}
+    policy = RetryPolicy(max_retries=0)
+    (grammar,) = run(["Ultramarine it is"], secret, retry_policy=policy)
+    assert grammar is None
+    (told,) = run(["Ultramarine it is"], secret, task="Start with Ultramarine.", retry_policy=policy)
+    assert "Ultramarine" in told
+
+
+def test_a_policy_that_reveals_all_has_all_texts_in_the_grammar():
+    secret = {"check": "starts_with", "text": "Ultramarine"}
+    (grammar,) = run(["Ultramarine it is"], secret, retry_policy=RetryPolicy(reveal="all"))
+    assert "Ultramarine" in grammar

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from evaluation.checks.vocabulary import CHECKS, read_checks
 from evaluation.grammar import write_grammar
+from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.report import mapping
 from orchestrator.state.current_step import last_refused_record
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import PlainContract
 
 
-def write_reply_grammar(contract: PlainContract, state: OrchestratorState) -> str | None:
+def write_reply_grammar(
+    contract: PlainContract, state: OrchestratorState, hidden: Expectations | None
+) -> str | None:
     """Writes the grammar of the outputs that have the form that a contract asks for.
 
     After an output that was cut off, the next one has half as many lines.
@@ -18,14 +21,16 @@ def write_reply_grammar(contract: PlainContract, state: OrchestratorState) -> st
     Args:
         contract: The contract of the current step.
         state: The state of the run.
+        hidden: The expected answer that the executor is not told. A grammar that has it would write it.
 
     Returns:
         The grammar in GBNF; None if nothing is known of the form.
     """
     checks = contract.get("checks")
     stated = [mapping(each) for each in checks] if isinstance(checks, list) else []
-    forms = read_checks([each for each in stated if each.get("check") in CHECKS])
-    return write_grammar(forms, state["task"], most_lines=_halve_lines(state))
+    known = [each for each in stated if each.get("check") in CHECKS]
+    told = [each for each in known if hidden is None or not hidden.hides_texts(each)]
+    return write_grammar(read_checks(told), state["task"], most_lines=_halve_lines(state))
 
 
 def _halve_lines(state: OrchestratorState) -> int | None:
