@@ -15,9 +15,8 @@ from langchain_core.runnables import Runnable
 from agents.calls.server_errors import convert_errors
 from agents.calls.structured_output import accepts_schema, is_schema_refusal, remember_schema_refusal
 from agents.contracts import JsonSchema
-from agents.errors import ModelRefusedError
 from agents.models.ollama import require_complete
-from agents.models.sampling import Sampling, apply_sampling, is_sampling_refusal
+from agents.models.sampling import Sampling, apply_sampling, remove_refused
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.surrogates import make_sendable, replace_surrogates
 
@@ -98,23 +97,13 @@ class ModelCall:
             ModelUnavailableError: The error was still there after the last retry.
             ModelRefusedError: The server refused the request.
         """
-        try:
-            with convert_errors(self.model):
-                return self.retry.sync()(self._invoke, *self._prepare())
-        except ModelRefusedError as error:
-            if not self._is_about_sampling(error):
-                raise
-        return replace(self, sampling=None).run()
+        with convert_errors(self.model):
+            return self.retry.sync()(self._invoke)
 
     async def arun(self) -> list[BaseMessage]:
         """Calls the model; returns and raises as ``run`` does."""
-        try:
-            with convert_errors(self.model):
-                return await self.retry.asynchronous()(self._ainvoke, *self._prepare())
-        except ModelRefusedError as error:
-            if not self._is_about_sampling(error):
-                raise
-        return await replace(self, sampling=None).arun()
+        with convert_errors(self.model):
+            return await self.retry.asynchronous()(self._ainvoke)
 
     def _prepare(self) -> tuple[Model, bool, list[BaseMessage]]:
         """Returns the model to call, whether it is constrained by the schema, and the prompt."""
@@ -124,29 +113,34 @@ class ModelCall:
         structured = bind_schema(model, self.schema) if is_accepted else None
         return structured or model, structured is not None, make_sendable(self.messages)
 
-    def _invoke(self, model: Model, is_structured: bool, messages: list[BaseMessage]) -> list[BaseMessage]:
+    def _invoke(self) -> list[BaseMessage]:
+        model, is_structured, messages = self._prepare()
         try:
             return [require_complete(self.model, model.invoke(messages))]
         except Exception as error:
-            if not is_structured or self._is_about_sampling(error):
+            accepted = self._without_refused(error)
+            if accepted is None and not is_structured:
                 raise
-            return _replace_error(error)
+            if accepted is None:
+                return _replace_error(error)
+        return accepted._invoke()  # noqa: SLF001 - the same class
 
-    async def _ainvoke(
-        self,
-        model: Model,
-        is_structured: bool,
-        messages: list[BaseMessage],
-    ) -> list[BaseMessage]:
+    async def _ainvoke(self) -> list[BaseMessage]:
+        model, is_structured, messages = self._prepare()
         try:
             return [require_complete(self.model, await model.ainvoke(messages))]
         except Exception as error:
-            if not is_structured or self._is_about_sampling(error):
+            accepted = self._without_refused(error)
+            if accepted is None and not is_structured:
                 raise
-            return _replace_error(error)
+            if accepted is None:
+                return _replace_error(error)
+        return await accepted._ainvoke()  # noqa: SLF001 - the same class
 
-    def _is_about_sampling(self, error: Exception) -> bool:
-        return self.sampling is not None and is_sampling_refusal(error)
+    def _without_refused(self, error: Exception) -> ModelCall | None:
+        """Returns the call without refused settings of the sampling; None if the error is about others."""
+        accepted = None if self.sampling is None else remove_refused(self.sampling, error)
+        return None if accepted is None else replace(self, sampling=accepted)
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
 
 _REFUSING: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
-_ABOUT_SAMPLING: Final = re.compile(r"\b(?:temperature|seed|grammar)\b", re.IGNORECASE)
+_ABOUT_NUMBERS: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
+_ABOUT_GRAMMAR: Final = re.compile(r"\bgrammar\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,23 @@ def remove_grammar(sampling: Sampling | None) -> Sampling | None:
     return None if sampling is None else replace(sampling, grammar=None)
 
 
-def is_sampling_refusal(error: BaseException) -> bool:
-    """Checks whether a server refused a request because of its temperature, seed or grammar."""
+def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
+    """Returns the sampling without the settings that a server refused.
+
+    Args:
+        sampling: The settings of the request.
+        error: The answer of the server. If it cannot go on by a grammar, llama.cpp's may also fail with
+            status 500, or after it began to reply.
+
+    Returns:
+        The sampling; None if the error is not about these settings.
+    """
+    if sampling.grammar is not None and _ABOUT_GRAMMAR.search(str(error)):
+        return replace(sampling, grammar=None)
     statuses = (status for cause in iter_causes(error) if (status := http_status(cause)) is not None)
-    return next(statuses, None) in _REFUSING and _ABOUT_SAMPLING.search(str(error)) is not None
+    is_refusal = next(statuses, None) in _REFUSING and _ABOUT_NUMBERS.search(str(error)) is not None
+    accepted = replace(sampling, temperature=None, seed=None)
+    return accepted if is_refusal and accepted != sampling else None
 
 
 def _add_grammar(model: BaseChatModel, grammar: str | None) -> dict[str, object] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import pytest
@@ -266,6 +267,32 @@ def test_a_server_that_refuses_a_grammar_writes_without_it():
     model = read_grammars([RefusedError("failed to parse grammar"), "x"])
     assert ExecutionAgent(model).execute_step("s", sampling=LOWER) == "x"
     assert model.grammars == [LOWER.grammar, None]
+
+
+class FailedError(Exception):
+    """The answer of a server that finds no token that the grammar allows."""
+
+    status_code = 500
+
+
+@pytest.mark.parametrize("error", [RefusedError, FailedError, Exception], ids=["400", "500", "streamed"])
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_without_a_refused_grammar_temperature_and_seed_are_kept(error, awaited):
+    model = read_grammars([error("Unexpected empty grammar stack after accepting piece"), "x"])
+    agent, sampling = ExecutionAgent(model), replace(WARM, grammar=LOWER.grammar)
+    if awaited:
+        assert await agent.aexecute_step("s", sampling=sampling) == "x"
+    else:
+        assert agent.execute_step("s", sampling=sampling) == "x"
+    assert model.grammars == [LOWER.grammar, None]
+    assert model.samplings == [(0.7, 5), (0.7, 5)]
+
+
+def test_without_a_refused_temperature_the_grammar_is_kept():
+    model = read_grammars([RefusedError("unknown field: temperature"), "x"])
+    ExecutionAgent(model).execute_step("s", sampling=replace(WARM, grammar=LOWER.grammar))
+    assert model.grammars == [LOWER.grammar] * 2
+    assert model.samplings == [(0.7, 5), (None, None)]
 
 
 # --------------------------------------------------------------------------------------------------- tools
