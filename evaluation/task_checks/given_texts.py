@@ -8,6 +8,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.fragments import ASKS_BACK
 from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
@@ -116,10 +117,14 @@ def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:
         following is not None
         and not _TALKS_OF_OUTPUT.search(sentence.text)
         and (
-            (following.is_question and not sentence.is_question and _DISCUSSES.fullmatch(following.text))
+            (following.is_question and not sentence.is_question and _asks_back(following.text))
             or (sentence.is_question and _REFERS.match(following.text))
         )
     )
+
+
+def _asks_back(text: str) -> bool:
+    return _DISCUSSES.fullmatch(text) is not None or ASKS_BACK.search(text) is not None
 
 
 def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:

@@ -58,6 +58,11 @@ _ASKING: Final = regex.compile(
     r"whose|whom|is|are|was|were|do|does|did|should|must|has|am|may|can|could|would|"
     r"will)\b(?! (?:not|you|about (?:writing|a|some)))"
 )
+ASKS_BACK: Final = regex.compile(
+    r"\b(?:do i mean|(?:is|was|are) meant|such an? [a-z]+|like (?:this|that)|(?:is|was) (?:this|that)|"
+    r"said (?:this|them)|is (?:this|that) [a-z ]+ called)$"
+)
+"""The end of a question about the words before it: "Fourteen lines: which form is meant?"."""
 _ASKS_OTHERS: Final = regex.compile(r", (?:can|may|should|could|must|do|does|is|are) (?!you\b)[a-z]+ [^,]*$")
 """A question after words that a comma sets off: "Instead of a name, can one write initials?"."""
 
@@ -66,7 +71,7 @@ def is_fragment(sentence: Sentence, before: str, end: int) -> bool:
     """Check whether the words are a demand without a verb: "No commas." or "In one sentence, ..."."""
     if _LABEL.match(before):
         return True
-    if _CLAUSE.match(sentence.text[end:]):
+    if _CLAUSE.match(sentence.text[end:]) or ASKS_BACK.search(sentence.text, end):
         return False
     if sentence.is_question and _ASKING.match(sentence.text):
         return not _COMPARES.match(sentence.text) and bool(_AFTER_COMMA.search(before))

@@ -67,6 +67,10 @@ _ACTS: Final = regex.compile(
 """Verbs of persons: "my daughter has to write ..." says nothing of the output."""
 _ACTOR: Final = regex.compile(rf"^(?:you|it|everything|(?:your|the|this) (?:[a-z]+ )?{TEXT})\b")
 """Subjects of which such a verb says something of the output, too."""
+_FEELS: Final = regex.compile(
+    r"\bit (?:bothers|annoys|surprises|amazes|irritates|strikes|worries|pleases) [a-z]+ that\b"
+    r"|\bi (?:wonder|doubt|suspect|regret|know|heard|noticed|fear)(?: (?:that|if|why|how))?\b"
+)
 _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
     r"(?:your|the|this|these|it|its|they|each|every|"
@@ -187,6 +191,8 @@ def _states_property(before: str, modal: regex.Match[str]) -> bool:
     breaks = [
         match.end() for match in _BREAK.finditer(before, 0, modal.start()) if match.end() <= modal.start()
     ]
+    if _FEELS.search(before):
+        return False
     pattern = _SUBJECT if _STRONG.search(modal.group()) else _OUTPUT
     acts = _ACTS.match(before, modal.end())
     subjects = [before[place : modal.start()] for place in breaks[-4:]]

@@ -27,6 +27,12 @@ _CONTINUES: Final = regex.compile(
     r"maximum|minimum)|permitted|a must|needed|acceptable|not allowed|preferred|to be|"
     r"too (?:long|short|much|many|few)|not (?:accepted|ok|used)))"
 )
+_SAID_AFTER: Final = regex.compile(
+    r"[^.;:]{0,40}?, (?:(?:said|says|wrote|writes|asked) |(?:people|they|he|she|some) (?:say|said|says)\b|"
+    r"(?:my|our|the|his|her) [a-z]+ (?:said|says|always said|told)\b|(?:we|i) (?:were|was) (?:taught|told)\b)"
+    r"|[^.;:]{0,30}: (?:this|that) (?:is|was)\b"
+)
+"""Who said the words before: "No verbs, said my professor"."""
 _NONE_USED: Final = regex.compile(
     r"^(?:no|not|zero)[ ,]*(?:letters?|text|words?)? ?(?:is|are) (?:used|included|present)\b"
 )
@@ -42,6 +48,8 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
     """Check whether the words between two places of a sentence demand something of the output."""
     before = sentence.text[:start]
     if sentence.is_data or _is_subject(sentence.text, start, end) or _is_asked(sentence, before):
+        return False
+    if _SAID_AFTER.match(sentence.text, end):
         return False
     governor = find_governor(sentence.text, start)
     if _LABEL_BEFORE.search(before):

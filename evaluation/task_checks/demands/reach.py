@@ -17,7 +17,7 @@ _TEXTUAL: Final = regex.compile(
     r"\b(?:writ(?:e|es|ten|ing)|wrote|says?|said|tells?|told|speaks?|spoken|express(?:es)?|"
     r"answers?|asks?|sings?|sung|reads?|repl(?:y|ies)|recites?|enters?|types?|shouts?|whispers?|chants?|"
     r"respond|publish(?:ed)?|prints?|printed|spells?|copy|invented|describes?|summari[sz]es?|"
-    r"sends?|posts?|ends|starts|in which|"
+    r"sends?|posts?|ends|starts|in which|bans|forbids|prohibits|requires|demands|obliges|"
     r"who|whose|whom)\b"
 )
 """Verbs to which a number belongs if they are in a topic: "about a man who answers in two words"."""
@@ -65,6 +65,11 @@ _SPELLS_OUT: Final = regex.compile(
     rf"{_NORM}(?: (?:of|for|in) [^.:;]{{1,40}})?: [^.;]*$"
 )
 """Details of a form that is the topic: "the rules of the villanelle: nineteen lines"."""
+_OF_RULES: Final = regex.compile(
+    r"^(?: (?!these\b|this\b|the\b|following\b|my\b)[a-z-]+){0,2} "
+    r"(?:rules|terms|polic(?:y|ies)|instructions|guidelines|regulations|requirements)\b[^.:;]*: [^.;]*$"
+)
+"""Rules that the output states for others: "create rules for a contest: texts in English"."""
 _SAME_CLAUSE: Final = regex.compile(
     r"^(?:to [a-z]+|(?:describ|explain|ask|tell|request|inform|remind|argu|claim)ing|how|why|whether|what)\b"
     r"[^.;:]*(?<!,) (?:and|but) $"
@@ -88,6 +93,7 @@ _OTHERS_OBJECT: Final = regex.compile(
 _TELLS_FACT: Final = regex.compile(
     r"[:;] (?:the|an?|my|our|his|her|he|she|they|it|i|we)\b[^.:;,]{0,30} "
     r"(?:[a-z]{2,}ed|had|wrote|sent|got|gave|made|took|said|was|were)(?: (?:only|just|me|us|to))? $"
+    r"|, (?:but|and|so) (?:i|he|she|they|we) (?:have|had|wrote|got|made|gave)(?: only| just)? $"
 )
 """A clause of its own: "a complaint: the translator delivered 300 words"."""
 _OTHERS_DUTY: Final = regex.compile(r"\b(?:had|has|have|wants?|wanted|needs?|needed|asked|told|used) to $")
@@ -121,7 +127,7 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
     topic = None if match is None else text[match.start() : start]
     if governor.kind == "require":
         return topic is None or not _TEXTUAL.search(gap)
-    if _SPELLS_OUT.search(gap) or _OTHERS_OBJECT.search(gap) or _TELLS_FACT.search(gap):
+    if any(pattern.search(gap) for pattern in (_SPELLS_OUT, _OF_RULES, _OTHERS_OBJECT, _TELLS_FACT)):
         return False
     if governor.kind == "produce" and (_ARTIFACT.search(gap) or (topic and _OWNED.match(text[end:]))):
         return False

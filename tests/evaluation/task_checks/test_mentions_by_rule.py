@@ -37,6 +37,13 @@ def derive_kinds(task):
         pytest.param("Tell me why a CV should not have a photo, a table or a goal.", id="an enumeration"),
         pytest.param("Compare writing in lowercase with shouting.", id="an act that is the topic"),
         pytest.param("Give a talk on palindromes and texts without the letter e.", id="texts as a topic"),
+        pytest.param("Twelve lines, no rhymes: which form do I mean?", id="a riddle"),
+        pytest.param('Avoid the word "so", said my mother. Tell me more.', id="a saying"),
+        pytest.param("Keep it under 280 characters: this was the old rule. Tell its tale.", id="an old rule"),
+        pytest.param('"In five words" appears in the exam. Help me.', id="words of another text"),
+        pytest.param("It annoys me that every text has to be in bullet points.", id="a feeling"),
+        pytest.param("Phrase a rule that bans titles in capitals.", id="a ban as the topic"),
+        pytest.param("Create rules for a contest: texts of any kind, in English.", id="rules for others"),
         pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
     ],
 )

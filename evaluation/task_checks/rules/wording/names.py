@@ -16,7 +16,8 @@ from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
 _VERB: Final = regex.compile(
-    r"\b(?:mention|include|name-?drop|reference|feature)(?:s|ing)?(?: (?:both|either))? "
+    r"\b(?:mention|include|name-?drop|reference|feature)(?:s|ing)?(?: (?:both|either))?"
+    r"(?: the names?(?: of)?)? "
 )
 _NAME: Final = (
     r"(?:the )?\p{Lu}[\p{L}\d+#&.-]*(?<!\.)(?: (?:\p{Lu}[\p{L}\d+#&-]*|\d+|of(?= \p{Lu})|de|van|von)){0,3}"

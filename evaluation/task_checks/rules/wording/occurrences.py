@@ -7,6 +7,7 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.demands.moods import can_demand
+from evaluation.task_checks.language.words import TEXT
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
 from evaluation.task_checks.sentences import Sentence
@@ -59,6 +60,11 @@ TIMES: Final = regex.compile(
     r" at (?:the )?(?:least|most|"
     r"minimum|maximum)| minimum| maximum| exactly)?(?!\w)"
 )
+_ELSEWHERE: Final = regex.compile(
+    r" ?(?:appears?|occurs?|shows? up|(?:is|are) (?:used|mentioned|found)) in "
+    rf"(?:the|my|our|his|her|this|that) (?!(?:entire |whole )?{TEXT}\b)"
+)
+"""Appearance in another text: "the word appears in the exam"."""
 _AND_TIMES: Final = regex.compile(r"^,? ?(?:but|and|and also|or)? ?$")
 _BUT: Final = regex.compile(r",? ?(?:but|and) ?")
 _NO_NOUN: Final = regex.compile(r" ?(?:$|[,.;)]|(?:in|of|on|about|throughout|for|to)\b)")
@@ -142,5 +148,5 @@ def is_negated(before: str, after: str) -> bool:
 
 def states_appearance(sentence: Sentence, before: str, after: str) -> bool:
     """Check a statement of which the word is the subject: "The word X must appear"."""
-    appears = _APPEARANCE.search(after[:80])
+    appears = None if _ELSEWHERE.match(after) else _APPEARANCE.search(after[:80])
     return appears is not None and can_demand(sentence) and not _MENTIONS.search(before)
