@@ -37,7 +37,7 @@ class ScriptedChatModel(BaseChatModel):
         tools: The names of the tools that were bound last.
         temperature: The temperature that the next call is made with.
         seed: The seed that the next call is made with.
-        extra_body: With the key ``grammar``, the model reads grammars of replies.
+        extra_body: Further fields of the next request, such as its grammar.
         samplings: Temperature and seed of each call, in order.
         grammars: The grammar of each call, in order; None if it has none.
     """

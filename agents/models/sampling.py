@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
 
+READS_GRAMMARS: Final = "reads_grammars"
+"""The sign of a model whose server reads grammars, in the model's ``metadata``.
+
+It is no field of the request: llama.cpp's server refuses a grammar, also an empty one, together with tools.
+"""
 _REFUSING: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _ABOUT_NUMBERS: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
 _ABOUT_GRAMMAR: Final = re.compile(r"\bgrammar\b", re.IGNORECASE)
@@ -33,8 +38,8 @@ class Sampling:
         temperature: The temperature; None keeps the model's own.
         seed: The seed of the random numbers; None keeps the model's own.
         model: The model that replies; None for the agent's.
-        grammar: The grammar of the reply in GBNF, the notation of llama.cpp. Only a model whose field
-            ``extra_body`` has the key ``grammar`` gets it, such as the embedded one.
+        grammar: The grammar of the reply in GBNF, the notation of llama.cpp. Only a model with
+            ``READS_GRAMMARS`` in its field ``metadata`` gets it, such as the embedded one.
     """
 
     temperature: float | None = None
@@ -89,10 +94,9 @@ def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
 
 def _add_grammar(model: BaseChatModel, grammar: str | None) -> dict[str, object] | None:
     """Returns the fields of the request with the grammar; None if there is none, or the server reads none."""
-    fields = getattr(model, "extra_body", None)
-    if grammar is None or not isinstance(fields, Mapping) or "grammar" not in fields:
+    if grammar is None or not (model.metadata or {}).get(READS_GRAMMARS):
         return None
-    return {**fields, "grammar": grammar}
+    return {**(getattr(model, "extra_body", None) or {}), "grammar": grammar}
 
 
 def _change_settings(model: BaseChatModel, values: Mapping[str, object]) -> BaseChatModel:

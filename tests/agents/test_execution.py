@@ -234,7 +234,7 @@ LOWER = Sampling(grammar="root ::= [a-z ]{1,}")
 
 def read_grammars(replies, **options):
     """A model whose server reads grammars."""
-    return ScriptedChatModel(replies, **options).model_copy(update={"extra_body": {"grammar": ""}})
+    return ScriptedChatModel(replies, **options).model_copy(update={"metadata": {"reads_grammars": True}})
 
 
 def test_a_server_that_reads_grammars_gets_the_grammar_of_the_reply():

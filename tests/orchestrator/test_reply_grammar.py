@@ -22,7 +22,7 @@ class Colour(BaseModel):
 
 def read_grammars(outputs):
     """A model whose server reads grammars."""
-    return ScriptedChatModel(outputs).model_copy(update={"extra_body": {"grammar": ""}})
+    return ScriptedChatModel(outputs).model_copy(update={"metadata": {"reads_grammars": True}})
 
 
 def run(outputs, *checks, plan=("write",), task="Write about a boat.", **options):

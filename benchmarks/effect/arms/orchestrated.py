@@ -65,7 +65,7 @@ class Orchestrated:
 
 def remove_grammars(model: BaseChatModel) -> BaseChatModel:
     """Return the model without the sign that its server reads grammars."""
-    return model.model_copy(update={"extra_body": None})
+    return model.model_copy(update={"metadata": None})
 
 
 def read_answer(state: OrchestratorState) -> Answer:

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError, ModelSpecError
@@ -291,7 +292,13 @@ def test_a_reply_follows_the_grammar(endpoint: Endpoint) -> None:
     assert apply_sampling(model, Sampling(grammar=grammar)).invoke("Name a planet.").text in {"red", "blue"}
 
 
-def test_a_model_without_the_key_writes_freely(endpoint: Endpoint) -> None:
-    model = load_model("local", max_tokens=20, extra_body=None)
+def test_a_model_that_may_call_tools_is_not_refused(endpoint: Endpoint) -> None:
+    tool = {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {}}}
+    model = load_model("local", max_tokens=1).bind_tools([tool])
+    assert isinstance(model.invoke("Say hello."), AIMessage)
+
+
+def test_a_model_without_the_sign_writes_freely(endpoint: Endpoint) -> None:
+    model = load_model("local", max_tokens=20, metadata={"reads_grammars": False})
     reply = apply_sampling(model, Sampling(grammar='root ::= "red"\n')).invoke("Name a planet.")
     assert reply.text != "red"

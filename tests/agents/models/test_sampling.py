@@ -49,7 +49,9 @@ def test_a_cached_reply_is_used_for_the_same_sampling_only(build):
 
 def test_a_server_that_reads_grammars_gets_the_grammar_with_its_other_fields(chat_server):
     chat_server.will_say("blue")
-    model = chat_server.model().model_copy(update={"extra_body": {"grammar": "", "min_p": 0.1}})
+    model = chat_server.model().model_copy(
+        update={"metadata": {"reads_grammars": True}, "extra_body": {"min_p": 0.1}}
+    )
     apply_sampling(model, Sampling(grammar="root ::= [a-z]+", seed=3)).invoke("Hi")
     (request,) = chat_server.requests
     assert {name: request[name] for name in ("grammar", "min_p", "seed")} == {
