@@ -45,7 +45,11 @@ _NAMES_TEXT: Final = regex.compile(
 )
 """A task without a verb: "A poem in Latin with four lines"."""
 _AFTER_COMMA: Final = regex.compile(r",(?: in| with| using| and| please)* ?$")
-_NEAR_COMMA: Final = regex.compile(r"[,;(] ?(?:\w+ ){0,2}$")
+_NEAR_COMMA: Final = regex.compile(
+    r"[,;(] ?(?!(?:the|an?|my|our|his|her|their|its|most|many|some|every|all) [a-z]+ $"
+    r"|[a-z]{3,}s (?!of|in|at|no|not|must|should|with|under|over|up|max|min|only|just)[a-z]+ $)(?:\w+ ){0,2}$"
+)
+"""A few words after a comma that are no subject: "in her letters, the queen never used commas"."""
 _VERB: Final = regex.compile(
     r"\b(?:is|are|was|were|has|had|have|did|does|do|wants?|\w+ed|won|wrote|made|got|came|went|took|gave|saw|"
     r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b"

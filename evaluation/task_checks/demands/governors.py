@@ -69,6 +69,7 @@ _ACTOR: Final = regex.compile(rf"^(?:you|it|everything|(?:your|the|this) (?:[a-z
 """Subjects of which such a verb says something of the output, too."""
 _FEELS: Final = regex.compile(
     r"\bit (?:bothers|annoys|surprises|amazes|irritates|strikes|worries|pleases) [a-z]+ that\b"
+    r"|\b(?:claim|idea|fact|opinion|belief|argument|view|notion|theory|saying|complaint|proposal) that\b"
     r"|\bi (?:wonder|doubt|suspect|regret|know|heard|noticed|fear)(?: (?:that|if|why|how))?\b"
 )
 _SUBJECT: Final = regex.compile(

@@ -7,6 +7,8 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.marks import QUOTED
+
 _CLAUSE_END: Final = r"(?=[.,;:!?\n]|$| and | but )"
 _AMOUNT: Final = r"\b(?:no|at|exactly|more|fewer|not)\b"
 _STATES: Final = r"(?P<verb>is|are|has|have|contains?)"
@@ -14,6 +16,7 @@ _INFINITIVE: Final = (
     r"(?P<verb>(?:be )?(?:contain|include|use|avoid|mention|appear|have|be|begin|start|end|exceed|consist|"
     r"read))"
 )
+_QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
 _NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
 _ORDERS: Final = tuple(
@@ -27,6 +30,11 @@ _ORDERS: Final = tuple(
         (
             rf"(?<= )(?P<head>(?:and|but) )(?P<object>{_AMOUNT}[^.,;:!?\n]{{3,80}}?) {_STATES}{_CLAUSE_END}",
             "and {verb}",
+        ),
+        # "der mit „Ende“ endet"
+        (
+            rf"(?P<head>, (?:the|that) )(?P<object>with {_QUOTATION}) (?P<verb>ends|starts){_CLAUSE_END}",
+            ", that {verb}",
         ),
         # "in dem das Wort „Mond“ mindestens zweimal vorkommt"
         (rf"(?P<head>)(?P<object>{_AMOUNT}[^.,;:!?\n]{{1,40}}?) (?P<verb>appears?){_CLAUSE_END}", "{verb}"),

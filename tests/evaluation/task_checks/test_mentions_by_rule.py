@@ -44,6 +44,8 @@ def derive_kinds(task):
         pytest.param("It annoys me that every text has to be in bullet points.", id="a feeling"),
         pytest.param("Phrase a rule that bans titles in capitals.", id="a ban as the topic"),
         pytest.param("Create rules for a contest: texts of any kind, in English.", id="rules for others"),
+        pytest.param("In her letters, the queen never used commas. Explain.", id="a subject after a comma"),
+        pytest.param("Discuss the claim that no mail needs more than five sentences.", id="a claim"),
         pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
     ],
 )

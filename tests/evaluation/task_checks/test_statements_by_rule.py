@@ -68,6 +68,17 @@ def test_a_limit_may_be_said_in_many_ways(task, bounds):
             id="each of the second",
         ),
         pytest.param(
+            "Schreibe einen Text über Wien, der mit „Servus!“ endet.",
+            {"check": "ends_with", "text": "Servus!"},
+            id="German clause",
+        ),
+        pytest.param(
+            'Requirements: no lists, "oak" at least three times.',
+            {"check": "occurrences", "text": "oak", "min": 3, "whole_words": False},
+            id="no noun",
+        ),
+        pytest.param("Just the JSON, please: three fruits.", {"check": "json"}, id="just the"),
+        pytest.param(
             "No fewer than three paragraphs and no more than five on the war.",
             {"check": "paragraph_count", "max": 5},
             id="second bound",

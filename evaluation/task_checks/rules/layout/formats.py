@@ -29,7 +29,8 @@ _FORMAT: Final = regex.compile(
     r"markdown))?\b(?! (?:schema|parser|api|library|files?|documents?|web token|editor|"
     r"or (?:xml|csv|yaml)|and (?:xml|csv|yaml|json)|web|data in|is|works|differs|was|module|"
     r"into|to|vs|format (?:is|was|works|uses|in))\b)"
-    rf"|^(?:(?:just|only|please) )?(?:an? )?(?:valid )?{_DATA}(?: (?P<root>object|array|list|table|output|"
+    rf"|^(?:(?:just|only|please) )?(?:(?:an?|the) )?(?:valid )?{_DATA}(?: "
+    rf"(?P<root>object|array|list|table|output|"
     rf"file))?"
     r"(?=,| (?:only|please|format|with|of|containing|for|listing)\b)"
 )

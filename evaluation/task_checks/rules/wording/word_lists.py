@@ -83,6 +83,7 @@ _NAMES_WORDS: Final = regex.compile(
 _ELLIPSIS: Final = regex.compile(
     rf"(?<!\w)(?P<noun>{_NOUN})(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
+    rf"|(?P<noun>)(?P<quotes>{QUOTED})(?= (?:at (?:least|most)|exactly) (?:once|twice|\w+ times)\b)"
 )
 _ARE: Final = regex.compile(r"words?\b[^.;:]{0,60} (?:is|are) ")
 _BARE_TIMES: Final = regex.compile(
