@@ -22,7 +22,7 @@ _VERB: Final = regex.compile(
 _NAME: Final = (
     r"(?:the )?\p{Lu}[\p{L}\d+#&.-]*(?<!\.)(?: (?:\p{Lu}[\p{L}\d+#&-]*|\d+|of(?= \p{Lu})|de|van|von)){0,3}"
 )
-_NAMES: Final = regex.compile(rf"{_NAME}(?:(?:, (?:and |or )?| and | or | & | as well as ){_NAME}){0, 20}")
+_NAMES: Final = regex.compile(rf"{_NAME}(?:(?:, (?:and |or )?| and | or | & | as well as ){_NAME}){{0,20}}")
 _NO_NAME: Final = regex.compile(
     r"\b(?:I|JSON|XML|HTML|CSV|YAML|FAQs?|CTAs?|TL;?DR|P\.?S|Q&A|URLs?|SEO|USPs?|H[1-6]|BLUF|ASCII)\b"
 )
