@@ -22,7 +22,7 @@ _VERB: Final = regex.compile(
 _NAME: Final = (
     r"(?:the )?\p{Lu}[\p{L}\d+#&.-]*(?<!\.)(?: (?:\p{Lu}[\p{L}\d+#&-]*|\d+|of(?= \p{Lu})|de|van|von)){0,3}"
 )
-_NAMES: Final = regex.compile(rf"{_NAME}(?:(?:, (?:and |or )?| and | or | & | as well as ){_NAME})*")
+_NAMES: Final = regex.compile(rf"{_NAME}(?:(?:, (?:and |or )?| and | or | & | as well as ){_NAME}){{0,20}}")
 _NO_NAME: Final = regex.compile(
     r"\b(?:I|JSON|XML|HTML|CSV|YAML|FAQs?|CTAs?|TL;?DR|P\.?S|Q&A|URLs?|SEO|USPs?|H[1-6]|BLUF|ASCII)\b"
 )
@@ -53,7 +53,9 @@ def _read_names(sentence: Sentence, reading: Reading, verb: regex.Match[str], pl
     """Read names after an English verb; German has capitals in every noun, some tasks in every word."""
     start = reading.offsets[sentence.start + verb.start()]
     written = reading.task[start : start + len(verb.group())]
-    match = _NAMES.match(reading.task, reading.offsets[place])
+    # Without an end, a task of nothing but names takes a time that grows with its square.
+    end_place = reading.offsets[sentence.start + len(sentence.text)]
+    match = _NAMES.match(reading.task, reading.offsets[place], end_place)
     if match is None or written.lower() != verb.group() or written[1:] != verb.group()[1:]:
         return None
     end = bisect_left(reading.offsets, match.end())
