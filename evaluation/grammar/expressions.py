@@ -8,12 +8,11 @@ from evaluation.grammar.alphabet import Alphabet
 
 
 def write_character(alphabet: Alphabet) -> str:
-    """Write the expression for one character of an alphabet."""
+    """Write the expression for one character of an alphabet that is not empty."""
     ranges = (
         _escape(low) if low == high else f"{_escape(low)}-{_escape(high)}" for low, high in alphabet.ranges
     )
-    # No text may go on where the alphabet has no character.
-    return f"[{''.join(ranges)}]" if alphabet.ranges else r"[\x00]"
+    return f"[{''.join(ranges)}]"
 
 
 def write_literal(text: str) -> str:

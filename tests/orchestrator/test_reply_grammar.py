@@ -70,7 +70,7 @@ def test_after_a_reply_that_was_cut_off_the_next_one_has_half_of_its_lines():
     cut_off = AIMessage("a\nb\nc\nd\n\ne\nf", response_metadata={"finish_reason": "length"})
     first, second = run([cut_off, "blue"], WORDS)
     assert first is None
-    assert second.startswith("root ::= free char* more{0,3}\n")
+    assert second.startswith("root ::= line more{0,3}\n")
 
 
 def test_a_text_that_only_the_contract_knows_is_not_in_the_grammar():

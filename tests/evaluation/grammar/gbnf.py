@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeAlias
+
+import regex
 
 _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+,\d*\}|[a-z]+|[(|)?*+])\s*')
 _CODE: Final = r"\\x[0-9A-F]{2}|\\u[0-9A-F]{4}|\\U[0-9A-F]{8}"
@@ -47,6 +50,23 @@ def draw_text(grammar: str, random: Random) -> str:
         for name, rule in (line.split(" ::= ", 1) for line in grammar.splitlines())
     }
     return _draw(rules["root"], rules, random)
+
+
+def allows_text(grammar: str, text: str) -> bool:
+    """Return whether a grammar, which has no rule that uses itself, allows a text."""
+    rules = dict(line.split(" ::= ", 1) for line in grammar.splitlines())
+
+    def expand(name: str) -> str:
+        tokens = (_expand_token(token, expand) for token in _tokenize(rules[name]))
+        return f"(?:{''.join(tokens)})"
+
+    return regex.fullmatch(expand("root"), text, timeout=5) is not None
+
+
+def _expand_token(token: str, expand: Callable[[str], str]) -> str:
+    if token.startswith('"'):
+        return f"(?:{regex.escape(_decode(token[1:-1]))})"
+    return "(?:" if token == "(" else expand(token) if token.isalpha() else token
 
 
 def _tokenize(rule: str) -> deque[str]:
