@@ -24,10 +24,13 @@ def write_reply_grammar(
         hidden: The expected answer that the executor is not told. A grammar that has it would write it.
 
     Returns:
-        The grammar in GBNF; None if nothing is known of the form.
+        The grammar in GBNF; None if nothing is known of the form, or if a check is the user's own.
     """
     checks = contract.get("checks")
     stated = [mapping(each) for each in checks] if isinstance(checks, list) else []
+    # A check of the user may want any form: a command runs the output as a program, say.
+    if any(each.get("check") == "function" for each in stated):
+        return None
     known = [each for each in stated if each.get("check") in CHECKS]
     told = [each for each in known if hidden is None or not hidden.hides_texts(each)]
     return write_grammar(read_checks(told), state["task"], most_lines=_halve_lines(state))

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import CommandCheck, EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -86,3 +86,9 @@ def test_a_policy_that_reveals_all_has_all_texts_in_the_grammar():
     secret = {"check": "starts_with", "text": "Ultramarine"}
     (grammar,) = run(["Ultramarine it is"], secret, retry_policy=RetryPolicy(reveal="all"))
     assert "Ultramarine" in grammar
+
+
+def test_an_output_that_a_program_reads_has_no_grammar(tmp_path):
+    # It may be code, which has another form than a text.
+    program = CommandCheck(["true"], tmp_path)
+    assert run(["blue"], LOWER, plan=("write",), checks=[program]) == [None]
