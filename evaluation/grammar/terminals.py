@@ -19,6 +19,7 @@ from evaluation.grammar.layout import Layout
 _CAPITALS: Final = Alphabet(((0x41, 0x5A), (0xC0, 0xD6), (0xD8, 0xDE)))
 _DIGITS: Final = Alphabet(((0x30, 0x39),))
 _SIGNS: Final = pick_characters("""'.,;:!?()[]{}*_#/$%&+-=<>|`~\\@^"“”‘’„«»¿¡•…–—""")
+_OPENERS: Final = pick_characters("\"'“„«‘([¿¡")
 _ENDS: Final = pick_characters(".!?")
 
 
@@ -41,6 +42,7 @@ def write_terminals(layout: Layout) -> dict[str, str]:
         "capital": alphabet.keep(_CAPITALS),
         "digit": alphabet.keep(_DIGITS),
         "sign": alphabet.keep(_SIGNS),
+        "opener": alphabet.keep(_OPENERS),
         "end": alphabet.keep(_ENDS),
     }
     rules = {name: write_character(each) for name, each in sets.items() if each.ranges}

@@ -27,8 +27,8 @@ _RULES: Final = {
     "lead": 'sign{0,4} (" " sign{0,4})?',
     "more": r'"\x0A" "\x0A"? char+',
     "next": r'"\x0A" " "{0,8} solid char*',
-    # No number or mark at its start, which would make it an item of a list.
-    "prose": 'sign{0,4} (glyph (glyph | " " | "\\x27") | digit{1,3} " " | digit{4,4}) char*',
+    # No number, dash or asterisk at its start, which readers take for an item of a list.
+    "prose": 'opener{0,2} (glyph (glyph | " " | "\\x27") | digit{1,3} " " | digit{4,4}) char*',
     "gap": r'" " | "\x0A" "\x0A"?',
     "prefix": '(inside+ " "){0,4}',
     "highlight": 'start inside{0,30} (" " inside{1,30}){0,7}',

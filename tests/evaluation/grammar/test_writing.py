@@ -228,3 +228,12 @@ def test_a_text_of_the_layout_is_in_the_letter_case_of_the_reply() -> None:
         {"check": "letter_case", "style": "upper"}, {"check": "ends_with", "text": "The end."}
     ])  # fmt: skip
     assert '"THE END."' in (write_grammar(checks) or "")
+
+
+def test_no_line_beside_a_list_looks_like_an_item() -> None:
+    grammar = write_grammar(read_checks([{"check": "list_item_count", "marker": "bullet", "exactly": 3}]))
+    assert grammar is not None
+    texts = [draw_text(grammar, Random(seed)) for seed in range(200)]
+    assert {
+        sum(line.startswith(("*", "-", "\N{BULLET}")) for line in text.splitlines()) for text in texts
+    } == {3}
