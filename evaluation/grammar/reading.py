@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Final
 
 from evaluation.checks.base import BaseCheck
-from evaluation.checks.kinds import counts, markup, placement, style, wording
+from evaluation.checks.kinds import counts, markup, placement, style, syllables, wording
 from evaluation.checks.language import LANGUAGES
 from evaluation.grammar.alphabet import LOWER_CASE
 from evaluation.grammar.amounts import (
@@ -101,12 +101,8 @@ def _set_title(layout: Layout, check: markup.Title) -> Layout:
 def _set_highlights(layout: Layout, check: markup.HighlightCount) -> Layout:
     layout = layout if is_open(check) or has_only_maximum(check) else _reserve(layout, "*_")
     least = find_least(check)
-    is_few = least <= MOST_PARTS
-    return (
-        replace(layout, highlights=least, highlight="**" if check.style == "bold" else "*")
-        if is_few
-        else layout
-    )
+    mark = "**" if check.style == "bold" else "*"
+    return replace(layout, highlights=least, highlight=mark) if least <= MOST_PARTS else layout
 
 
 def _set_placeholders(layout: Layout, check: markup.PlaceholderCount) -> Layout:
@@ -178,6 +174,10 @@ def _set_lines(layout: Layout, check: counts.LineCount) -> Layout:
     return _divide(layout, Parts(starts, optional, is_open(check), is_whole=True))
 
 
+def _set_verses(layout: Layout, check: syllables.LineSyllables) -> Layout:
+    return _divide(layout, Parts(("",) * len(check.syllables), is_whole=True))
+
+
 def _set_sentences(layout: Layout, check: counts.SentenceCount) -> Layout:
     if layout.fit_case is not str:
         return layout  # a sentence is known by its first letter
@@ -237,6 +237,7 @@ RULES: Final[Mapping[type[BaseCheck], Callable[..., Layout]]] = {
     markup.ListItemCount: _set_items,
     placement.FirstLetters: _set_first_letters,
     counts.LineCount: _set_lines,
+    syllables.LineSyllables: _set_verses,
     counts.SentenceCount: _set_sentences,
     counts.WordCount: _set_words,
     wording.WordAt: _set_word,

@@ -237,3 +237,9 @@ def test_no_line_beside_a_list_looks_like_an_item() -> None:
     assert {
         sum(line.startswith(("*", "-", "\N{BULLET}")) for line in text.splitlines()) for text in texts
     } == {3}
+
+
+def test_a_haiku_has_three_lines() -> None:
+    grammar = write_grammar(read_checks([{"check": "line_syllables", "syllables": [5, 7, 5]}]))
+    assert grammar is not None
+    assert {len(draw_text(grammar, Random(seed)).splitlines()) for seed in range(30)} == {3}
