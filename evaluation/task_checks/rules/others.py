@@ -15,7 +15,7 @@ from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 
-_CLAUSE: Final = regex.compile(r"[^,;:()]+?(?=[,;:()]|$| and (?!the |a )| but )")
+_CLAUSE: Final = regex.compile(r"[^,;:()]+?(?=[,;:()]|$| and (?!the |a |[a-z-]+s(?:$|[.;:!?)]))| but )")
 _LEAD: Final = regex.compile(
     r"^ *(?:(?:and|but|also|please|kindly|then|finally|additionally|furthermore|moreover|however|"
     r"so|just|secondly) )*"

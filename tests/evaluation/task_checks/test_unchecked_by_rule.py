@@ -48,6 +48,7 @@ def test_what_a_check_holds_or_nothing_demands_is_not_listed(task):
         ("Write 5 bullet points in alphabetical order.", ("in alphabetical order",)),
         ('Write a scene in which neither of them says "fog".', ('neither of them says "fog"',)),
         ("No commas, slashes or ampersands. Write a note.", ("slashes", "ampersands")),
+        ("Name a town. Avoid slashes and commas.", ("Avoid slashes and commas",)),
         ("My coach says a bio must have at least 90 words. Write it.", ("at least 90 words",)),
         ("It needs to mention Sicily and the broken canoe.", ("the broken canoe",)),
         ('Write 2 bullet points. Use "->" to start a bullet point.', ('Use "->" to start a bullet point',)),
