@@ -98,6 +98,12 @@ _DISCUSSES: Final = regex.compile(
     r"|(?:why|how|what) (?:is|was|does|did|are|were|should) (?:this|that|these|those))\b(?: [a-z'-]+){0,5}"
 )
 """A question about the sentence before it: "Is this fair?"."""
+_ASKS_ABOUT_RULES: Final = regex.compile(
+    r"^(?:is|are|do|does|what|which|why|how|where|who)\b(?!.*\byou\b).*"
+    r"\b(?:these|those|the following|my|our) "
+    r"(?:[a-z]+ )?(?:rules|requirements|guidelines|instructions|conditions|criteria|constraints)$"
+)
+"""A question of which the rules after it are the topic: "Is there a gap in these rules?"."""
 _REFERS: Final = regex.compile(r"(?:that|this)(?:'s| is| was) (?:what|how|why)\b")
 """A statement about the question before it: "In 50 words? That's what the form says"."""
 
@@ -140,10 +146,15 @@ def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence
             yield replace(sentence, is_data=whole or not _ABOUT_ANSWER.search(sentence.text))
             continue
         head, rest = _split_data(sentence)
-        data_line = line if rest or _POINTS_AFTER.search(head.text) else data_line
+        is_given = rest or _POINTS_AFTER.search(head.text) or _asks_about_rules(head)
+        data_line = line if is_given else data_line
         below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
         whole = bool(_RULES_BELOW.match(head.text) or (rest and _LABEL.match(sentence.text)))
         yield head
+
+
+def _asks_about_rules(sentence: Sentence) -> bool:
+    return sentence.is_question and _ASKS_ABOUT_RULES.match(sentence.text) is not None
 
 
 def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
@@ -157,6 +168,8 @@ def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
 
 def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Reading, head: Sentence) -> int:
     """Find the paragraph at which a text to work on starts; -1 if none does."""
+    if _asks_about_rules(head) and _next_line(sentences, head) > _find_line_end(reading, head.start):
+        return _next_paragraph(sentences, head)
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
         return sentence.paragraph + 1
     is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
@@ -167,6 +180,10 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
 
 def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
     return next((other.paragraph for other in sentences if other.start > sentence.start), -1)
+
+
+def _next_line(sentences: list[Sentence], sentence: Sentence) -> int:
+    return next((other.start for other in sentences if other.start > sentence.start), -1)
 
 
 def _is_below(sentence: Sentence, below: int, *, whole: bool) -> bool:

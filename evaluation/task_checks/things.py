@@ -17,8 +17,7 @@ _FEWEST_CHARACTERS: Final = 40
 _CAPITAL: Final = r"(?:all[- ])?(?:capital(?:i[sz]ed)?|upper ?-?case|all[- ]caps|caps|fully capitali[sz]ed)"
 _IN_CAPITALS: Final = (
     r"(?:(?:(?:that |which )?are |must be |should be |may be |can be |have to be |need to be |"
-    r"be )?(?:written |"
-    r"spelled |typed )?(?:entirely |all |completely |fully )?"
+    r"be )?(?:written |spelled |typed )?(?:entirely |all |completely |fully )?"
     r"(?:in|with|using) (?:all )?(?:entirely )?(?:capitals?|upper ?-?case|caps|all[- ]caps)(?: letters?)?"
     r"|by (?:writing|putting|typing|setting|printing) (?:them|these|it) (?:entirely |all |completely |"
     r"fully )?"
@@ -195,6 +194,11 @@ THINGS: Final = (
     Thing("colons", r"colons?", _mark(":")),
     Thing("full_stops", r"(?:periods|full stops?|period (?:marks?|signs?))", _mark(".")),
     Thing("em_dashes", r"em[ -]?dash(?:es)?", _mark("—")),
+    Thing(
+        "dashes",
+        r"(?<!\ben[ -])(?:dashes|dash(?= (?:or|nor|and)\b|$|[.,;!]))",
+        _forbid_only({"check": "regex", "pattern": r"[–—]|\S --? \S", "matches": False}),
+    ),
     Thing("hyphens", r"hyphens?", _mark("-")),
     Thing(
         "asterisks",

@@ -22,7 +22,9 @@ REPORT: Final = regex.compile(
     r"asks for|asked|forbids?|"
     r"refuses?|requires? (?:me|us|him|her|them)|wants|wanted|known as|insists?|insisted|demands|"
     r"demanded|ordered|instructs|"
-    r"instructed|requested|decided|promised)\b"
+    r"instructed|requested|decided|promised|"
+    r"(?:complain|report|warn|object|grumble|moan|announce|point out|remark|hint|decree|admit|note)"
+    r"(?:s|e?d) that)\b"
 )
 _CLAUSE: Final = regex.compile(
     r"^[^,;:]{0,40}, (?:the|an?|my|our|his|her|their|every|each|most|many|some|all|no|it|he|she|they|there|"

@@ -41,6 +41,12 @@ _WHY: Final = regex.compile(
     r"often|long)\b"
     r"|(?:do|does|did|is|are|was|were|has|have) "
 )
+_WHY_WRITES: Final = regex.compile(
+    r"(?:why|how come|what makes)\b[^,;:(]* (?:answer|reply|respond|write|speak|talk|format|end|start|begin|"
+    r"use|post|text)(?:s|ing)?(?: (?:only|always|so|everything|me|us|them|it|in|with|using|to|\w+ly|all|an?)"
+    r")* ?"
+)
+"""A question about how others write: "Why do lawyers answer in capital letters?"."""
 _ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
 
 
@@ -61,7 +67,11 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
 
 def _is_asked(sentence: Sentence, before: str) -> bool:
     """Check for the words of a question: "Why do letters end with a name?"."""
-    return sentence.is_question and bool(_WHY.match(sentence.text)) and not _ASIDE.search(before)
+    if not sentence.is_question:
+        return False
+    if _WHY_WRITES.fullmatch(before):
+        return True
+    return bool(_WHY.match(sentence.text)) and not _ASIDE.search(before)
 
 
 def _is_subject(text: str, start: int, end: int) -> bool:

@@ -11,12 +11,14 @@ EXPLAINING: Final = (
     r"paraphrase|reword|edit|shorten|expand|continue|interpret|classify|contrast|examine|assess|help|show|"
     r"illustrate|clarify|read|consider|improve|simplify|argue|demonstrate|solve|debate|explore|"
     r"turn(?! (?:it|this|that|them|these|those) into)|change|"
-    r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)|judge|grade|rate|"
+    r"transform|polish|condense|finish the|tell (?:me|us|him|her|them|about)"
+    r"(?! (?:an?|another|one) (?:[a-z-]+ ){0,3}?(?:story|tale|joke|fable|poem|riddle)\b)|judge|grade|rate|"
     r"study|investigate|sum (?:it |this |that |them )?up|recap|recount|narrate|restate|lay out|set out|"
     r"sketch|walk (?:me|us)|talk|prove|trace|report on|speculate|reflect|comment|react|guess|"
     r"predict|calculate|compute|"
     r"determine|estimate|justify|reformulate|adapt|modify|work out|figure out|announce|advertise|introduce|"
     r"praise|persuade|convince|promote|warn|defend|recite|retell|unpack|break down|go (?:over|through)|"
+    r"tidy(?: up)?|clean up|brush up|touch up|spruce up|tighten|streamline|refine|revise|"
     r"apologi[sz]e|thank|invite|weigh|relate|ask|remind|encourage|advise|present"
 )
 """Verbs of which the object is there already: "Explain what a haiku is"."""
@@ -51,6 +53,7 @@ REQUIRING: Final = (
 REWORKING: Final = (
     r"translate|summari[sz]e|rewrite|re-write|rephrase|paraphrase|proofread|correct|edit|fix|"
     r"improve|critique|classify|"
+    r"tidy(?: up)?|clean up|brush up|touch up|spruce up|tighten|streamline|refine|revise|"
     r"convert|shorten|expand|polish|review|reword|simplify|condense|analy[sz]e|evaluate|grade|check|interpret"
 )
 """Those of the explaining verbs that need a text to work on."""

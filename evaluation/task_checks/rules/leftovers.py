@@ -12,6 +12,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.fragments import REPORT
 from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
@@ -86,7 +87,8 @@ _NOUN: Final = regex.compile(
 )
 _TEXT_UNIT: Final = regex.compile(r" (?:words|characters|chars|sentences|lines|paragraphs|pages|letters)\b")
 _NARRATES: Final = regex.compile(
-    r"^(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"
+    rf"^(?!.*{REPORT.pattern}.*\b(?:must|should|has to|have to|may not)\b)"
+    r"(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"
     r"(?:'m|'ve|'re|'s)?\b(?!(?:'d| would| want| need| like| wish| expect| prefer))"
 )
 _REQUEST: Final = regex.compile(r"\b(?:can|could|would|will) (?:you|it)\b|\bplease\b|\bplz\b|\bpls\b")

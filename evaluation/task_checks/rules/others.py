@@ -7,13 +7,15 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.governors import find_governor
 from evaluation.task_checks.demands.moods import is_demanded
+from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 
-_CLAUSE: Final = regex.compile(r"[^,;:()]+?(?=[,;:()]|$| and (?!the |a )| but )")
+_CLAUSE: Final = regex.compile(r"[^,;:()]+?(?=[,;:()]|$| and (?!the |a |[a-z-]+s(?:$|[.;:!?)]))| but )")
 _LEAD: Final = regex.compile(
     r"^ *(?:(?:and|but|also|please|kindly|then|finally|additionally|furthermore|moreover|however|"
     r"so|just|secondly) )*"
@@ -47,6 +49,17 @@ _PART: Final = regex.compile(
     r"footnotes?|citations?|references|sources|"
     r"greeting|call to action|refrain|chorus)\b"
 )
+_SORTED: Final = regex.compile(
+    r"\b(?:(?:sorted|ordered|ranked|arranged|listed|grouped) )?(?:(?:alphabetic|chronologic)ally\b|"
+    r"in (?:reverse )?(?:alphabetical|chronological|numerical|ascending|descending)(?: [a-z]+)? order\b)"
+    r"|\b(?:sorted|ordered|ranked|arranged|grouped) (?:by|from|in) [a-z]+(?: to [a-z]+)?\b"
+)
+_NOBODY_SAYS: Final = regex.compile(
+    r"\b(?:neither|none|nobody|no one|no-one|not one|no [a-z]+)"
+    r"(?: of (?:them|these|whom|which|the [a-z]+))? (?:ever )?"
+    rf"(?:says?|uses?|mentions?|utters?|names?|contains?|writes?|speaks?) [^.;:]*{QUOTED}"
+)
+"""What no part of the output, and nobody in it, says: 'two ants, neither of whom says "work"'."""
 _NOUN: Final = regex.compile(r"^ (?!occurrences?\b|instances?\b|times?\b|of\b)(?:[a-z'-]+ ){0,3}?[a-z'-]{3,}")
 _SAYS_NOTHING: Final = regex.compile(
     r"\b(?:no other|not? (?:additional|further|more) (?:words|text)|nothing)\b"
@@ -57,15 +70,33 @@ def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find requirements; those that overlap a check are dropped later."""
     if sentence.is_data or sentence.is_question:
         return
+    yield from _find_orders(sentence)
+    yield from _find_forms(sentence)
+    yield from _find_amounts(sentence)
+
+
+def _find_orders(sentence: Sentence) -> Iterator[Finding]:
     for match in _CLAUSE.finditer(sentence.text):
         lead = _LEAD.match(match.group())
         start = match.start() + (lead.end() if lead else 0)
         is_other = _ABOUT.match(sentence.text, start) or _SAYS_NOTHING.search(match.group())
         if _ORDERS.match(sentence.text, start) and not is_other:
             yield Finding(sentence.start + start, sentence.start + match.end())
-    for match in [*_FORMAT.finditer(sentence.text), *_PART.finditer(sentence.text)]:
-        if is_demanded(sentence, match.start(), match.end()):
+
+
+def _find_forms(sentence: Sentence) -> Iterator[Finding]:
+    """Find formats, parts and orders of items, and words that nobody in the output says."""
+    for pattern in (_FORMAT, _PART, _SORTED):
+        for match in pattern.finditer(sentence.text):
+            if is_demanded(sentence, match.start(), match.end()):
+                yield Finding(sentence.start + match.start(), sentence.start + match.end())
+    for match in _NOBODY_SAYS.finditer(sentence.text):
+        governor = find_governor(sentence.text, match.start())
+        if governor and governor.kind != "explain":
             yield Finding(sentence.start + match.start(), sentence.start + match.end())
+
+
+def _find_amounts(sentence: Sentence) -> Iterator[Finding]:
     for quantity in find_quantities(sentence.text):
         noun = _NOUN.match(sentence.text[quantity.end :])
         if (

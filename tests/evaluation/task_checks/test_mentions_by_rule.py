@@ -46,6 +46,15 @@ def derive_kinds(task):
         pytest.param("Create rules for a contest: texts of any kind, in English.", id="rules for others"),
         pytest.param("In her letters, the queen never used commas. Explain.", id="a subject after a comma"),
         pytest.param("Discuss the claim that no mail needs more than five sentences.", id="a claim"),
+        pytest.param(
+            "Our parser warns that a label must be no longer than 60 characters. Why?", id="a report"
+        ),
+        pytest.param("Tidy up this ad: We bake. You eat 3 paragraphs, no commas.", id="a text after a colon"),
+        pytest.param(
+            "Is there a gap in these rules? Rule 1: No commas. Rule 2: Each line has 9 words or more.",
+            id="rules that a question is about",
+        ),
+        pytest.param("Why does my bank always reply with bullet points?", id="how others write"),
         pytest.param("Cheer me up, since my text has more than 900 words.", id="a reason"),
     ],
 )
@@ -63,6 +72,9 @@ def test_a_mention_is_no_demand(task):
         ("Write a text about haikus with at least 100 words.", ["word_count"]),
         ("Your answer must have two lines. Is this clear?", ["line_count"]),
         ("Explain the rules of chess: at most 60 words.", ["word_count"]),
+        ("Is there a gap in these rules? Rule 1: No commas. Answer in French.", ["language"]),
+        ("Is there a gap in these rules?\nRule 1: No commas.\n\nAnswer in French.", ["language"]),
+        ("Note that the answer must be no longer than 60 words. What is DNS?", ["word_count"]),
     ],
 )
 def test_a_demand_beside_a_mention_stays_a_demand(task, kinds):

@@ -101,6 +101,31 @@ def test_a_limit_may_be_said_in_many_ways(task, bounds):
             id="no letter",
         ),
         pytest.param(
+            'Write about the wind, not one letter "x" in it.',
+            {"check": "letter_count", "letter": "x", "max": 0},
+            id="not one letter",
+        ),
+        pytest.param(
+            "Plan a trip with a bulleted packing list and a numbered list of stops.",
+            {"check": "list_item_count", "marker": "bullet", "min": 2},
+            id="a noun before the list",
+        ),
+        pytest.param(
+            "Don't use any colons or dashes.",
+            {"check": "regex", "pattern": r"[–—]|\S --? \S", "matches": False},
+            id="dashes",
+        ),
+        pytest.param(
+            'The first word must be "Up" and the last word must be "down".',
+            {"check": "ends_with", "text": "down"},
+            id="the last word beside the first",
+        ),
+        pytest.param(
+            'Tell me a story that mentions "oak" at least twice.',
+            {"check": "occurrences", "text": "oak", "min": 2, "whole_words": False},
+            id="a story to tell",
+        ),
+        pytest.param(
             "Write three bullets, each under 15 words.",
             {"check": "list_item_count", "marker": "bullet", "exactly": 3},
             id="each with a bound",

@@ -44,6 +44,12 @@ def test_what_a_check_holds_or_nothing_demands_is_not_listed(task):
     ("task", "unchecked"),
     [
         ('Include a quote and the word "milestone".', ("Include a quote",)),
+        ("Name 5 towns in 5 bullet points, sorted alphabetically.", ("sorted alphabetically",)),
+        ("Write 5 bullet points in alphabetical order.", ("in alphabetical order",)),
+        ('Write a scene in which neither of them says "fog".', ('neither of them says "fog"',)),
+        ("No commas, slashes or ampersands. Write a note.", ("slashes", "ampersands")),
+        ("Name a town. Avoid slashes and commas.", ("Avoid slashes and commas",)),
+        ("My coach says a bio must have at least 90 words. Write it.", ("at least 90 words",)),
         ("It needs to mention Sicily and the broken canoe.", ("the broken canoe",)),
         ('Write 2 bullet points. Use "->" to start a bullet point.', ('Use "->" to start a bullet point',)),
     ],

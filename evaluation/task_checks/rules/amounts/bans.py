@@ -50,6 +50,13 @@ _ALSO: Final = regex.compile(
     r"(?:,? ?(?:and|or|nor|&)(?: (?:no|any|from|of|from any|from using|without(?: any)?))?|"
     rf",)(?: the)? (?:any |no )?(?:{THING.pattern})"
 )
+_OTHER_ALSO: Final = regex.compile(
+    r"(?:,|,? or|,? nor) (?P<thing>(?!(?:please|thanks|thank|but|and|or|nor|just|only|with|no)\b)"
+    r"[a-z-]+)(?=,? (?:or|nor) )"
+    r"|,? (?:or|nor)(?: (?:any|no))? (?P<thing>[a-z-]+(?: [a-z-]+)?)(?=$|[.,;:!?)])"
+    r"|,? and (?P<thing>(?!please|thanks)[a-z-]{3,}s)(?=$|[.;:!?)])"
+)
+"""A further thing that is refused, for which there is no check: "no commas or slashes"."""
 _PASSIVE: Final = regex.compile(
     rf"(?<!\w)(?:{THING.pattern})(?: of any kind)? (?:(?:is|are|be|should|must|may|shall|"
     r"can)(?: be)? )?(?:(?:not|cannot) (?:be )?(?:allowed|permitted|used|appear|occur|show up|feature|"
@@ -87,11 +94,18 @@ def find_forbidden(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         ):
             continue
         yield from _forbid(sentence, match, match.start())
-        end = match.end()
-        while also := _ALSO.match(sentence.text, end):
-            yield from _forbid(sentence, also, match.start())
-            end = also.end()
+        yield from _find_further(sentence, match.start(), match.end())
     yield from _find_refused(sentence)
+
+
+def _find_further(sentence: Sentence, start: int, end: int) -> Iterator[Finding]:
+    """Find the things that the words at the start forbid, too: "no lists, tables or slashes"."""
+    while also := _ALSO.match(sentence.text, end) or _OTHER_ALSO.match(sentence.text, end):
+        if also.re is _ALSO:
+            yield from _forbid(sentence, also, start)
+        else:
+            yield Finding(sentence.start + also.start("thing"), sentence.start + also.end("thing"))
+        end = also.end()
 
 
 def _find_refused(sentence: Sentence) -> Iterator[Finding]:

@@ -71,6 +71,11 @@ _PART: Final = regex.compile(
     r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
     r"headings?|keys?|items?|each)\b"
 )
+_BESIDE_FIRST: Final = regex.compile(
+    r"(?:the |your )?(?:very )?(?:first|opening) (?:words?|phrase) (?:should|must|has to|have to|needs? to) "
+    rf"be{EXACT}{QUOTED},? (?:and|but) (?:the |your )?(?:very )?"
+)
+"""Before the last word: 'The first word must be "Up" and the'."""
 _EACH: Final = regex.compile(
     rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$"
     rf"|\b{_UNIT}s\b[^.;]{{0,60}},? (?:and )?(?:each|each one|all)(?: of (?:them|which))? $"
@@ -166,6 +171,8 @@ def _build_fields(text: str, side: str, each: str | None) -> Fields:
 
 def _is_part(before: str, match: regex.Match[str]) -> bool:
     """Check whether a part of the output starts so, and not the output."""
+    if _BESIDE_FIRST.fullmatch(before):
+        return False
     words = regex.split(r"[,;:.]| and (?=\w+ with)", before)[-1][-50:]
     part = _PART.search(words)
     return (

@@ -50,8 +50,9 @@ _LIST: Final = regex.compile(
     r"(?:^|(?:[:,;]|\b(?:as|in|with|using|use|make|write|give me|create|provide|produce|into|include|of|a|be|"
     r"only|present|form of|your|to))(?: (?:a|an|the|only|just|simple|short|markdown|single|"
     r"form of|brief|list of|format of|some|clear|concise|a few|few|several|"
-    r"of))* )(?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?lists?|bullet[- ]?points|"
-    r"bullets|bulletpoints|numbered lists?|ordered lists?|numbered steps)(?: form(?:at)?|"
+    r"of))* )(?P<kind>(?:bullet(?:ed)?(?:[- ]point)?|unordered) ?-?(?:(?!and\b|or\b)[a-z-]+ )?lists?|"
+    r"bullet[- ]?points|bullets|bulletpoints|(?:numbered|ordered) (?:(?!and\b|or\b)[a-z-]+ )?lists?|"
+    r"numbered steps)(?: form(?:at)?|"
     r" list)?\b(?! (?:\d|are|were|versus|vs)\b)"
 )
 _SIZE_LEAD: Final = regex.compile(

@@ -28,7 +28,9 @@ _LETTERS: Final = regex.compile(
 )
 _PLURAL: Final = regex.compile(r" (?:letters? )?(?P<letter>[a-z])'s\b")
 _ONE: Final = regex.compile(_LETTER)
-_NO_BEFORE: Final = regex.compile(r"\b(?:no|without(?: the)?) $")
+_NO_BEFORE: Final = regex.compile(
+    r"\b(?:no|without(?: the)?|(?:not|without)(?: even)? (?:a|one|a single|one single)) $"
+)
 _OF_A_PART: Final = regex.compile(
     r"\b(?:title|heading|first|last|second|start|begin|end|each|every)\w*\b[^,;]{0,40}$"
 )
