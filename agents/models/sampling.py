@@ -49,7 +49,7 @@ class Sampling:
 
 
 def apply_sampling(model: R, sampling: Sampling | None) -> R:
-    """Returns a copy of the model with the temperature and the seed; the model itself if there are none.
+    """Returns a copy of the model with the temperature, the seed and the grammar, or the model itself.
 
     The settings are fields of LangChain's classes: a keyword of a call is read by some of them only.
     """

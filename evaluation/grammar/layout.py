@@ -43,7 +43,7 @@ class Layout:
         alphabet: The characters that the checks allow.
         reserved: Characters that only the layout itself may use.
         guarded: The longest run of a mark that the writer may use; empty if none is bounded.
-        fit_case: Writes the texts of the layout in the letter case of the reply.
+        fit_case: Changes the texts of the layout to the letter case of the reply.
         opening: The text at the start.
         gap: What follows the opening.
         is_body_optional: Whether nothing has to follow the opening.
@@ -55,8 +55,8 @@ class Layout:
         postscript: The marker of the postscript; empty if there is none.
         closing: The text at the end.
         is_quoted: Whether the reply stands in double quotation marks.
-        words: The least words of a body without parts, and whether there may be more; None if they are not
-            counted.
+        words: The least number of words of a body without parts, and whether there may be more; None if the
+            words are not counted.
         options: The answers to choose from; empty if the reply is free.
         is_option_alone: Whether nothing may stand beside the answer.
     """

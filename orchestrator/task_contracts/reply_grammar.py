@@ -14,7 +14,7 @@ from orchestrator.state.records import PlainContract
 def write_reply_grammar(
     contract: PlainContract, state: OrchestratorState, hidden: Expectations | None
 ) -> str | None:
-    """Writes the grammar of the outputs that have the form that a contract asks for.
+    """Writes the grammar of the outputs of a step from the form that its contract requires.
 
     After an output that was cut off, the next one has half as many lines.
 
