@@ -11,6 +11,7 @@ from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds import (
     counts,
     data_formats,
+    items,
     markup,
     notations,
     placement,
@@ -54,6 +55,7 @@ Check: TypeAlias = Annotated[
     | style.NoWhitespace
     | markup.HeadingCount
     | markup.ListItemCount
+    | items.ItemCount
     | markup.HighlightCount
     | markup.SectionCount
     | markup.PlaceholderCount

@@ -349,6 +349,12 @@ class ListItemCountDict(CountCheckDict, total=False):
     """``bullet``, ``number``, ``any``, or a text that starts each item, such as "- " or "!?!?"."""
 
 
+class ItemCountDict(CountCheckDict, total=False):
+    """The number of items, such as questions, reasons or names: list items, headings, table rows or lines."""
+
+    check: Required[Literal["item_count"]]
+
+
 class HighlightCountDict(CountCheckDict, total=False):
     """The number of highlighted parts: bold, italic, or both together."""
 
@@ -535,6 +541,7 @@ CheckDict: TypeAlias = (
     | NoWhitespaceDict
     | HeadingCountDict
     | ListItemCountDict
+    | ItemCountDict
     | HighlightCountDict
     | SectionCountDict
     | PlaceholderCountDict

@@ -1,0 +1,225 @@
+"""Counts the items of an answer by its own layout: numbers, bullet points, headings, table rows or lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby, pairwise
+from typing import Final
+
+import regex
+
+from evaluation.checks.segmentation import CONTENT, Amount
+
+_TAB: Final = 4
+_FEWEST: Final = 2
+"""Fewer lines without marks are no items."""
+_NESTED: Final = 2
+"""Blanks by which a nested item stands further in."""
+_LONGEST_HEAD: Final = 80
+"""Most characters of a bold line that is a heading."""
+_FENCE: Final = regex.compile(r"[ \t]*(```|~~~)")
+_HAS_CONTENT: Final = regex.compile(CONTENT)
+_QUOTE_MARK: Final = regex.compile(r"^[ \t]{0,3}>[ \t]?")
+_COUNT_WORD: Final = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)"
+)
+_EMOJI: Final = r"(?:(?![0-9#*])[\p{Extended_Pictographic}\uFE0F\u200D]{1,8}[ \t]*)?"
+_LABEL: Final = (
+    rf"(?:(?P<word>\p{{L}}{{1,20}}) ?(?:#|no\. ?|nr\. ?)?(?P<of>\d{{1,3}}|{_COUNT_WORD})(?![\p{{L}}\d])"
+    r"(?=[ \t]*(?:[:.)：—–*_]|- |$))"
+    r"|第 ?(?P<of>[\d一二三四五六七八九十百]{1,4}) ?\p{Han}?(?=[：:、，. 　]|$))"
+)
+_NUMBER: Final = r"(?:\((?P<of>\d{1,3})\)|(?P<of>\d{1,3})(?:[.)](?!\d)|、|．|️?⃣))"
+_HAN_NUMBER: Final = r"(?P<of>[一二三四五六七八九十百]{1,4})[、．.](?=.)"
+_OPENING: Final = rf"^[ \t]*{_EMOJI}"
+_MARKS: Final = (
+    regex.compile(rf"^#{{1,6}}[ \t]+[*_]{{0,3}}{_EMOJI}(?:{_LABEL}|{_NUMBER})", regex.I),
+    regex.compile(rf"{_OPENING}[*_]{{2,3}}{_EMOJI}(?:{_LABEL}|{_NUMBER})", regex.I),
+    regex.compile(rf"{_OPENING}{_LABEL}(?!$)", regex.I),
+    regex.compile(rf"^[ \t]*(?:{_NUMBER}|{_HAN_NUMBER})[ \t]*\S"),
+    regex.compile(r"^[ \t]*\(?(?P<of>[a-zA-Z])[.)][ \t]+\S"),
+    regex.compile(r"^[ \t]*(?P<of>[-*+•◦▪‣–●○])[ \t]+\S"),
+)
+"""The marks of items: those of one kind are nested in those of a kind before it."""
+_LETTER, _BULLET = len(_MARKS) - 2, len(_MARKS) - 1
+_HEADING: Final = regex.compile(r"^(?P<level>#{1,6})[ \t]+(?P<words>\S.*)$")
+_BOLD_LINE: Final = regex.compile(
+    rf"^[ \t]{{0,3}}{_EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*:?[ \t]*$"
+)
+_BOLD_LEAD: Final = regex.compile(rf"^[ \t]{{0,3}}{_EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*")
+_ROW: Final = regex.compile(r"^[ \t]*\|.*\|[ \t]*$")
+_RULE_ROW: Final = regex.compile(r"^[ \t|:-]+$")
+_FRAME: Final = regex.compile(
+    r"\W*(?:(?:the )?(?:introduction|intro|overview|conclusions?|summary|final thoughts?|closing|notes?|"
+    r"sources|references|bonus)|einleitung|einführung|überblick|fazit|schluss|zusammenfassung|quellen|hinweise?|"
+    r"引言|前言|介绍|结论|总结|结语|مقدمة|المقدمة|خاتمة|الخاتمة|خلاصة|الخلاصة)\W*",
+    regex.I,
+)
+"""Headings of what surrounds the items."""
+_ADDRESS: Final = regex.compile(
+    r"\W*(?:(?:sure|certainly|of course|okay|here|hope|i hope|let me know|feel free|enjoy|would you|"
+    r"do you want|these|i can|note|klar|gerne|natürlich|hier|ich hoffe|viel (?:spaß|erfolg|glück)|"
+    r"sag|lass|möchtest|hinweis)\b|以下|这里|希望|当然|إليك|فيما يلي|آمل|هذه)",
+    regex.I,
+)
+"""How a line starts that speaks to the reader and is no item."""
+_ENDS_WITH_COLON: Final = regex.compile(r"[:：][ \t*_]*$")
+_SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।][\p{Pf}\p{Pe}\"'*_]*$")
+_SEVERAL_SENTENCES: Final = regex.compile(
+    r"[\p{L}\d\p{Pe}][.!…]+[\p{Pf}\p{Pe}\"'*_]* +\p{Lu}.{12}|[。！].{6}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A line that starts an item."""
+
+    line: int
+    kind: int
+    indent: int
+    word: str
+    number: str
+
+
+def count_items(text: str) -> Amount:
+    """Count the items in the order of these layouts; what the layout leaves open gives two numbers.
+
+    1. Items with a number, a numbered label ("Question 3:") or a bullet point, without nested ones. Bullet
+       points and letters beside numbers are nested. Bullet points below several headings, and numbers that
+       start again, may be details of fewer items: both numbers are returned.
+    2. Headings, bold lines, or lines that start with bold words.
+    3. The rows of the only table.
+    4. Lines, without an introduction and a closing line, if none of them holds several sentences.
+    """
+    lines = _read_lines(text)
+    marks = list(_find_marks(lines))
+    headings = list(_find_headings(lines))
+    if marks:
+        return _count_marks(marks, len(headings))
+    layouts = [*_count_heads(lines, headings), *_count_rows(lines)]
+    return _join(layouts or [0]) if layouts or len(headings) > 1 else _count_lines(lines)
+
+
+def _read_lines(text: str) -> list[str]:
+    """Return the lines without blocks of code, except in a text that is nothing else."""
+    lines, plain, fence = text.split("\n"), [], ""
+    for line in lines:
+        match = _FENCE.match(line)
+        if match and fence in {"", match[1]}:
+            fence = "" if fence else match[1]
+        elif not fence:
+            plain.append(_QUOTE_MARK.sub("", line).rstrip())
+    return plain if any(map(_HAS_CONTENT.search, plain)) else [x for x in lines if not _FENCE.match(x)]
+
+
+def _find_marks(lines: Sequence[str]) -> Iterator[_Mark]:
+    for place, line in enumerate(lines):
+        for kind, pattern in enumerate(_MARKS):
+            if (match := pattern.match(line)) and _HAS_CONTENT.search(line, match.end("of")):
+                indent = len(line.expandtabs(_TAB)) - len(line.expandtabs(_TAB).lstrip())
+                word = match.groupdict().get("word") or ""
+                yield _Mark(place, kind, indent, word.casefold(), match["of"].casefold())
+                break
+
+
+def _count_marks(marks: Sequence[_Mark], headings: int) -> Amount:
+    kind = min(mark.kind for mark in marks)
+    least = min(mark.indent for mark in marks if mark.kind == kind)
+    top = [mark for mark in marks if mark.kind == kind and mark.indent < least + _NESTED]
+    others = [mark for mark in marks if mark.kind > kind and mark.indent < least + _NESTED]
+    counts = {*_count_parts(top)}
+    if headings > 1 and _may_be_details(top):
+        counts.add(headings)
+    if others and (len(top) == 1 or not top[0].line < others[0].line <= top[-1].line + 1):
+        # Below one number, before the first or behind the last one, they may be items themselves.
+        counts.add(len(others) + len(top) * (len(top) > 1))
+    return _join(counts)
+
+
+def _count_parts(top: Sequence[_Mark]) -> Iterator[int]:
+    """Yield the numbers of items that the marks may stand for."""
+    numbers = {mark.number for mark in top}
+    first = [mark for mark in top if mark.word == top[0].word]
+    if top[0].kind == _BULLET:
+        yield from (len(top), sum(mark.number == top[0].number for mark in top))
+    elif top[0].word:
+        # "Q1", "A1": the answers are no items; "Tip 1", "Trick 2": both are.
+        yield from (len(numbers), len(first) if {mark.number for mark in first} == numbers else len(top))
+    else:
+        yield from (len(top), 1 + _count_restarts(top) if _count_restarts(top) else len(top))
+
+
+def _count_restarts(top: Sequence[_Mark]) -> int:
+    places = [int(mark.number) if mark.number.isdecimal() else 0 for mark in top]
+    return sum(0 < second <= first for first, second in pairwise(places))
+
+
+def _may_be_details(top: Sequence[_Mark]) -> bool:
+    """Check whether the items below several headings may be details: they have no running number."""
+    return top[0].kind >= _LETTER or (not top[0].word and _count_restarts(top) > 0)
+
+
+def _find_headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the level and the words of headings and bold lines that have no number."""
+    for line in lines:
+        if any(pattern.match(line) for pattern in _MARKS):
+            continue
+        if match := _HEADING.match(line):
+            yield len(match["level"]), match["words"].casefold()
+        elif match := _BOLD_LINE.match(line):
+            yield 7, match["words"].casefold()
+
+
+def _count_heads(lines: Sequence[str], headings: Sequence[tuple[int, str]]) -> Iterator[int]:
+    if headings[1:] and headings[0][0] < min(level for level, _ in headings[1:]):
+        headings = headings[1:]  # the title
+    highest = min((level for level, _ in headings), default=0)
+    top = [words for level, words in headings if level == highest]
+    leads = [match["words"].casefold() for match in map(_BOLD_LEAD.match, lines) if match]
+    for group in (top, leads):
+        heads = [words for words in group if not _FRAME.fullmatch(words)]
+        if len(heads) > 1:
+            yield from (len(heads), len(set(heads)))
+
+
+def _count_rows(lines: Sequence[str]) -> Iterator[int]:
+    rules = [place for place, line in enumerate(lines) if _ROW.match(line) and _RULE_ROW.match(line)]
+    rows = [line for line in lines if _ROW.match(line) and not _RULE_ROW.match(line)]
+    if len(rules) == 1 and rows:
+        yield len(rows) - 1
+    elif rows:
+        yield 0
+
+
+def _count_lines(lines: Sequence[str]) -> Amount:
+    blocks = _split_blocks(lines)
+    # Single lines around one block are no items; several blocks may be items of several lines.
+    inner = [block for place, block in enumerate(blocks) if block[1:] or 0 < place < len(blocks) - 1]
+    items = _drop_frame(inner[0] if len(inner) == 1 and inner[0][1:] else [*chain.from_iterable(blocks)])
+    if len(items) < _FEWEST or any(map(_SEVERAL_SENTENCES.search, items)):
+        return Amount(0, 0)
+    several = sum(len(block) > 1 for block in blocks)
+    return _join([len(items), *([len(blocks)] if several > 1 else [])])
+
+
+def _split_blocks(lines: Iterable[str]) -> list[list[str]]:
+    """Split at lines without letters."""
+    groups = groupby(lines, lambda line: bool(_HAS_CONTENT.search(line)))
+    return [list(group) for has_content, group in groups if has_content]
+
+
+def _drop_frame(lines: Sequence[str]) -> Sequence[str]:
+    """Drop an introduction with a colon, and lines that speak to the reader, or alone end as a sentence."""
+    is_plain = bool(lines[1:-1]) and not any(map(_SENTENCE_END.search, lines[1:-1]))
+    frame = [bool(_ADDRESS.match(line) or (is_plain and _SENTENCE_END.search(line))) for line in lines]
+    if not frame:
+        return lines
+    is_introduction = frame[0] or bool(_ENDS_WITH_COLON.search(lines[0]) or _HEADING.match(lines[0]))
+    return lines[is_introduction : len(lines) - frame[-1]]
+
+
+def _join(numbers: Iterable[int]) -> Amount:
+    known = set(numbers)
+    return Amount(min(known), max(known))
