@@ -10,7 +10,6 @@ from evaluation.checks import Check, read_checks
 from evaluation.errors import ContractError
 from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
-from evaluation.task_checks.given_texts import split_sentences
 from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies, part_counts
@@ -29,6 +28,7 @@ from evaluation.task_checks.rules.leftovers import find_leftovers
 from evaluation.task_checks.rules.wording import choices, keywords, letters, names
 from evaluation.task_checks.scopes import apply_scopes
 from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.texts.given_texts import split_sentences
 
 Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
 _RULES: Final[tuple[Rule, ...]] = (

@@ -92,8 +92,8 @@ def apply_scopes(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> 
     starts = [sentence.start for sentence in sentences]
     for finding in findings:
         sentence = sentences[max(0, bisect_right(starts, finding.start) - 1)]
-        if not _has_scope(sentence.text):
-            yield finding
+        if sentence.is_context or not _has_scope(sentence.text):
+            yield replace(finding, check=None) if sentence.is_context else finding
             continue
         before, end = sentence.text[: finding.start - sentence.start], finding.end - sentence.start
         if not _is_optional(sentence.text, before, end):

@@ -36,6 +36,8 @@ class Sentence:
     is_question: bool = False
     is_data: bool = False
     """Whether it belongs to a text to work on, and asks for nothing."""
+    is_context: bool = False
+    """Whether its orders may be addressed to somebody else: they are requirements that nothing checks."""
     paragraph: int = 0
 
 

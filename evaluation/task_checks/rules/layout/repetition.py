@@ -8,11 +8,11 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.demands.moods import is_demanded
-from evaluation.task_checks.given_texts import split_sentences
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.texts.given_texts import split_sentences
 
 _REQUEST: Final = (
     r"(?:request|prompt|question|instructions?|sentence|task|query|text|message|paragraph|statement)s?"

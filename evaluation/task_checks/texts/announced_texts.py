@@ -1,4 +1,4 @@
-"""Tells the sentences of the request from those of a text to work on, or of a description."""
+"""Finds the texts to work on that a task announces: "Rewrite this text: ..."."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Final
 
 import regex
 
-from evaluation.task_checks.demands.fragments import ASKS_BACK
 from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING, REWORKING
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.sentences import Sentence, cut_sentences
+from evaluation.task_checks.sentences import Sentence
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -85,55 +84,15 @@ _ONLY_SIZE: Final = regex.compile(
 """A size and nothing else: no text to work on."""
 _POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
 _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
-
-
-_TALKS_OF_OUTPUT: Final = regex.compile(
-    rf"^(?:please )?(?:{REQUIRING}|{PRODUCING}|{EXPLAINING})\b|"
-    r"\b(?:you|your|please|response|answer|i (?:want|need))\b"
-)
-_DISCUSSES: Final = regex.compile(
-    r"(?:and )?why|how come|what (?:is|was) (?:meant|the (?:point|meaning|reason)[a-z ]{0,20})|"
-    r"(?:am|do) i (?:[a-z'-]+ ?){1,4}|(?:"
-    r"(?:is|was|does|do|did|are|were|can|should) (?:this|that|these|those|he|she|they|we)"
-    r"|(?:why|how|what) (?:is|was|does|did|are|were|should) (?:this|that|these|those))\b(?: [a-z'-]+){0,5}"
-)
-"""A question about the sentence before it: "Is this fair?"."""
 _ASKS_ABOUT_RULES: Final = regex.compile(
     r"^(?:is|are|do|does|what|which|why|how|where|who)\b(?!.*\byou\b).*"
     r"\b(?:these|those|the following|my|our) "
     r"(?:[a-z]+ )?(?:rules|requirements|guidelines|instructions|conditions|criteria|constraints)$"
 )
 """A question of which the rules after it are the topic: "Is there a gap in these rules?"."""
-_REFERS: Final = regex.compile(r"(?:that|this)(?:'s| is| was) (?:what|how|why)\b")
-"""A statement about the question before it: "In 50 words? That's what the form says"."""
 
 
-def split_sentences(reading: Reading) -> list[Sentence]:
-    """Split a task into its sentences; sentences of a text to work on are marked as data."""
-    sentences = list(_mark_data(list(cut_sentences(reading)), reading))
-    return [
-        replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
-        for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
-    ]
-
-
-def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:
-    """Check whether the next sentence is a question about a statement: "Poems had 14 lines. Why is that?"."""
-    return bool(
-        following is not None
-        and not _TALKS_OF_OUTPUT.search(sentence.text)
-        and (
-            (following.is_question and not sentence.is_question and _asks_back(following.text))
-            or (sentence.is_question and _REFERS.match(following.text))
-        )
-    )
-
-
-def _asks_back(text: str) -> bool:
-    return _DISCUSSES.fullmatch(text) is not None or ASKS_BACK.search(text) is not None
-
-
-def _mark_data(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
+def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
     """Mark the text after "Rewrite this text:" in its line, or below it, as data."""
     data_line, below, whole = -1, -1, False
     for sentence in sentences:

@@ -1,0 +1,120 @@
+"""Tells what a question is about from what the reply must be.
+
+"The worksheet says: write two paragraphs. Is this too much?" demands nothing of the reply. Before the
+question that ends a task, statements describe, and orders after a statement may be somebody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import regex
+
+from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING
+from evaluation.task_checks.sentences import Sentence
+
+_LEAD: Final = (
+    r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
+    r"thanks|again|always|just|simply|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
+)
+_SUPPOSES: Final = r"(?:imagine|suppose|assume|consider|say|given)\b"
+_ORDERS: Final = regex.compile(
+    rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?! ?[:=(.]| (?:you|we|i|they)\b)"
+)
+_WORKS: Final = regex.compile(rf"{_LEAD}(?:{EXPLAINING})\b")
+_CAN_YOU: Final = regex.compile(
+    rf"{_LEAD}(?:can|could|would|will) (?:you|u)(?: (?:please|pls|also|kindly|maybe|just|quickly|possibly))* "
+)
+_PRODUCES: Final = regex.compile(
+    rf"(?:help me (?:to )?)?(?!(?:{EXPLAINING})\b)(?:{PRODUCING}|{REQUIRING})\b|.*\b(?:{PRODUCING})$"
+)
+_WANTS_TO_KNOW: Final = (
+    r"(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|who|whose|whom|"
+    r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body))\b(?! (?:i|we) (?:want|need))"
+)
+_ASKS: Final = regex.compile(_LEAD + _WANTS_TO_KNOW)
+_QUESTION: Final = regex.compile(
+    rf"{_LEAD}(?:{_WANTS_TO_KNOW}|when|where|is|are|was|were|do|does|did|has|have|am|isn't|aren't|doesn't|"
+    r"don't|may|can|could|would|should|must|will|might)\b"
+)
+_WISHES: Final = regex.compile(
+    r"\b(?:i|we)(?:'d| would| do|'ll| will| don't| do not)? (?:really |only |just )*(?:want|need|like|love|"
+    r"prefer|appreciate|have (?:room|space|time) for)\b"
+    r"(?! to (?:know|understand|learn|find|see|hear|check|make sure|be sure|ask)\b)"
+)
+_ADDRESSES: Final = regex.compile(
+    rf"\byour (?:[a-z]+ )?(?:response|answer|reply|output|explanation|text|list)\b|\bplease\b"
+    rf"|^{_LEAD}(?:your\b|you (?:must|should|may|have to|need to)\b|"
+    r"(?:answer|respond|reply) (?:only |just )?(?:in|with|using|as)\b)"
+    rf"|, so (?:{REQUIRING})\b"
+)
+_STATES: Final = regex.compile(
+    r"(?:in )?(?:the|there|it|each|every|all)\b[^,;:]*? (?:must|should|shall|ha(?:s|ve) to|needs? to)\b"
+)
+_OF_THE_REPLY: Final = regex.compile(
+    r"\b(?:the|an?|any|each|every) (?:[a-z]+ )?(?:response|answer|reply|output)\b"
+)
+_ONLY_FORM: Final = regex.compile(
+    r"(?:[\w'-]+,? ){0,3}(?:max\w*|min\w*|at (?:most|least)|exactly|no|not|under|within|in|only|without|"
+    r"up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?:[,;]? [\w'-]+){0,12}"
+    r"|(?:length|format|language|tone|style|rules|requirements|limit|words) ?:[^.]*"
+)
+"""A demand without a verb, or with a label: "max 3 sentences", "language: Italian"."""
+
+
+def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Mark what stands before the question that ends a task: statements as data, orders as context."""
+    last = next((place for place in reversed(range(len(sentences))) if _requests(sentences[place])), -1)
+    if last < 0 or not asks(sentences[last], is_last=True):
+        yield from sentences
+        return
+    is_leading, listed = True, -1
+    for sentence in sentences[:last]:
+        is_free = _is_free(sentence) or sentence.paragraph == listed
+        if is_free and sentence.text.endswith(":"):
+            listed = sentence.paragraph
+        is_leading = is_leading and (is_free or _leads(sentence))
+        yield sentence if is_leading or is_free else _set_apart(sentence)
+    yield from sentences[last:]
+
+
+def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
+    """Check for a question that wants to know something, and does not ask for a text."""
+    can_you = _CAN_YOU.match(sentence.text)
+    if can_you and _PRODUCES.match(sentence.text, can_you.end()):
+        return False
+    pattern = _QUESTION if sentence.is_question else _ASKS
+    return bool(pattern.match(sentence.text)) or (is_last and sentence.is_question)
+
+
+def _requests(sentence: Sentence) -> bool:
+    return not sentence.is_data and (
+        sentence.is_question
+        or asks(sentence)
+        or _WISHES.search(sentence.text) is not None
+        or any(pattern.match(sentence.text) for pattern in (_ORDERS, _WORKS))
+    )
+
+
+def _is_free(sentence: Sentence) -> bool:
+    """Check whether a sentence before the question stands for itself: a question, a wish, a word to you."""
+    patterns = (_WISHES, _ADDRESSES)
+    return sentence.is_data or asks(sentence) or any(pattern.search(sentence.text) for pattern in patterns)
+
+
+def _leads(sentence: Sentence) -> bool:
+    """Check for a demand that stands at the start of a task: "Use no lists. What is a noun?"."""
+    return bool(
+        _ORDERS.match(sentence.text)
+        or _ONLY_FORM.fullmatch(sentence.text)
+        or _STATES.match(sentence.text)
+        or _OF_THE_REPLY.search(sentence.text)
+    )
+
+
+def _set_apart(sentence: Sentence) -> Sentence:
+    if _ORDERS.match(sentence.text) or _OF_THE_REPLY.search(sentence.text):
+        return replace(sentence, is_context=True)
+    return replace(sentence, is_data=True)
