@@ -58,7 +58,9 @@ _MOST: Final = (
     r"as many as|cap(?:ped|ping)?(?: (?:it|them|this|(?:the|your) \w+(?: \w+)?))? at|exceeding|"
     r"exceed|(?<=(?:space|room|time) )for(?: only| just)?|<=|≤"
 )
-_MORE: Final = r"more (?:than|as)|over|greater than|above|longer than|in excess of|exceeds?|beyond|past|>"
+_MORE: Final = (
+    r"more (?:than|as)|over|greater than|above|longer (?:than|as)|in excess of|exceeds?|beyond|past|>"
+)
 _LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"
 _EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
 _NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
@@ -74,7 +76,8 @@ _AFTER: Final = (
     r"the )?(?:very )?(?:least|minimum)| minimum| min\b\.?"
     rf"|,? (?:and )?(?:no|not) (?:less|fewer|shorter){_ENDS}"
     rf"|, ?(?:at (?:the )?(?:very )?least|minimum|min\b\.?){_ENDS})"
-    r"|(?P<after_near> or so\b| or thereabouts| ?-?ish\b|,? give or take| \(?(?:\+/-|±))"
+    r"|(?P<after_near> or so\b| or thereabouts| ?-?ish\b|,? (?:give or take|plus or minus)| \(?(?:\+/-|±))"
+    rf"(?: ?(?P<margin>{NUMBER})(?P<percent> ?%)?)?"
     r"|(?P<after_most> or (?:fewer|less|shorter|under|below)| at (?:a |the )?(?:very )?(?:most|"
     r"maximum|outside)| maximum| max\b\.?| tops| limit\b| cap\b"
     rf"|{_IS_THE} (?:maximum|max\b|(?:upper )?limit|most|ceiling|cap|longest)"
@@ -92,6 +95,8 @@ TIMES: Final = regex.compile(r"(?:once|twice|thrice)\b")
 _NEGATION: Final = regex.compile(
     r"(?:\b(?:not|never|avoid|without|no|none|neither|nor|cannot|refrain)|n't)\b(?: (?!and\b|but\b|"
     r"then\b)\w+){0,5} ?$"
+    r"|\b(?:no|none|neither)\b(?: (?!and\b|but\b|then\b)\w+){1,9} (?:may|must|should|can|has|have|is|are)"
+    r"(?: (?:be|have|contain|exceed))? $"
 )
 AFTER_NOUN: Final = regex.compile(rf"(?:{_AFTER})(?!\w)")
 _PRONOUN: Final = regex.compile(
@@ -104,6 +109,7 @@ _COMPARATORS: Final = ("least", "most", "more", "less")
 _MOST_QUANTITIES: Final = 40
 """A sentence with more numbers is data; it bounds the time of long tasks."""
 _FEW: Final = 20
+_LONGEST_NEGATION: Final = 90
 _NEAR_PART: Final = 10
 _NEAR_LEAST: Final = 20
 
@@ -169,6 +175,8 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
 
 def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:
     """Apply words that follow the noun: "5 sentences at most"."""
+    if match is not None and match["margin"] and bounds.least == bounds.most:
+        return _apply_margin(bounds, match)
     if match is None or bounds.is_stated:
         return bounds
     if match["after_least"]:
@@ -176,6 +184,15 @@ def apply_after(bounds: Bounds, match: regex.Match[str] | None) -> Bounds:
     if match["after_near"]:
         return replace(bounds, is_near=True)
     return Bounds(None, bounds.most) if match["after_most"] else replace(bounds, is_stated=True)
+
+
+def _apply_margin(bounds: Bounds, match: regex.Match[str]) -> Bounds:
+    """Read "150 words, give or take ten" and "200 words (±5%)"."""
+    number, margin = bounds.least, read_number(match["margin"])
+    if number is None or margin is None:
+        return bounds
+    margin = number * margin // 100 if match["percent"] else margin
+    return Bounds(max(0, number - margin), number + margin)
 
 
 def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
@@ -189,7 +206,7 @@ def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
         return None
     if high is not None:
         return _read_range(match, low, high)
-    negated = bool(_NEGATION.search(text[max(0, match.start() - 50) : match.start()]))
+    negated = bool(_NEGATION.search(text[max(0, match.start() - _LONGEST_NEGATION) : match.start()]))
     return _read_single(match, low, negated=negated)
 
 
@@ -219,6 +236,8 @@ def _read_inclusive(match: regex.Match[str], number: int, *, negated: bool) -> B
         return Bounds(number, None)
     if match["most"] or match["after_most"]:
         return Bounds(None, number)
+    if match["margin"]:
+        return _apply_margin(Bounds(number, number), match)
     if match["near"] or match["after_near"]:
         return Bounds(number, number, is_near=True)
     is_stated = bool(match["exact"] or match["after_exact"])

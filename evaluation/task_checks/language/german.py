@@ -11,7 +11,7 @@ from text_to_num import text2num
 _WORDS: Final = {
     # words that say how many
     "mindestens": "at least", "wenigstens": "at least", "höchstens": "at most", "maximal": "at most",
-    "genau": "exactly", "exakt": "exactly", "etwa": "about", "ungefähr": "about", "circa": "about",
+    "genau": "exactly", "exakt": "exactly", "etwa": "around", "ungefähr": "around", "circa": "around",
     "rund": "around", "mehr": "more", "weniger": "fewer", "als": "as", "zwischen": "between", "bis": "to",
     "objekt": "object",
     "unter": "under", "über": "about", "oder": "or", "und": "and", "maximum": "maximum", "zu": "to",
@@ -116,6 +116,9 @@ _WORDS: Final = {
     "anfrage": "request", "aufgabe": "task", "bevor": "before", "antwortest": "answer",
     "davor": "before it", "vorher": "before it", "sage": "say", "änderung": "change", "hier": "here",
     "diese": "this", "unverändert": "unchanged", "trenne": "separate", "trennen": "separate",
+    "eigener": "own", "eigene": "own", "eigenen": "own", "eigenem": "own", "eigenes": "own",
+    "davon": "of them", "vers": "line", "verse": "lines", "versen": "lines",
+    "alphabetisch": "alphabetically", "sortiert": "sorted", "sortiere": "sort", "geordnet": "ordered",
     "bildunterschrift": "caption", "schlagzeile": "headline", "untertitel": "caption",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")

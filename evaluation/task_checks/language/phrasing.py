@@ -54,6 +54,7 @@ _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
+        (r"\b(?:in total|overall|altogether),? (?=(?:not|no|at|exactly|up|under|fewer|less|max)\b)", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
         (
             rf"\b(?:under no circumstances|on no account|at no point|in no case|by no means)(?= {_DO}\b)",

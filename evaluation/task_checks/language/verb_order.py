@@ -17,6 +17,7 @@ _INFINITIVE: Final = (
     r"read))"
 )
 _QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
+_NUMBER: Final = r"(?:\d+|[a-z]+(?:-[a-z]+)?)"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
 _NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
 _ORDERS: Final = tuple(
@@ -51,6 +52,16 @@ _ORDERS: Final = tuple(
             ),
             "and {verb}",
         ),
+        # "nicht über 60 Wörter"
+        (rf"(?P<head>\babout )(?P<object>{_NUMBER} (?:words|sentences|characters|lines)\b)", "over"),
+        # "Kein Punkt darf länger als fünf Wörter sein"
+        (
+            r"(?P<head>\b(?:no|each) )(?P<object>)period (?=[^.,;:!?\n]{0,40}\b(?:words|sentences)\b)",
+            "{head} bullet point",
+        ),
+        (r"(?P<head>\bto to )(?P<object>)", "up to"),
+        # "acht Ideen, keine länger als vier Wörter"
+        (r"(?P<head>\bno )(?P<object>(?:longer|shorter|more) as\b)", "none"),
         (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
         (r"(?P<head>\b(?:entirely )?small )written(?P<object>)", "in lowercase"),
         (r"(?P<head>(?<=\beverything )small\b)(?P<object>)", "in lowercase"),

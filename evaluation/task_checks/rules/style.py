@@ -104,13 +104,14 @@ _PART: Final = regex.compile(
     r"sentence)|names?|keywords?|each word|every word|key words|acronyms?|some words|words|"
     r"section|subject line|the word|beginning|key points|one word|certain|important|emphasi[sz]e|"
     r"emphasis|highlight|a few)\b[^.;,]{0,12}$"
+    r"|\b(?:head|label|mark|tag|title|precede|introduce)\b[^.;,]{1,60}$"
 )
 _ALL_WORDS: Final = regex.compile(
     r"\b(?:all|every|only|entire|whole)(?: of)?(?: the| your)? (?:words?|letters?)\b[^.;]{0,25}$"
 )
 _SOME_WORDS: Final = regex.compile(r"(?<!all )(?<!all the )(?<!every )\bwords?\b(?:(?! and )[^.;,]){0,30}$")
 _PART_AFTER: Final = regex.compile(
-    r"^ (?:for|in|at|as) (?:the |each |every |your |all )?(?:\w+ )?(?:titles?|headings?|names?|"
+    r"^ (?:for|in|at|as) (?:the |each |every |your |all )?(?:\w+ )?(?:titles?|headings?|headlines?|names?|"
     r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
 )
 _NOT: Final = regex.compile(
@@ -151,6 +152,8 @@ _SIGN: Final = (
 )
 _MARK: Final = rf"(?:with|in|by|on) (?:using )?{_SIGN}"
 _END: Final = r"(?:ends?|ending|finish(?:es|ing)?|closes?|closing|terminated?|conclud(?:e|es|ing))"
+_EACH_PART: Final = regex.compile(r"\b(?:each|every|all|both|neither|none)\b[^.;:]{0,50}$")
+"""Before an end of parts that are no sentences: "questions, each ending with a question mark"."""
 _END_MARK: Final = regex.compile(
     rf"\b(?P<each>{_EACH_SENTENCE})\b[^.;]{{0,30}}?\b{_END} {_MARK}|"
     rf"\b{_END} (?P<each>{_EACH_SENTENCE}) {_MARK}"
@@ -202,7 +205,9 @@ def find_sentence_ends(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             continue
         use = "end_of_sentences" if match["each"] else "end_of_text"
         start, end = sentence.start + match.start(), sentence.start + match.end()
-        if match["emoji"]:
+        if not match["each"] and _EACH_PART.search(sentence.text[: match.start()]):
+            yield Finding(start, end)
+        elif match["emoji"]:
             yield Finding(start, end, {"check": "emoji", "use": use} if match["each"] else None)
         else:
             yield Finding(start, end, {"check": "punctuation", "mark": _MARKS[match["mark"]], "use": use})

@@ -34,6 +34,11 @@ _PLACE_AFTER: Final = regex.compile(
     r"^ (?:after|before|between|at the (?:start|end|beginning)|in (?:the )?(?:titles?|headings?|"
     r"first|last))\b"
 )
+_LIMITED: Final = regex.compile(
+    r"[^.;:,]{0,40} (?:(?:may|must|should|can|has to) (?:be|have|contain|exceed)|has|have|is|are|exceeds?)\b"
+    r"[^.;:,]{0,20} (?:more|longer|over|\d+)\b"
+)
+"""A limit of each thing: "no bullet may have more than ten words"."""
 _PURPOSE: Final = regex.compile(r" (?:to|in order to|for) ")
 _REFUSED: Final = regex.compile(r" (?:not|cannot|forbidden|banned|excluded|prohibited|off limits)\b")
 _INVERTED: Final = regex.compile(rf"(?:{_NEVER})\b[^.;]*\b(?:should|must|may|can|do)\b")
@@ -129,6 +134,8 @@ def _is_forbidden(sentence: Sentence, match: regex.Match[str]) -> bool:
 def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator[Finding]:
     thing = get_thing(match)
     if thing.name not in _FORBIDDABLE or _PURPOSE.match(sentence.text, match.end()):
+        return
+    if _LIMITED.match(sentence.text, match.end()):
         return
     scoped = (
         _PLACE_AFTER.match(sentence.text[match.end() :])

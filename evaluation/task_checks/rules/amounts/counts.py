@@ -51,7 +51,8 @@ _PICKS: Final = regex.compile(
 _JOINS: Final = regex.compile(r",? ?(?:of|with|containing|having|and|but|in|that (?:has|have|contains?))? ?")
 _SHARES: Final = regex.compile(r",? ?(?:and|but|or|nor)? ?")
 _SOME_OF_THEM: Final = regex.compile(
-    r"^ (?:must|should|has to|have to|needs? to) (?:be (?:an?|in (?!total)|about|the) |start|"
+    r"^(?: of (?:them|these|those|which))? (?:must|should|has to|have to|needs? to) "
+    r"(?:be (?:an?|in (?!total)|about|the) |start|"
     r"begin|end|contain|include|mention|rhyme|have)"
 )
 _TRAILING: Final = regex.compile(rf"(?: (?:on|about|for) [^.,;:]{{1,60}})?(?:{AFTER_NOUN.pattern})(?=[.!]|$)")

@@ -43,6 +43,7 @@ _NUMBER_OF: Final = regex.compile(
 )
 _LIMITS: Final = regex.compile(r"\b(?:limit|cap|restrict|reduce)(?:ed|s|ing)?\b")
 _LONGEST_GAP: Final = 50
+_EACH: Final = regex.compile(r"\b(?:each|every|per)\b")
 
 
 def find_frequencies(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -73,7 +74,9 @@ def find_numbers(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             continue
         thing = BY_NAME[f"{match['short']}s"] if match["short"] else get_thing(match)
         start, end = sentence.start + match.start(), sentence.start + quantity.end
-        yield Finding(start, end, thing.build(_limit(sentence.text[: match.start()], quantity.bounds)))
+        is_whole = not _EACH.search(sentence.text, match.end(), quantity.start)
+        bounds = _limit(sentence.text[: match.start()], quantity.bounds)
+        yield Finding(start, end, thing.build(bounds) if is_whole else None)
 
 
 def _limit(before: str, bounds: Bounds) -> Bounds:

@@ -17,7 +17,8 @@ from evaluation.task_checks.things import BY_NAME
 
 _ARTICLE: Final = regex.compile(
     r"(?<!\w)(?P<number>an?|one|a single|just one|only one|exactly one|"
-    r"one single)(?: [a-z-]+)?? (?P<noun>sentence|paragraph|word|line)\b(?![-'])(?! (?:count|"
+    r"one single)(?: (?!own\b|separate\b|new\b|different\b)[a-z-]+)?? (?P<noun>sentence|"
+    r"paragraph|word|line)\b(?![-'])(?! (?:count|"
     r"limit|cloud|processor|game|search|fragment|structure|starter|of the text|from|that (?:is|"
     r"was)|by |in the (?:text|article)|document|list|break|or (?:more|two)|or phrase|at a time|"
     r"problem))"
@@ -34,6 +35,7 @@ _SINGLE_PART: Final = regex.compile(
     r"(?P<placeholders>placeholder)|(?P<code_blocks>code ?-?block))(?![\w-])"
     r"(?! (?:[a-z]+ )?(?:each|every|all|both|the end)\b)"
 )
+_EACH: Final = regex.compile(r"\b(?:each|every)\b[^.;,:]{0,40}$")
 _NAMES_PART: Final = regex.compile(r"link|url|address|emoji|hash|placeholder|code")
 _LISTED: Final = regex.compile(
     r"(?: (?!(?:about|that|which|who|not|no|each|every)\b)[\w\ue000@#.-]+,?){0,7} ?"
@@ -51,6 +53,8 @@ def find_units(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:
         if taken & set(range(match.start(), match.end())) or not _BEFORE_ARTICLE.search(before):
             continue
         if match["number"] in {"a", "an"} and match["noun"] in {"word", "line"}:
+            continue
+        if _EACH.search(before):
             continue
         if is_demanded(sentence, match.start(), match.end()) and not PART_BEFORE.search(before):
             thing = BY_NAME[f"{match['noun']}s"]

@@ -24,7 +24,7 @@ _UNITS: Final = {
 }
 _UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|point)s?"
 _EACH_BEFORE: Final = regex.compile(
-    r"\b(?:each|every|any|no|all|none)(?: of the| single| of these| of your)?(?: (?:two|three|"
+    r"\b(?:each|every|any|no|all|none|neither)(?: of the| single| of these| of your)?(?: (?:two|three|"
     rf"four|five|six|seven|\d+))? {_UNIT}\b"
     r"(?! (?:and|or|in the) (?:each|every))(?:(?! and (?:the|it|there|your|must|have|use|"
     r"include)\b)[^.;]){0,60}$"
@@ -43,8 +43,9 @@ _EACH: Final = regex.compile(
     r"under|over|at|no|not|max|min|up|between|fewer|less|more|exactly|with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
 )
 _EACH_OF_THEM: Final = regex.compile(
-    r"\b(?:each|none(?= of))(?: one)?(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
-    r"being|at|has|have|is|should|must|contain|be|consisting))* ?$"
+    r"\b(?:each|none|neither(?= (?:of|one|should|may|must|can|has)\b))(?: one)?"
+    r"(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
+    r"being|at|has|have|is|should|must|may|can|contain|be|go|consisting))* ?$"
 )
 _OF: Final = regex.compile(r" of ?")
 _OTHER_EACH: Final = regex.compile(
@@ -68,9 +69,12 @@ PART_BEFORE: Final = regex.compile(
     r"header|closing|opening|footer|column|row|cell)\b(?:(?! and $)[^.;,]){0,40}$"
     rf"|\b(?:paragraph|section|line|part|sentence) (?:\d+|one|two|three)\b[^.;,]{{0,40}}$"
     r"|\b(?:below|above|after|before|beneath|underneath|under) (?:it|that|this|them|the (?!answer)\w+)"
-    r"\b[^.;,]{0,40}$"
+    r"\b,?[^.;,]{0,40}$"
+    r"|\b(?:blank|empty|greeting|subject) line, (?:then )?$"
 )
 PART_AFTER: Final = regex.compile(
+    r"^,? (?:and|plus) (?:an?|one|the) (?:[a-z]+ )?(?:chorus|refrain|bridge|introduction|intro|conclusion|"
+    r"title|heading|list|table|summary|couplet)\b|"
     rf"^ (?:in|for|of|as) (?:the|your|its|an?) (?:{_ORDINAL} {_PART}|(?:\w+ )?(?:title|heading|"
     r"headline|introduction|intro|conclusion|subject line|caption|header))\b"
 )
@@ -93,7 +97,7 @@ def find_unit(before: str, head: str, after: str, previous: Count | None, count:
         return _UNITS[match["unit"]], match.end()
     if previous and previous.bounds.most != 1 and _OF.fullmatch(before, previous.end):
         return _name_unit(previous).replace("other", ""), 0
-    if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("none")):
+    if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("n")):
         return _name_unit(previous) if previous else "other", 0
     if match := _EACH_BEFORE.search(head) or _ALL_BEFORE.search(before):
         unit = _UNITS[match["unit"]]

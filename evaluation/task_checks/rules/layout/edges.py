@@ -64,12 +64,14 @@ _NEGATED: Final = regex.compile(
     r"(?:\b(?:not|never|avoid|no|without)\b|n't\b)(?: (?!and\b|"
     r"but\b)\w+){0,4} ?$"
 )
+_CONTINUED: Final = regex.compile(r",? (?:followed by|and then|then|and (?:below|under|after) )\b")
+"""After words that are not the last ones: 'end with "Yours," followed by a name'."""
 _STOP: Final = regex.compile(r"[!?.]")
 _PART: Final = regex.compile(
     r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
     rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|"
     r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
-    r"headings?|keys?|items?|each)\b"
+    rf"headings?|keys?|items?|each|{NUMBER} of (?:them|these|which))\b"
 )
 _BESIDE_FIRST: Final = regex.compile(
     r"(?:the |your )?(?:very )?(?:first|opening) (?:words?|phrase) (?:should|must|has to|have to|needs? to) "
@@ -155,7 +157,7 @@ def _build_edge(
     each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
     if _POSTSCRIPT.fullmatch(text):
         yield Finding(start, end, {"check": "postscript", "marker": text})
-    elif _NEGATED.search(before):
+    elif _NEGATED.search(before) or (_is_last(side) and _CONTINUED.match(sentence.text, match.end())):
         yield Finding(start, end)
     elif not _OTHER_MARKER.match(text):
         is_whole = each or not _is_part(before, match)
@@ -188,3 +190,7 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
 def _name(side: str) -> str:
     starts = ("start", "begin", "open", "commence", "kick", "lead", "launch", "first", "very first", "top")
     return "starts_with" if side.startswith(starts) else "ends_with"
+
+
+def _is_last(side: str) -> bool:
+    return _name(side) == "ends_with"

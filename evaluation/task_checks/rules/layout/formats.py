@@ -37,7 +37,7 @@ _FORMAT: Final = regex.compile(
 _INSIDE: Final = regex.compile(r"\bin an? (?:json|csv)$")
 _CONTAINER: Final = regex.compile(r" (?:strings?|files?|documents?|values?|objects?|arrays?)\b")
 _ITEM: Final = (
-    rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[a-z_]+)"
+    rf"(?:{QUOTED}|(?!(?:{NUMBER}|otherwise|nothing|no|please|with|without|in|for|then|each)\b)[\p{{Ll}}_]+)"
 )
 _ROOT_APART: Final = regex.compile(r"(?: please| pls| format)?,? (?:as )?an? (?P<root>object|array|list)\b")
 _KEYS: Final = regex.compile(

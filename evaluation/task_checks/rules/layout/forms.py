@@ -90,7 +90,7 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             is_demanded(sentence, place, match.end()) or is_demanded(sentence, match.start(), match.end())
         ) or is_negated(sentence, place):
             continue
-        if regex.search(rf"(?:{NUMBER}|to|no) $", sentence.text[:place]) or regex.search(
+        if regex.search(rf"(?:{NUMBER}|to|no|number of) $", sentence.text[:place]) or regex.search(
             r"\b(?:each|every|the|these|those|mark|start) (?:of the )?$", sentence.text[:place]
         ):
             continue
@@ -123,6 +123,6 @@ def _read_size(after: str) -> Bounds | None:
     for quantity in find_quantities(after):
         is_next = lead is not None and quantity.start <= lead.end()
         is_added = _ADDED.fullmatch(after[: quantity.start]) and _MEMBER.match(after, quantity.end)
-        if is_next or is_added or _ITEMS.match(after[quantity.end :]):
+        if is_next or (is_added and quantity.bounds.most != 1) or _ITEMS.match(after[quantity.end :]):
             return quantity.bounds
     return None

@@ -19,7 +19,7 @@ _SECTION_MARK: Final = regex.compile(
     r"\b(?:mark|label|start|begin|note|nam|title|call|head|number|introduc|denot|indicat|preced|"
     r"with|as|by|like|e\.g|i\.e|explicitly|be|highlight|should|using|"
     rf"use)\w*\b[^.;\n]{{0,60}}?(?:(?P<quoted>{QUOTED})|(?<!\w)(?P<bare>(?!with|the|and|"
-    r"a )[a-z]+) (?:x|n|#|1|i|number)(?![\w']))"
+    r"a |same|equal|any )[a-z]+) (?:x|n|#|1|i|number)(?![\w']))"
 )
 _SECTION_NOUN: Final = regex.compile(
     r"[ -](?:(?!highlight|bold|ital|key|the|of)[a-z-]+ ){0,2}?(?:sections?|parts?|chapters?)\b"
