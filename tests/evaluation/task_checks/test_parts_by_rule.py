@@ -67,3 +67,14 @@ def test_a_size_per_item_is_no_size_of_the_list():
 def test_the_columns_of_a_table_may_have_letters_of_any_alphabet():
     task = "Gib mir eine Tabelle mit 3 Spalten: Größe, Währung, Übung."
     assert {"check": "table", "columns": 3, "header": ["Größe", "Währung", "Übung"]} in derive(task)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "No bullet point may have more than 8 words.",
+        "No list item in the whole answer should be longer than 8 words.",
+    ],
+)
+def test_a_limit_of_each_thing_forbids_no_thing(task):
+    assert derive(task) == [{"check": "word_count", "max": 8, "each": "list_item"}]

@@ -35,8 +35,8 @@ _PLACE_AFTER: Final = regex.compile(
     r"first|last))\b"
 )
 _LIMITED: Final = regex.compile(
-    r"[^.;:,]{0,40} (?:(?:may|must|should|can|has to) (?:be|have|contain|exceed)|has|have|is|are|exceeds?)\b"
-    r"[^.;:,]{0,20} (?:more|longer|over|\d+)\b"
+    r"(?: (?!and\b|but\b|not\b)[a-z]+){0,5} (?:(?:may|must|should|can|has to) (?:be|have|contain|exceed)|has|"
+    r"have|is|are|exceeds?) (?:more|longer|over|\d+)\b"
 )
 """A limit of each thing: "no bullet may have more than ten words"."""
 _PURPOSE: Final = regex.compile(r" (?:to|in order to|for) ")

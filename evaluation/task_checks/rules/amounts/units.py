@@ -62,7 +62,7 @@ _PART: Final = (
 )
 PART_BEFORE: Final = regex.compile(
     rf"\b(?:the|your|its|in|with|have|a) (?:{_ORDINAL}|\w+ )?{_ORDINAL} (?:\w+ )?{_PART}\b[^.;,]{{0,50}}$"
-    r"|\b(?:the|each|its|your|every|a|an|short|brief|one)(?: short| brief| clear|"
+    r"|\b(?:the|each|its|your|every|no|a|an|short|brief|one)(?: short| brief| clear|"
     r" catchy)? (?:title|heading|headline|introduction|intro|conclusion|subject line|subject|"
     r"caption|"
     r"tagline|postscript|name|section|chapter|step|abstract(?= (?:of|with|should|must|that))|"
