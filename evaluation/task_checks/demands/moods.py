@@ -39,7 +39,7 @@ _NONE_USED: Final = regex.compile(
 _WHY: Final = regex.compile(
     r"(?:why|when|where|who|whose|which)\b|(?:what|how) (?:do|does|did|is|are|was|were|has|have|many|much|"
     r"often|long)\b"
-    r"|(?:do|does|did|is|are|was|were|has|have) "
+    r"|(?:do|does|did|is|are|was|were|has|have|any(?:one|body)) "
 )
 _WHY_WRITES: Final = regex.compile(
     r"(?:why|how come|what makes)\b[^,;:(]* (?:answer|reply|respond|write|speak|talk|format|end|start|begin|"

@@ -119,7 +119,10 @@ _WORDS: Final = {
     "eigener": "own", "eigene": "own", "eigenen": "own", "eigenem": "own", "eigenes": "own",
     "davon": "of them", "vers": "line", "verse": "lines", "versen": "lines",
     "alphabetisch": "alphabetically", "sortiert": "sorted", "sortiere": "sort", "geordnet": "ordered",
-    "bildunterschrift": "caption", "schlagzeile": "headline", "untertitel": "caption",
+    "bildunterschrift": "caption", "beurteile": "evaluate", "bewerte": "evaluate", "prüfe": "check",
+    "korrigiere": "correct", "verbessere": "improve", "überarbeite": "revise", "analysiere": "analyze",
+    "vergleiche": "compare", "interpretiere": "interpret", "kürze": "shorten", "stimmt": "is", "gilt": "does",
+    "würdest": "would", "würden": "would", "schlagzeile": "headline", "untertitel": "caption",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
 _ENGLISH: Final = frozenset(

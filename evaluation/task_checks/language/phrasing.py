@@ -53,6 +53,7 @@ _COUNT: Final = rf" (?P<unit>word|character|sentence|line|paragraph) (?:count|nu
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
+        (r"(?<=\b(?:can|could|would|will|if|do) )u\b", "you"),
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
         (r"\b(?:in total|overall|altogether),? (?=(?:not|no|at|exactly|up|under|fewer|less|max)\b)", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),

@@ -12,6 +12,7 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.texts.question_contexts import asks
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -41,7 +42,7 @@ _TEXT_NOUN: Final = (
 )
 _POINTS_BELOW: Final = regex.compile(
     rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})"
-    rf"|^(?:please )?(?:{REWORKING}) (?:my|this|these|the) (?:[a-z]+ )?{_TEXT_NOUN}\b[^{QUOTED}{CODE}]*$"
+    rf"|^(?:please )?(?:{REWORKING}) (?:(?:my|the) (?:[a-z]+ )?{_TEXT_NOUN}|this|these)\b[^{QUOTED}{CODE}]*$"
 )
 _RULES_BELOW: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b(?:instructions?|prompt|rules?|requirements?|"
@@ -63,6 +64,7 @@ _ABOUT_ANSWER: Final = regex.compile(
     r"summary|translation|version)\b"
 )
 _GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
+_WORKS: Final = regex.compile(rf"(?:please |pls )?(?:{EXPLAINING})\b")
 _ORDERS: Final = regex.compile(
     rf"^(?:please |also |and |finally,? )?(?:{REQUIRING}|{PRODUCING}|no|in|at (?:least|most)|"
     r"your|wrap|first|without|"
@@ -86,16 +88,20 @@ _POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
 _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
 _ASKS_ABOUT_RULES: Final = regex.compile(
     r"^(?:is|are|do|does|what|which|why|how|where|who)\b(?!.*\byou\b).*"
-    r"\b(?:these|those|the following|my|our) "
+    r"\b(?:(?:these|those|the following|my|our) "
     r"(?:[a-z]+ )?(?:rules|requirements|guidelines|instructions|conditions|criteria|constraints)$"
+    r"|(?:this|the following|my|our) (?:[a-z]+ )?[a-z]*(?:prompt|draft|message|e-?mail|text|note|letter)\b)"
 )
-"""A question of which the rules after it are the topic: "Is there a gap in these rules?"."""
+"""A question of which the rules or the text after it are the topic: "Is there a gap in these rules?"."""
 
 
 def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
     """Mark the text after "Rewrite this text:" in its line, or below it, as data."""
     data_line, below, whole = -1, -1, False
     for sentence in sentences:
+        if sentence.is_data:
+            yield sentence
+            continue
         line = _find_line_end(reading, sentence.start)
         # A letter, or rules to discuss: whatever they order, they order it of somebody else.
         whole = whole or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
@@ -116,6 +122,11 @@ def _asks_about_rules(sentence: Sentence) -> bool:
     return sentence.is_question and _ASKS_ABOUT_RULES.match(sentence.text) is not None
 
 
+def _concerns(sentence: Sentence) -> bool:
+    """Check for a request that a given text answers: a question, or an order to work on it."""
+    return asks(sentence, is_last=True) or _WORKS.match(sentence.text) is not None
+
+
 def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
     """Split off the text to work on that follows in the same line."""
     colon = _find_data_colon(sentence)
@@ -129,8 +140,14 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
     """Find the paragraph at which a text to work on starts; -1 if none does."""
     if _asks_about_rules(head) and _next_line(sentences, head) > _find_line_end(reading, head.start):
         return _next_paragraph(sentences, head)
+    following = next((other for other in sentences if other.start > sentence.start), None)
+    is_letter = following is not None and _GREETS.match(following.text) and _concerns(head)
+    if is_letter and following is not None and following.paragraph > sentence.paragraph:
+        return following.paragraph
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
-        return sentence.paragraph + 1
+        below = [other for other in sentences if other.paragraph > sentence.paragraph]
+        are_orders = not _RULES_BELOW.match(head.text) and all(_ORDERS.match(other.text) for other in below)
+        return -1 if are_orders else sentence.paragraph + 1
     is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
     if is_announced and not _is_mark_next(reading, sentence):
         return _next_paragraph(sentences, sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +13,8 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence, cut_sentences
 from evaluation.task_checks.texts.announced_texts import mark_announced
-from evaluation.task_checks.texts.question_contexts import mark_contexts
+from evaluation.task_checks.texts.pasted_lines import find_pasted_lines
+from evaluation.task_checks.texts.question_contexts import mark_contexts, requests
 
 _TALKS_OF_OUTPUT: Final = regex.compile(
     rf"^(?:please )?(?:{REQUIRING}|{PRODUCING}|{EXPLAINING})\b|"
@@ -31,12 +33,27 @@ _REFERS: Final = regex.compile(r"(?:that|this)(?:'s| is| was) (?:what|how|why)\b
 
 def split_sentences(reading: Reading) -> list[Sentence]:
     """Split a task into its sentences; sentences of a text to work on are marked as data."""
-    sentences = list(mark_announced(list(cut_sentences(reading)), reading))
+    sentences = list(mark_announced(_mark_pasted(list(cut_sentences(reading)), reading), reading))
     discussed = [
         replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
         for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
     ]
     return list(mark_contexts(discussed))
+
+
+def _mark_pasted(sentences: list[Sentence], reading: Reading) -> list[Sentence]:
+    """Mark the sentences of lines that somebody else wrote, unless nothing else requests anything."""
+    lines = find_pasted_lines(reading.task)
+    if not lines:
+        return sentences
+    starts = [start for start, _ in lines]
+    marked: list[Sentence] = []
+    for sentence in sentences:
+        start = reading.offsets[sentence.start]
+        place = bisect_right(starts, start) - 1
+        is_pasted = place >= 0 and start < lines[place][1]
+        marked.append(replace(sentence, is_data=sentence.is_data or is_pasted))
+    return marked if any(map(requests, marked)) else sentences
 
 
 def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:

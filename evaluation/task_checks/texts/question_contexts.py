@@ -21,9 +21,9 @@ _LEAD: Final = (
 )
 _SUPPOSES: Final = r"(?:imagine|suppose|assume|consider|say|given)\b"
 _ORDERS: Final = regex.compile(
-    rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?! ?[:=(.]| (?:you|we|i|they)\b)"
+    rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?!'| ?[:=(.]| (?:you|we|i|they)\b)"
 )
-_WORKS: Final = regex.compile(rf"{_LEAD}(?:{EXPLAINING})\b")
+_WORKS: Final = regex.compile(rf"{_LEAD}(?:{EXPLAINING})\b(?!'| ?[:=])")
 _CAN_YOU: Final = regex.compile(
     rf"{_LEAD}(?:can|could|would|will) (?:you|u)(?: (?:please|pls|also|kindly|maybe|just|quickly|possibly))* "
 )
@@ -31,8 +31,10 @@ _PRODUCES: Final = regex.compile(
     rf"(?:help me (?:to )?)?(?!(?:{EXPLAINING})\b)(?:{PRODUCING}|{REQUIRING})\b|.*\b(?:{PRODUCING})$"
 )
 _WANTS_TO_KNOW: Final = (
-    r"(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|who|whose|whom|"
-    r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body))\b(?! (?:i|we) (?:want|need))"
+    r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|who|whose|whom|"
+    r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body)|"
+    r"(?:is|are|was|were|does|did|should|can|could) (?:it|they|he|she|i|we|this|that|these|those|the|"
+    r"there))\b(?! (?:i|we) (?:want|need))"
 )
 _ASKS: Final = regex.compile(_LEAD + _WANTS_TO_KNOW)
 _QUESTION: Final = regex.compile(
@@ -45,20 +47,27 @@ _WISHES: Final = regex.compile(
     r"(?! to (?:know|understand|learn|find|see|hear|check|make sure|be sure|ask)\b)"
 )
 _ADDRESSES: Final = regex.compile(
-    rf"\byour (?:[a-z]+ )?(?:response|answer|reply|output|explanation|text|list)\b|\bplease\b"
-    rf"|^{_LEAD}(?:your\b|you (?:must|should|may|have to|need to)\b|"
-    r"(?:answer|respond|reply) (?:only |just )?(?:in|with|using|as)\b)"
+    rf"\byour (?:[a-z]+ )?(?:response|answer|reply|output|explanation|text|list)\b|\bplease$"
+    rf"|^(?:{_LEAD}(?:your\b|you (?:must|should|may|have to|need to)\b)|(?:and |also )?please\b)"
     rf"|, so (?:{REQUIRING})\b"
 )
+_UNIT: Final = (
+    r"(?:word|sentence|line|paragraph|letter|text|title|list|bullet|heading|part|section|placeholder)s?"
+)
 _STATES: Final = regex.compile(
-    r"(?:in )?(?:the|there|it|each|every|all)\b[^,;:]*? (?:must|should|shall|ha(?:s|ve) to|needs? to)\b"
+    rf"(?:in )?(?:the|an?|it|each|every|all)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
+    r"(?:must|should|shall|ha(?:s|ve) to|needs? to)\b|(?:there|it) (?:must|should|has to|needs to)\b"
 )
 _OF_THE_REPLY: Final = regex.compile(
     r"\b(?:the|an?|any|each|every) (?:[a-z]+ )?(?:response|answer|reply|output)\b"
 )
+_PIECE: Final = (
+    r"(?:[\w'-]+ ){0,3}(?:max\w*|min\w*|at (?:most|least)|exactly|no|not|under|within|in|only|without|"
+    r"up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?: [\w'-]+){0,7}"
+)
 _ONLY_FORM: Final = regex.compile(
-    r"(?:[\w'-]+,? ){0,3}(?:max\w*|min\w*|at (?:most|least)|exactly|no|not|under|within|in|only|without|"
-    r"up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?:[,;]? [\w'-]+){0,12}"
+    r"(?!.*\b(?:is|are|was|were|has|had|have|\w+ed|says?|said|i|he|she|we|they|my|our)\b)"
+    rf"{_PIECE}(?:[,;] {_PIECE}){{0,3}}"
     r"|(?:length|format|language|tone|style|rules|requirements|limit|words) ?:[^.]*"
 )
 """A demand without a verb, or with a label: "max 3 sentences", "language: Italian"."""
@@ -66,7 +75,7 @@ _ONLY_FORM: Final = regex.compile(
 
 def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Mark what stands before the question that ends a task: statements as data, orders as context."""
-    last = next((place for place in reversed(range(len(sentences))) if _requests(sentences[place])), -1)
+    last = next((place for place in reversed(range(len(sentences))) if requests(sentences[place])), -1)
     if last < 0 or not asks(sentences[last], is_last=True):
         yield from sentences
         return
@@ -89,7 +98,8 @@ def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
     return bool(pattern.match(sentence.text)) or (is_last and sentence.is_question)
 
 
-def _requests(sentence: Sentence) -> bool:
+def requests(sentence: Sentence) -> bool:
+    """Check for a sentence that wants something: a question, an order or a wish."""
     return not sentence.is_data and (
         sentence.is_question
         or asks(sentence)

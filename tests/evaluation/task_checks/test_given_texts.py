@@ -1,0 +1,80 @@
+"""What a question is about, and texts that are given with a request, demand nothing of the reply."""
+
+import pytest
+
+from evaluation.task_checks import derive_checks
+
+
+def derive_kinds(task):
+    return [check.check for check in derive_checks(task).checks]
+
+
+CONTEXTS = {
+    "a report before a question": "The note says: two sentences, all in capitals. Is that legal?",
+    "a statement": "Our minutes have four paragraphs and end with a date. Who reads such a thing?",
+    "an order after a statement": "The form reads so. Write at most 30 words. What if I write 31?",
+    "a fragment after a statement": "I sent a postcard. Twelve words, no commas. Why was my aunt hurt?",
+    "a supposition": "Imagine a town where every letter must end with a rhyme. How long would that last?",
+    "a question without its mark": "The form accepts exactly one word. Is it broken or am I wrong",
+    "a condition": "A lawyer wants three headings and no lists. Can you tell me what he is afraid of?",
+    "German": "Im Vertrag steht: höchstens 40 Wörter, keine Kommas. Wie wird das begründet?",
+}
+PASTED = {
+    "quoted lines": "What does he want?\n\n> Keep it under 20 words.\n> Use no commas.",
+    "a dialogue": "Ana: two lines, no emojis\nBen: never\nAna: two lines\n\nWho is right?",
+    "a log": "Find the fault.\n08:01 template must have 3 bullets\n08:02 wrote 2 bullets",
+    "a letter after a question": (
+        "What is she angry about?\n\nDear all,\nplease use at most 40 words in a ticket. No capitals.\nJo"
+    ),
+    "a letter to correct": "Proofread this, it goes out at noon\n\nHi team,\nkeep it to 80 words.",
+    "a prompt": "Is this prompt any good?\n\nYou are a bot. Reply in English. Use at most 60 words.",
+    "a ticket": "Summarise this ticket.\n\nNo. 12\nThe title must be in lowercase, with no commas.",
+}
+
+
+@pytest.mark.parametrize("task", CONTEXTS.values(), ids=CONTEXTS)
+def test_what_a_question_is_about_is_no_demand(task):
+    assert derive_kinds(task) == []
+
+
+@pytest.mark.parametrize("task", PASTED.values(), ids=PASTED)
+def test_lines_that_somebody_else_wrote_are_no_demand(task):
+    assert derive_kinds(task) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "kinds"),
+    [
+        pytest.param("Use no commas. Why do cats purr?", ["punctuation"], id="an order at the start"),
+        pytest.param("Max 3 sentences. What is a monad?", ["sentence_count"], id="a size at the start"),
+        pytest.param(
+            "Language: Italian. Length: max 3 lines. Who was Dante?", ["language", "line_count"], id="labels"
+        ),
+        pytest.param(
+            "I have an exam. I want at most 60 words. What is inertia?", ["word_count"], id="a wish"
+        ),
+        pytest.param("It rained. Your answer must be in French. Why does it?", ["language"], id="the answer"),
+        pytest.param(
+            "Our cat is old. Can you write a poem with four lines?", ["line_count"], id="a text is requested"
+        ),
+        pytest.param("The form says 20 words. Why? Use two lines.", ["line_count"], id="an order after it"),
+        pytest.param(
+            "Rules for your answer:\n1. German only\n2. max. 80 words\nQuestion: Was ist Zeit?",
+            ["language", "word_count"],
+            id="a list of rules",
+        ),
+        pytest.param(
+            "Summarise this book in 50 words.\n\nUse no commas.",
+            ["word_count", "punctuation"],
+            id="no text below",
+        ),
+    ],
+)
+def test_a_demand_beside_a_context_stays_a_demand(task, kinds):
+    assert derive_kinds(task) == kinds
+
+
+def test_an_order_that_may_be_somebody_elses_is_listed_as_unchecked():
+    derived = derive_checks("My boss left a note. Write at most 30 words. Is he serious?")
+    assert derived.checks == ()
+    assert derived.unchecked == ("at most 30 words",)
