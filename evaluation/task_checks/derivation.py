@@ -12,7 +12,7 @@ from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
 from evaluation.task_checks.reading import Reading, read_task
 from evaluation.task_checks.rules import others, style
-from evaluation.task_checks.rules.amounts import bans, counts, frequencies, part_counts
+from evaluation.task_checks.rules.amounts import bans, counts, frequencies, items, part_counts
 from evaluation.task_checks.rules.finding import Finding, drop_doubles
 from evaluation.task_checks.rules.layout import (
     edges,
@@ -61,6 +61,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     formats.find_tables,
     formats.find_code,
     others.find_others,
+    items.find_items,
 )
 
 
@@ -83,6 +84,7 @@ def derive_checks(task: str) -> DerivedChecks:
     # Rule by rule: the patterns of one rule stay in the processor's cache.
     findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
     findings = part_counts.open_part_counts(drop_doubles(findings), sentences, reading.text)
+    findings = items.settle_items(findings, sentences)
     leftovers = find_leftovers(sentences, findings, reading)
     scoped = list(apply_scopes(findings, sentences))
     assembled = sorted(

@@ -1,7 +1,7 @@
 """What IFEval's labels lack or have wrong, found by reading: kinds of checks by the prompt's key."""
 
 JUDGED = {
-    # Each is stated in the prompt: capitals, a translation, a haiku's syllables, lines, words to use, ...
+    # Each is stated in the prompt: capitals, a translation, a haiku's syllables, lines, items, words, ...
     3221: {"letter_case"},
     1675: {"language"},
     337: {"word_count"},  # the prompt says 400, the label 336
@@ -22,4 +22,6 @@ JUDGED = {
     3311: {"contains"},  # the label lacks one of the three words
     1739: {"table"},
     2070: {"table"},
+    3456: {"item_count"},
+    2798: {"item_count"},
 }

@@ -37,7 +37,7 @@ def test_almost_no_task_claims_more_than_was_checked(shares):
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        ("Give me three reasons to move to Oslo, below 90 words.", "three reasons"),
+        ("Give me three tales from Oslo, below 90 words.", "three tales"),
         ("Write a note of at most 40 words. Sign it as Robin.", "Sign it as Robin"),
         ("Invent a toast in two sentences and put a smiley at the end.", "at the end"),
         ("Five rivers of Asia, separated by commas, all lowercase.", "separated by commas"),
