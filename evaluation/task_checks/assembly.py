@@ -42,6 +42,8 @@ _TOPICS: Final = {
 _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
 _NO_PROSE: Final = frozenset({"code", "code_block_count", "table", "csv", "json"})
 """Parts in which sentences, paragraphs and lines are not those of the text."""
+_DATA: Final = frozenset({"json", "csv"})
+"""Data that need marks of their own."""
 _CODE: Final = regex.compile(
     r"\b(?:write|fix|refactor|implement|create|generate)\b[^.;]{0,30}\b(?:code|script|function|program|"
     r"query)\b"
@@ -81,11 +83,13 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
 
 
 def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> Finding:
-    """Drop the check of a number of sentences or lines if code or data are a part of the same output."""
+    """Drop the check of sentences, lines or marks if code or data are a part of the same output."""
     check = finding.check
-    if check is None or check["check"] not in _PROSE or "each" in check:
+    if check is None or check["check"] not in {*_PROSE, "punctuation"} or "each" in check:
         return finding
     kinds = {str(other.check["check"]) for other in findings if other.check and not _forbids(other.check)}
+    if check["check"] == "punctuation":
+        return replace(finding, check=None) if kinds & _DATA else finding
     is_code = check["check"] == "line_count" and _CODE.search(text)
     return replace(finding, check=None) if kinds & _NO_PROSE or is_code or _SHOWN.search(text) else finding
 

@@ -59,9 +59,9 @@ _MOST: Final = (
     r"exceed|(?<=(?:space|room|time) )for(?: only| just)?|<=|≤"
 )
 _MORE: Final = (
-    r"more (?:than|as)|over|greater than|above|longer (?:than|as)|in excess of|exceeds?|beyond|past|>"
+    r"more (?:than|as)|over|greater than|above|longer (?:than|as)|in excess of|exceeds?|beyond|past|>(?= ?\d)"
 )
-_LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<"
+_LESS: Final = r"(?:less|fewer|shorter|lower|smaller) (?:than|as)|under|below|<(?= ?\d)"
 _EXACT: Final = r"exactly|precisely|only|just|no more and no (?:less|fewer) than|a total of|total of"
 _NEAR: Final = r"about|around|approximately|roughly|approx\.?|circa|ca\.|some|nearly|close to|~"
 _IS_THE: Final = (
@@ -126,6 +126,8 @@ class Bounds:
 
     def to_fields(self) -> dict[str, object]:
         """Return the fields of a check that counts."""
+        if self.is_near:
+            return self.widen().to_fields()
         if self.least == self.most:
             return {"exactly": self.least}
         fields = {"min": self.least, "max": self.most}
@@ -133,10 +135,11 @@ class Bounds:
 
     def widen(self) -> Bounds:
         """Return the bounds for a number that is only about right: a tenth less or more."""
-        if self.least is None or self.most is None or self.least < _NEAR_LEAST:
-            return self
-        low, high = self.least - self.least // _NEAR_PART, self.most + self.most // _NEAR_PART
-        return replace(self, least=low, most=high)
+        is_small = self.least is None or (self.least < _NEAR_LEAST and not self.is_near)
+        if is_small or self.least is None or self.most is None:
+            return replace(self, is_near=False)
+        low, high = self.least - max(1, self.least // _NEAR_PART), self.most + max(1, self.most // _NEAR_PART)
+        return replace(self, least=low, most=high, is_near=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,8 @@ def _apply_margin(bounds: Bounds, match: regex.Match[str]) -> Bounds:
 def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
     if match["low"] == "one" and _PRONOUN.search(text, max(0, match.start() - 10), match.start()):
         return None
-    if match["low"] in {"a", "an"} and not any(match[name] for name in _COMPARATORS):
+    is_number = match["exact"] == "exactly" or any(match[name] for name in _COMPARATORS)
+    if match["low"] in {"a", "an"} and not is_number:
         return None
     low = read_number(match["low"])
     high = read_number(match["high"]) if match["high"] else None

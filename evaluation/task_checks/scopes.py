@@ -18,9 +18,10 @@ from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 
 _SCOPE: Final = regex.compile(
-    r"\b(?:then|followed|after|below|underneath|title|headline|heading|body|caption|subject|footer|"
+    r"\b(?:except\w*|apart|aside|other|save|exception|but|then|followed|after|below|underneath|title|"
+    r"headline|heading|body|caption|subject|footer|"
     r"intro\w*|conclusion|"
-    r"first|second|third|fourth|fifth|last|final|other|next|one|have|need\w*|necessary|required|obliged|"
+    r"first|second|third|fourth|fifth|last|final|next|one|have|need\w*|necessary|required|obliged|"
     r"essential|mandatory|obligation|requirement|may|can|could|"
     r"might|free|"
     r"welcome|option\w*|nice|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|"
@@ -64,9 +65,12 @@ _IN_PART: Final = regex.compile(
     r"^(?:(?:and|but|also|then|please),? )?(?:in|for|within|under|throughout) (?:(?:the|your|its) "
     rf"(?:{_ORDINAL}(?:paragraph|sentence|line|section|part|stanza|verse|half|chapter|bullet|item|one|"
     rf"version|"
-    r"response|answer)|title|heading|headline|introduction|intro|conclusion|subject line|caption|header|"
+    r"response|answer)|(?:first|second|third|last|latter|former)(?=,| (?:must|should|may|no|at|use)\b)|"
+    r"title|heading|headline|introduction|intro|conclusion|subject line|caption|header|"
     r"footer)"
     r"|(?:paragraph|section|line|part|sentence|stanza|chapter) (?:\d+|one|two|three|four|five))\b"
+    r"|^(?:the )?(?:paragraph|section|line|part|sentence|stanza|chapter|slide|version) "
+    r"(?:\d+|one|two|three|four|five|[a-c])\b(?! (?:and|to|or)\b)"
 )
 _PART_IS: Final = regex.compile(
     rf"(?:^|[,;:(] ?| and |\. ?)(?:an? |the |its |your )?(?:{_ORDINAL.removesuffix(')')}?(?:one|version|"
@@ -74,6 +78,20 @@ _PART_IS: Final = regex.compile(
     r"paragraph|part|half|stanza|verse|section))|subject(?: line)?|headline|title|heading|body|caption|intro|"
     r"introduction|conclusion|footer|sign-off)\b(?! (?:and|as well)\b)[^.;,:]{0,40}$"
 )
+_EXCEPT: Final = (
+    r"(?:except(?:ing)?|apart from|aside from|other than|save (?:for|in)|with (?:the|one|an) exception)"
+)
+_EXCEPTED_BEFORE: Final = regex.compile(
+    rf"\b{_EXCEPT}\b(?:(?! and | but )[^.;:])*$|\b{_EXCEPT}\b[^.;:]*, (?:which|where|that|who) [^.;:]*$"
+)
+"""An exception, or words about it: "except the last one, which has two lines"."""
+_EXCEPTED_AFTER: Final = regex.compile(
+    r"^(?:[ ,]*(?:each|apiece|long|at all|anywhere|ever|please|whatsoever|(?:or|and)? ?\ue000|"
+    r"(?:in|of|per|for) (?:the|your|each|every|any) \w+)){0,4}[ ,(-]*"
+    rf"(?:{_EXCEPT}\b|(?:but|and)? ?not (?:in|for|after) the (?:title|heading|last|first|final)\b|"
+    r"but (?:the|for the|in the) (?:first|last|final|second|title)(?: \w+)?(?=$|[.,;:!)]))"
+)
+"""An exception from the words before it: "no commas except in the list"."""
 _NEXT: Final = regex.compile(
     r"\b(?:then|followed by|after that|afterwards|below (?:it|that|this)|underneath)\b[^.;]{0,60}$"
 )
@@ -98,6 +116,7 @@ def apply_scopes(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> 
         before, end = sentence.text[: finding.start - sentence.start], finding.end - sentence.start
         if not _is_optional(sentence.text, before, end):
             is_partial = _is_conditional(sentence.text, before, end) or _is_in_part(finding, before)
+            is_partial = is_partial or _has_exception(sentence.text, before, end)
             yield replace(finding, check=None) if is_partial else finding
 
 
@@ -116,6 +135,10 @@ def _is_optional(text: str, before: str, end: int) -> bool:
 
 def _is_conditional(text: str, before: str, end: int) -> bool:
     return bool(_CONDITION.match(before) or _ON_CONDITION.match(text[end:]))
+
+
+def _has_exception(text: str, before: str, end: int) -> bool:
+    return bool(_EXCEPTED_BEFORE.search(before) or _EXCEPTED_AFTER.match(text[end:]))
 
 
 def _is_in_part(finding: Finding, before: str) -> bool:

@@ -54,15 +54,13 @@ def _mark(mark: str) -> Callable[[Bounds], Fields]:
 
 
 def _build_words(bounds: Bounds) -> Fields:
-    is_bare = not bounds.is_stated or bounds.is_near
-    return {"check": "word_count", **(bounds.widen() if is_bare else bounds).to_fields()}
+    return {"check": "word_count", **(bounds if bounds.is_stated else bounds.widen()).to_fields()}
 
 
 def _build_characters(bounds: Bounds) -> Fields | None:
     if max(bounds.least or 0, bounds.most or 0) < _FEWEST_CHARACTERS:
         return None
-    widened = bounds.widen() if bounds.is_near else bounds
-    return {"check": "character_count", **widened.to_fields()}
+    return {"check": "character_count", **bounds.to_fields()}
 
 
 def _build_characters_without_spaces(bounds: Bounds) -> Fields | None:

@@ -67,12 +67,11 @@ _EXPLAINS: Final = regex.compile(r"\b(?:explain|why|how|describe|compare|both|ve
 _UPPER: Final = (
     r"(?:all[- ]?caps|(?:all |only |entirely |completely |exclusively |"
     r"just )*(?:in )?(?:all )?(?:capital(?:i[sz]ed)?(?: letters?| case)?|capitals|"
-    r"upper ?-?case(?:d)?(?: letters?| characters?)?|block capitals|block letters)|caps(?: lock)?)"
+    r"upper ?-?cased?(?: letters?| characters?)?|block (?:capitals|letters))|caps(?: lock)?)"
 )
 _LOWER: Final = (
     r"(?:all[- ]lower ?-?case|(?:all |only |entirely |completely |exclusively |"
-    r"just )*(?:in )?(?:all )?(?:lower ?-?cased?(?: letters?| characters?)?|small letters|"
-    r"minuscules))"
+    r"just )*(?:in )?(?:all )?(?:lower ?-?cased?(?: letters?| characters?)?|small letters|minuscules))"
 )
 _TITLE: Final = r"(?:title case|headline case)"
 _CASE: Final = regex.compile(
@@ -103,8 +102,9 @@ _PART: Final = regex.compile(
     r"\b(?:title|headings?|headline|first (?:letter|word|line|sentence)|last (?:line|word|"
     r"sentence)|names?|keywords?|each word|every word|key words|acronyms?|some words|words|"
     r"section|subject line|the word|beginning|key points|one word|certain|important|emphasi[sz]e|"
-    r"emphasis|highlight|a few)\b[^.;,]{0,12}$"
+    r"emphasis|highlight|a few|ones)\b[^.;,]{0,12}$|\b(?:entries|items|tags|keys|values|labels), ?(?:all )?$"
     r"|\b(?:head|label|mark|tag|title|precede|introduce)\b[^.;,]{1,60}$"
+    r"|^(?:the |a )?(?:title|headline|heading|subject line)\b[^.;:]{0,40}, ?(?:all |in )*$"
 )
 _ALL_WORDS: Final = regex.compile(
     r"\b(?:all|every|only|entire|whole)(?: of)?(?: the| your)? (?:words?|letters?)\b[^.;]{0,25}$"
@@ -167,7 +167,8 @@ def find_languages(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the language that a sentence demands."""
     matches = [match for match in _IN.finditer(sentence.text) if _is_language(sentence, match)]
     if len({_CODES[match["name"]] for match in matches}) > 1 and regex.search(
-        r"\b(?:both|and then|versions?|followed by|as well as|from)\b", sentence.text
+        r"\b(?:both|and then|(?:first|once)\b.*\b(?:then|once)|versions?|followed by|as well as|from)\b",
+        sentence.text,
     ):
         yield Finding(sentence.start + matches[0].start(), sentence.start + matches[-1].end())
         return

@@ -40,6 +40,13 @@ _LIMITED: Final = regex.compile(
 )
 """A limit of each thing: "no bullet may have more than ten words"."""
 _PURPOSE: Final = regex.compile(r" (?:to|in order to|for) ")
+_OF_EACH: Final = regex.compile(
+    r" (?:(?:may|must|should|can|shall)(?! (?:be (?:used|included|present|added|found)|appear|occur|"
+    r"exist)\b)|"
+    r"(?:ends?|starts?|begins?|contains?|has|have|repeats?|exceeds?|goes|runs?|consists?|uses?|mentions?|is|"
+    r"above|over|under|below|with|longer|shorter|that|which|whose)\b(?! (?:allowed|wanted|used|needed)\b))"
+)
+"""After a thing of which a property is refused: "no bullet ends with a full stop"."""
 _REFUSED: Final = regex.compile(r" (?:not|cannot|forbidden|banned|excluded|prohibited|off limits)\b")
 _INVERTED: Final = regex.compile(rf"(?:{_NEVER})\b[^.;]*\b(?:should|must|may|can|do)\b")
 _REFUSES: Final = regex.compile(
@@ -48,8 +55,14 @@ _REFUSES: Final = regex.compile(
     r"dont|cannot|forbidden|banned|prohibited|off limits|nowhere|void|devoid|ditch|drop)\b|n't\b"
     r"|\b(?:omitt|exclud|eliminat|leav|avoid|skipp|refrain)(?:ing|e)\b"
 )
+_NOT_ITSELF: Final = (
+    r"word|letter|term|phrase|(?:double|triple|single|trailing|leading|extra|additional|unnecessary|"
+    r"superfluous|more|"
+    r"consecutive|other|further)\b"
+)
+"""Words before a thing of which only some are refused: "no trailing spaces"."""
 _FORBIDDEN: Final = regex.compile(
-    rf"(?<!\w)(?P<no>{_NO}) (?:a |an |the )?(?:(?!word|letter|term|phrase)[a-z]+,? ){{0,1}}?{THING.pattern}"
+    rf"(?<!\w)(?P<no>{_NO}) (?:a |an |the )?(?:(?!{_NOT_ITSELF})[a-z]+,? ){{0,1}}?{THING.pattern}"
 )
 _ALSO: Final = regex.compile(
     r"(?:,? ?(?:and|or|nor|&)(?: (?:no|any|from|of|from any|from using|without(?: any)?))?|"
@@ -87,6 +100,10 @@ _FORBIDDABLE: Final = frozenset(BY_NAME) - {
     "characters_without_spaces",
     "placeholders",
 }
+
+_STRUCTURES: Final = frozenset(
+    {"bullets", "numbered", "headings", "second_headings", "code_blocks", "highlights"}
+)
 
 
 def find_forbidden(sentence: Sentence, _: Reading) -> Iterator[Finding]:
@@ -135,7 +152,8 @@ def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator
     thing = get_thing(match)
     if thing.name not in _FORBIDDABLE or _PURPOSE.match(sentence.text, match.end()):
         return
-    if _LIMITED.match(sentence.text, match.end()):
+    is_structure = thing.name in _STRUCTURES and _OF_EACH.match(sentence.text, match.end())
+    if is_structure or _LIMITED.match(sentence.text, match.end()):
         return
     scoped = (
         _PLACE_AFTER.match(sentence.text[match.end() :])

@@ -10,6 +10,7 @@ import regex
 from evaluation.task_checks.demands.moods import is_demanded, is_statement
 from evaluation.task_checks.quantities import NUMBER, Bounds, Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
+from evaluation.task_checks.rules.amounts.units import OTHER_EACH, PART_BEFORE
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import AFTER_NUMBER, BY_NAME, THING, get_thing
@@ -72,11 +73,12 @@ def find_numbers(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             continue
         if quantity is None or not is_demanded(sentence, quantity.start, quantity.end):
             continue
+        before = sentence.text[: match.start()]
         thing = BY_NAME[f"{match['short']}s"] if match["short"] else get_thing(match)
         start, end = sentence.start + match.start(), sentence.start + quantity.end
-        is_whole = not _EACH.search(sentence.text, match.end(), quantity.start)
-        bounds = _limit(sentence.text[: match.start()], quantity.bounds)
-        yield Finding(start, end, thing.build(bounds) if is_whole else None)
+        is_part = _EACH.search(sentence.text, match.end(), quantity.start) or OTHER_EACH.search(before)
+        is_part = is_part or PART_BEFORE.search(before)
+        yield Finding(start, end, None if is_part else thing.build(_limit(before, quantity.bounds)))
 
 
 def _limit(before: str, bounds: Bounds) -> Bounds:

@@ -24,7 +24,8 @@ _ARTICLE: Final = regex.compile(
     r"problem))"
 )
 _BEFORE_ARTICLE: Final = regex.compile(
-    r"(?:^|\b(?:in|with|using|into|as|to|of|write|compose|create|give me|give us|produce|"
+    r"(?:^|\b(?:(?<!(?:one|two|three|four|five|more|\d|them) )in|with|using|into|as|to|of|write|compose|"
+    r"create|give me|give us|produce|"
     r"generate|draft|craft|answer|is|be|exactly|only|just|within|me|us)) ?$"
 )
 _SINGLE_PART: Final = regex.compile(
@@ -36,6 +37,10 @@ _SINGLE_PART: Final = regex.compile(
     r"(?! (?:[a-z]+ )?(?:each|every|all|both|the end)\b)"
 )
 _EACH: Final = regex.compile(r"\b(?:each|every)\b[^.;,:]{0,40}$")
+_GOES_ON: Final = regex.compile(
+    r"[^.;:\n]{0,60}?(?:, (?:and )?then\b|\band then\b|\bfollowed by\b|, after that\b)"
+)
+"""Words after a unit that is not all: "a paragraph on bees, then a list"."""
 _NAMES_PART: Final = regex.compile(r"link|url|address|emoji|hash|placeholder|code")
 _LISTED: Final = regex.compile(
     r"(?: (?!(?:about|that|which|who|not|no|each|every)\b)[\w\ue000@#.-]+,?){0,7} ?"
@@ -57,10 +62,10 @@ def find_units(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:
         if _EACH.search(before):
             continue
         if is_demanded(sentence, match.start(), match.end()) and not PART_BEFORE.search(before):
-            thing = BY_NAME[f"{match['noun']}s"]
-            yield Finding(
-                sentence.start + match.start(), sentence.start + match.end(), thing.build(Bounds(1, 1))
-            )
+            check = BY_NAME[f"{match['noun']}s"].build(Bounds(1, 1))
+            is_part = _GOES_ON.match(sentence.text, match.end())
+            start, end = sentence.start + match.start(), sentence.start + match.end()
+            yield Finding(start, end, None if is_part else check)
 
 
 def find_parts(sentence: Sentence, counts: list[Count]) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.language.words import TEXT
 from evaluation.task_checks.quantities import Bounds, Quantity
 from evaluation.task_checks.things import Thing
 
@@ -40,16 +41,20 @@ _EACH_AFTER: Final = regex.compile(
 )
 _EACH: Final = regex.compile(
     r"^,? (?:each|apiece|per unit)\b(?! (?:separated|starting|beginning|ending|containing|having|"
-    r"under|over|at|no|not|max|min|up|between|fewer|less|more|exactly|with|of|followed|about|on|describing|covering|label|mark|start|on|in|focus|explain))"
+    r"under|over|at|no|not|max|min|up|between|fewer|less|more|exactly|with|of|followed|about|on|"
+    r"describing|covering|label|mark|start|on|in|focus|explain))"
 )
 _EACH_OF_THEM: Final = regex.compile(
-    r"\b(?:each|none|neither(?= (?:of|one|should|may|must|can|has)\b))(?: one)?"
-    r"(?: of (?:them|these|which))?(?: (?:with|having|containing|of|using|"
-    r"being|at|has|have|is|should|must|may|can|contain|be|go|consisting))* ?$"
+    r"(?:\b(?:each|none(?= of)|neither(?= (?:of|one|should|may|must|can|has)\b))|"
+    r"(?:^|[,;:] ?|\b(?:and|but) )(?:none|neither|both))(?: one)?(?: of (?:them|these|which|the two))?"
+    r"(?: (?:with|having|containing|of|using|"
+    r"being|at|has|have|is|should|must|may|can|contain|be|go|exceed|consisting))* ?$"
 )
 _OF: Final = regex.compile(r" of ?")
-_OTHER_EACH: Final = regex.compile(
-    r"\b(?:each|every)(?: of the)? (?!\ue000)(?:\w+ )?(?!word|letter)\w+\b[^.;,]{0,40}$"
+OTHER_EACH: Final = regex.compile(
+    r"\b(?:each|every)(?: of the)? (?!\ue000)(?:\w+ )?(?!word|letter)\w+\b[^.;,]{0,70}$"
+    rf"|\bno (?!more|less|fewer|longer|shorter|later|need|{TEXT}\b)[a-z]+ "
+    r"(?:(?:may|should|must|can|shall|to|be|is|has|have|contains?|of|with|exceeds?|goes|runs) )*$"
 )
 _PER_OTHER: Final = regex.compile(r"^ ?(?:per|in (?:each|every)|a|for each|for every|every) \w+\b")
 _ORDINAL: Final = (
@@ -68,6 +73,8 @@ PART_BEFORE: Final = regex.compile(
     r"tagline|postscript|name|section|chapter|step|abstract(?= (?:of|with|should|must|that))|"
     r"header|closing|opening|footer|column|row|cell)\b(?:(?! and $)[^.;,]){0,40}$"
     rf"|\b(?:paragraph|section|line|part|sentence) (?:\d+|one|two|three)\b[^.;,]{{0,40}}$"
+    rf"|\b(?:the|its|and|,) {_ORDINAL}(?: (?:is|has|with|of|in|should|must|be|have|being|having))* ?$"
+    r"|\bone(?: \w+)? for [^.;,(]{1,30}\(?$|\bin between[^.;]{0,20}$"
     r"|\b(?:below|above|after|before|beneath|underneath|under) (?:it|that|this|them|the (?!answer)\w+)"
     r"\b,?[^.;,]{0,40}$"
     r"|\b(?:blank|empty|greeting|subject) line, (?:then )?$"
@@ -75,8 +82,10 @@ PART_BEFORE: Final = regex.compile(
 PART_AFTER: Final = regex.compile(
     r"^,? (?:and|plus) (?:an?|one|the) (?:[a-z]+ )?(?:chorus|refrain|bridge|introduction|intro|conclusion|"
     r"title|heading|list|table|summary|couplet)\b|"
-    rf"^ (?:in|for|of|as) (?:the|your|its|an?) (?:{_ORDINAL} {_PART}|(?:\w+ )?(?:title|heading|"
-    r"headline|introduction|intro|conclusion|subject line|caption|header))\b"
+    rf"^\)? (?:in|for|of|as|on) (?:(?:the|your|its|an?) (?:{_ORDINAL} {_PART}|(?:\w+ )?(?:title|heading|"
+    r"headline|introduction|intro|conclusion|subject line|caption|header))"
+    r"|(?:line|paragraph|section|part|sentence) (?:\d+|one|two|three|four))\b"
+    r"|^ (?:under|below|beneath|underneath) (?:it|them|each|every|the)\b"
 )
 
 
@@ -97,14 +106,14 @@ def find_unit(before: str, head: str, after: str, previous: Count | None, count:
         return _UNITS[match["unit"]], match.end()
     if previous and previous.bounds.most != 1 and _OF.fullmatch(before, previous.end):
         return _name_unit(previous).replace("other", ""), 0
-    if (match := _EACH_OF_THEM.search(before)) and (previous or match.group().startswith("n")):
+    if (match := _EACH_OF_THEM.search(before)) and (previous or not match.group().startswith("each")):
         return _name_unit(previous) if previous else "other", 0
     if match := _EACH_BEFORE.search(head) or _ALL_BEFORE.search(before):
         unit = _UNITS[match["unit"]]
         return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0
     if (match := _EACH.match(after)) and previous:
         return _name_unit(previous), match.end()
-    is_other = _OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)
+    is_other = OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)
     return ("other" if is_other else ""), 0
 
 

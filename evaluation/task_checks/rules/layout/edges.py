@@ -61,15 +61,18 @@ _POSTSCRIPT: Final = regex.compile(r"(?:p\.? ?){1,2}s\b\.?:?", regex.I)
 _OTHER_MARKER: Final = regex.compile(r"(?:section|part|chapter)\b.{0,3}$|[#@*-]$", regex.I)
 """Texts that other rules read: what starts a section, a list item or a hashtag."""
 _NEGATED: Final = regex.compile(
-    r"(?:\b(?:not|never|avoid|no|without)\b|n't\b)(?: (?!and\b|"
+    r"(?:\b(?:not|never|avoid|no|none|neither|nor|without)\b|n't\b)(?: (?!and\b|"
     r"but\b)\w+){0,4} ?$"
 )
 _CONTINUED: Final = regex.compile(r",? (?:followed by|and then|then|and (?:below|under|after) )\b")
 """After words that are not the last ones: 'end with "Yours," followed by a name'."""
+_OTHER_TEXT: Final = regex.compile(rf",? ?(?:or|nor)(?: with| by)? {QUOTED}|,(?: and)? {QUOTED}")
+"""One of several texts: 'begin with "Yes" or "No"', 'start the paragraphs with "First", "Second"'."""
 _STOP: Final = regex.compile(r"[!?.]")
 _PART: Final = regex.compile(
     r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
-    rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|"
+    rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|[a-z]+ \d+(?= $)|"
+    r"\d+(?:st|nd|rd|th)|"
     r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
     rf"headings?|keys?|items?|each|{NUMBER} of (?:them|these|which))\b"
 )
@@ -157,7 +160,7 @@ def _build_edge(
     each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
     if _POSTSCRIPT.fullmatch(text):
         yield Finding(start, end, {"check": "postscript", "marker": text})
-    elif _NEGATED.search(before) or (_is_last(side) and _CONTINUED.match(sentence.text, match.end())):
+    elif _NEGATED.search(before) or _is_open(sentence.text, match.end(), side):
         yield Finding(start, end)
     elif not _OTHER_MARKER.match(text):
         is_whole = each or not _is_part(before, match)
@@ -181,7 +184,8 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
         bool(part)
         or "postscript" in words
         or regex.search(
-            r"\b(?:section|paragraph|line|sentence|title)\b", match.groupdict().get("object") or ""
+            r"\b(?:section|paragraph|line|sentence|title|item|bullet)s?\b",
+            match.groupdict().get("object") or "",
         )
         is not None
     )
@@ -192,5 +196,7 @@ def _name(side: str) -> str:
     return "starts_with" if side.startswith(starts) else "ends_with"
 
 
-def _is_last(side: str) -> bool:
-    return _name(side) == "ends_with"
+def _is_open(text: str, end: int, side: str) -> bool:
+    """Check whether the words at the end may not be the whole literal, or not its only one."""
+    is_continued = _name(side) == "ends_with" and _CONTINUED.match(text, end)
+    return bool(is_continued or _OTHER_TEXT.match(text, end))

@@ -58,13 +58,18 @@ _ROWS: Final = regex.compile(
 _TABLE: Final = regex.compile(
     r"\b(?:write|create|make|give me|produce|generate|provide|draw|prepare|include|add|use|"
     r"present|show|put|format|answer|respond|summari[sz]e|display|list|compile|organi[sz]e|"
-    r"compare|output|return|arrange|build|insert|in|with|want|need|like|prefer|contain)\b[^.;?]{0,90}?\b(?P<article>a|"
+    r"compare|output|return|arrange|build|insert|in|with|want|need|like|prefer|"
+    r"contain)\b[^.;?]{0,90}?\b(?P<article>a|"
     r"an|one|in|as|following)(?: (?!of|the|on|around|under|at)[a-z0-9-]+){0,3}? (?P<table>table|"
     r"tabular form|tabular format)\b(?! (?:of contents|tennis|lamp|top|cloth|manners|reservation|"
     r"for (?:two|four|six|dinner|\w+ people)|saw|setting|leg|at|by the window|by|near|made|salt|"
     r"wine|linen|runner|decoration|centerpiece|talk|plan|book)\b|cloth)"
+    r"|^(?:(?:please|just|only|format|output): ?)?(?P<article>)(?:(?:a|an|short|small|simple|"
+    r"markdown) )*(?P<table>table)(?=:|,|$| "
+    r"(?:with|of (?!contents)|please|only)\b)"
 )
 _TABLE_SIZE: Final = regex.compile(rf"(?P<number>{NUMBER})[ -](?:[a-z]+ )?(?P<side>columns?|rows?)\b")
+_OTHER_TABLE: Final = regex.compile(r"\b(?:html|latex|ascii|sql|plain[- ]text|excel|csv)\b")
 _FURNITURE: Final = regex.compile(
     r"\b(?:wooden|dining|kitchen|coffee|round|periodic|oak|operating|pool|bedside|dinner|antique|picnic)\b"
 )
@@ -108,6 +113,9 @@ def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
             or is_negated(sentence, match.start("table"))
         ):
             continue
+        if _OTHER_TABLE.search(sentence.text, match.start(), match.end()):
+            yield Finding(sentence.start + match.start(), sentence.start + match.end())
+            return
         fields: Fields = {"check": "table"}
         for size in _TABLE_SIZE.finditer(sentence.text):
             fields[f"{size['side'].rstrip('s')}s"] = read_number(size["number"])
@@ -169,5 +177,5 @@ def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -
     marks = reading.get_marks(start, end)
     if marks:
         names = [mark.content.strip().rstrip(",") for mark in marks if mark.character == QUOTED]
-        return [name.strip() for name in names[0].split(",")] if len(names) == 1 else names
+        return [name.strip() for name in regex.split(r"[,;|\t]", names[0])] if len(names) == 1 else names
     return [name for name in regex.split(r",? (?:and|und) |, ?| & ", reading.quote(start, end)) if name]

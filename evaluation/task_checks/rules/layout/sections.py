@@ -39,7 +39,8 @@ _ENUMERATED: Final = regex.compile(
 _NUMBERED: Final = regex.compile(r"[XxNn#\d]\W*$|section|part|chapter", regex.I)
 _LONGEST_SEARCH: Final = 500
 _HIGHLIGHT: Final = regex.compile(
-    r"\b(?P<verb>highlight|bold|bolden|italici[sz]e|emphasi[sz]e)(?:/\w+)?(?:ing|ed|s)?\b(?P<gap>[^.;]{0,60})"
+    r"\b(?P<verb>highlight|bold|bolden|italici[sz]e|emphasi[sz]e)(?:/\w+)?(?:ing|ed|"
+    r"s)?\b(?P<gap>(?!,)[^.;]{0,60})"
 )
 _PUT_IN_BOLD: Final = regex.compile(
     r"\b(?P<verb>mark|make|put|set|render|write|format|display|show)\b(?P<gap>(?:(?! to\b)[^.;]){0,60}?)"

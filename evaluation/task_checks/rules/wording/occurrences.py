@@ -72,6 +72,7 @@ _BEFORE_WORD: Final = regex.compile(
     r"^[ ,]*(?:times )?(?:the|of|use|using|include|contain|mention|repeat|with)?[ ]*(?:of )?(?:the )?$"
 )
 _NOT_BEFORE: Final = regex.compile(r"(?:\b(?:not|never|cannot|no)|n't)\b[^.;,]{0,40}$")
+_MAY: Final = regex.compile(r" (?:may|can)\b(?!.*\b(?:only|not)\b)")
 _LIMITS: Final = regex.compile(
     r"\b(?:limit|restrict|cap|reduce)\b[^.;]{0,40}\bto ?$|\bcap\b[^.;]{0,40}\bat ?$"
 )
@@ -105,6 +106,8 @@ def _join_times(matches: list[regex.Match[str]], before: str, near: str) -> tupl
     """Join "more than five times but fewer than ten times"."""
     first = matches[0]
     bounds, end = _read_frequency(first, f"{before} {near[: first.start()]}"), first.end()
+    if _MAY.match(near, 0, first.start()) and not first["pre"]:
+        bounds = Bounds(None, bounds.most)
     for match in matches[1:]:
         if not _AND_TIMES.match(near[end : match.start()]):
             break

@@ -40,7 +40,7 @@ _STOP: Final = (
     r"if|starting|beginning|about|thrice|three|two|any|do|does|don't|shall|cannot|without|by|"
     r"long|per|order|choice|choices|limits|game|play|written|spelled|entirely|related|ending|"
     r"describing|associated|total|minimum|maximum|like|containing|whose|who|what|how|characters?|"
-    r"sentences?|words?|wrapped|separated)"
+    r"sentences?|words?|wrapped|separated|other|itself|themselves|above|below|here)"
 )
 _BARE: Final = rf"(?!{_STOP}\b)[\p{{L}}][\p{{L}}'-]*"
 _BARE_LIST: Final = rf"{_BARE}(?:(?:, (?:and |or )?| and | or ){_BARE})*"

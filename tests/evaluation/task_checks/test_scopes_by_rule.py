@@ -1,0 +1,56 @@
+"""Exceptions, parts and tolerances: what holds for some of the output has no check of the whole output."""
+
+import pytest
+
+from evaluation.task_checks import derive_checks
+
+
+def derive(task):
+    return [check.model_dump(exclude={"quote", "severity"}, exclude_defaults=True) for check in read(task)]
+
+
+def read(task):
+    return derive_checks(task).checks
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("Write a note without commas, except in the list.", id="exception after"),
+        pytest.param("Apart from the last line, no line may contain a comma.", id="exception before"),
+        pytest.param("All lowercase, except for names.", id="exception of a case"),
+        pytest.param("Each stanza has many words, except the last, which gets just two.", id="about it"),
+        pytest.param("Please add no trailing spaces.", id="only some spaces"),
+        pytest.param("Name three birds. No bullet ends with a full stop.", id="property of bullets"),
+        pytest.param('Start your letter with "Dear" or "Hello".', id="one of two texts"),
+        pytest.param('It should neither begin with "Oh" nor with "Ah".', id="neither"),
+        pytest.param('Write ten rules. Rule 8 begins with "Thanks".', id="one item"),
+        pytest.param("Name the river (two words) on line one.", id="line in words"),
+        pytest.param("Title on the first line, in ALL CAPS.", id="title"),
+        pytest.param("Small boats in lowercase, big ones in UPPERCASE.", id="some of them"),
+        pytest.param("One for juniors (3 words), one for seniors.", id="one for"),
+        pytest.param("Show the grid as an HTML table.", id="table of another kind"),
+    ],
+)
+def test_parts_and_exceptions_have_no_check(task):
+    checks = [check for check in derive(task) if check["check"] != "one_of"]
+
+    assert checks == []
+    assert derive_checks(task).unchecked or derive(task)
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("Write about ten sentences on cats.", {"check": "sentence_count", "min": 9, "max": 11}),
+        ("Write 300 words, give or take 20.", {"check": "word_count", "min": 280, "max": 320}),
+        ("Write 300 words (± 10) on bees.", {"check": "word_count", "min": 290, "max": 310}),
+        ("Der Text muss länger als 40 und kürzer als 90 Wörter sein.", {"check": "word_count", "min": 41}),
+        ("All lowercase, except names, and at most 50 words.", {"check": "word_count", "max": 50}),
+        ("Write a tale. No bullet points may be used.", {"check": "list_item_count", "max": 0}),
+        ('Write a story. The word "sand" may be used once.', {"check": "occurrences", "max": 1}),
+        ("Table with the columns Name, Price, Size.", {"check": "table"}),
+    ],
+)
+def test_bounds_that_hold_for_the_output_are_read(task, check):
+    assert any(check.items() <= found.items() for found in derive(task))
