@@ -42,7 +42,8 @@ _MODAL: Final = regex.compile(
     r"shouldn't|will|"
     r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
     r"expected|prohibited|banned)|"
-    r"contains?|has|have|is|are|uses?|starts?|begins?|ends?|includes?|appears?|needs?|consists?)\b(?:n't)?"
+    r"contains?|has|have|is|are|uses?|starts?|begins?|opens|ends?|closes|includes?|mentions|appears?|needs?|"
+    r"consists?)\b(?:n't)?"
 )
 _STRONG: Final = regex.compile(
     r"should|must|shall|to$|^needs?$|can't|cannot|shouldn't|mustn't|may|can|allowed|required|forbidden|"
@@ -80,6 +81,7 @@ _SUBJECT: Final = regex.compile(
     r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
     r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"
     r"not|such|at|keywords?|one|some|several)\b"
+    r"|^in (?:the|your|each|every) (?:[a-z]+ )?[a-z]+ $"
     r"|^\ue000"
 )
 _OUTPUT: Final = regex.compile(

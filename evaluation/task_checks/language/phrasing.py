@@ -44,6 +44,8 @@ _OTHER_LANGUAGE: Final = (
 _USE: Final = r"(?:us(?:e|ing)|(?:answer|write|respond|reply|speak)(?:ing)?(?: in)?)"
 _MARKS: Final = r"(?P<mark>comma|emoji|semicolon|number|digit|hyphen|hashtag|exclamation mark)s?"
 _TENS: Final = r"(?:a|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|\w+ty)\b"
+_OVER: Final = r"(?:over|more than|above|beyond|longer than)"
+_AMOUNT: Final = rf"(?:\d+|{_TENS})"
 _OF_LENGTH: Final = rf"(?: (?:length|size))?(?: is| ?:)(?= (?:\d|{_TENS}))"
 _DO: Final = r"(?:use|include|mention|add|write|say|start|end|begin)"
 _NO_OTHER: Final = (
@@ -55,6 +57,10 @@ _PHRASINGS: Final = tuple(
     for pattern, words in (
         (r"(?<=\b(?:can|could|would|will|if|do) )u\b", "you"),
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
+        (
+            rf"\bnot (?:a|one)(?: single)? (?P<unit>word|character|line) {_OVER}(?P<number> {_AMOUNT})",
+            "at most{number} {unit}s",
+        ),
         (r"\b(?:in total|overall|altogether),? (?=(?:not|no|at|exactly|up|under|fewer|less|max)\b)", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
         (

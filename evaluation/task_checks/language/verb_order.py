@@ -16,6 +16,7 @@ _INFINITIVE: Final = (
     r"(?P<verb>(?:be )?(?:contain|include|use|avoid|mention|appear|have|be|begin|start|end|exceed|consist|"
     r"read))"
 )
+_REQUEST: Final = r"(?P<verb>explain|describe|list|create|write|translate|give|say|summarize|make|answer)"
 _QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
 _NUMBER: Final = r"(?:\d+|[a-z]+(?:-[a-z]+)?)"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
@@ -51,6 +52,11 @@ _ORDERS: Final = tuple(
                 rf"(?P<verb>contain|include|avoid|mention){_CLAUSE_END}"
             ),
             "and {verb}",
+        ),
+        # "Kannst du mir auf Englisch erklären"
+        (
+            rf"(?P<head>\b(?:can|could) you )(?P<object>[^.,;:!?\n]{{1,90}}?) {_REQUEST}{_CLAUSE_END}",
+            "can you {verb}",
         ),
         # "nicht über 60 Wörter"
         (rf"(?P<head>\babout )(?P<object>{_NUMBER} (?:words|sentences|characters|lines)\b)", "over"),

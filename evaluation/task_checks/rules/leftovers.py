@@ -25,25 +25,23 @@ from evaluation.task_checks.sentences import Sentence
 _FORM_WORDS: Final = regex.compile(
     r"\b(?:json|csv|tsv|ya?ml|xml|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
     r"(?:separated|divided|delimited) (?:by|with)(?: (?:an? )?(?:two|double|blank|empty)(?: [a-z]+){1,2})?|"
-    r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|"
-    r"new lines|as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|"
-    r"bullets?|bulleted|bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|"
-    r"headings?|headers?|headline|"
-    r"sections|titles?|subject(?: line)?|hash ?tags?|emojis?|emoticons?|smileys?|links?|urls?|footnotes?|"
-    r"placeholders?|code ?-?blocks?|fenced|docstring|comments|bold|italics?|highlight(?:ed)?|underlined?|"
-    r"all caps|in caps|capitals?|uppercase|lowercase|title case|quotation marks|in quotes|brackets|"
-    r"p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
+    r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|new lines?(?! of)|any form of|"
+    r"(?:key ?-?)?words? \ue000(?=$|[,;)]| (?:and|or|in)\b)|"
+    r"as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|bullets?|bulleted|"
+    r"bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|headings?|headers?|headline|sections|"
+    r"an? (?:[a-z]+ )?section|titles?|subject(?: line)?|hash ?tags?|emojis?|emoticons?|smileys?|links?|urls?|"
+    r"footnotes?|placeholders?|code ?-?blocks?|fenced|docstring|comments|bold|italics?|highlight(?:ed)?|"
+    r"underlined?|all caps|in caps|capitals?|uppercase|lowercase|title case|quotation marks|in quotes|"
+    r"brackets|p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
     r"decimal places?|decimals|rounded|haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?|elfchen|"
     r"rhym(?:e|es|ing)|one-liner|(?:[a-z-]+ )?(?:tone|voice|register)|(?:first|second|third) person|"
-    r"(?:present|past|future) tense|"
-    r"(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|alliterations?|"
+    r"(?:present|past|future) tense|(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|alliterations?|"
     r"(?:first|second|third|last|final|opening|closing) (?:words?|letters?|lines?|sentences?|paragraphs?)|"
-    r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|"
-    r"(?:each|every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|"
-    r"of them|one)|"
-    r"(?:only|just|nothing but) (?:the|a|an|with|one)\b(?: \w+){1,2}|nothing else|"
-    r"\w+ only(?=$|[,.;:!?)]| please))"
-    r"(?![\w-])"
+    r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|(?:each|"
+    r"every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|of them|one|with|"
+    r"having|containing|capitali[sz]ed)|(?:starting|beginning|ending|preceded|followed) (?:with|in|"
+    r"by)(?! (?:an? )?(?:asterisk|dash|hyphen|bullet))|(?:only|just|nothing but) (?:the|a|an|with|"
+    r"one)\b(?: \w+){1,2}|nothing else|\w+ only(?=$|[,.;:!?)]| please))(?![\w-])"
 )
 _PLACES: Final = regex.compile(r"at the|each|every|only|just|nothing|first|last|final")
 """Form words that say where or for what: another requirement of the same clause does not cover them."""
@@ -89,7 +87,8 @@ _TEXT_UNIT: Final = regex.compile(r" (?:words|characters|chars|sentences|lines|p
 _NARRATES: Final = regex.compile(
     rf"^(?!.*{REPORT.pattern}.*\b(?:must|should|has to|have to|may not)\b)"
     r"(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"
-    r"(?:'m|'ve|'re|'s)?\b(?!(?:'d| would| want| need| like| wish| expect| prefer))"
+    r"(?:'m|'ve|'re|'s)?\b(?!(?:'d| would| want| need| like| wish| expect| prefer| (?:only |just )?(?:after|"
+    r"looking|hoping)\b))"
 )
 _REQUEST: Final = regex.compile(r"\b(?:can|could|would|will) (?:you|it)\b|\bplease\b|\bplz\b|\bpls\b")
 _VERB: Final = regex.compile(
@@ -232,7 +231,7 @@ def _is_stated(sentence: Sentence, start: int, end: int) -> bool:
     """Check whether words are demanded, or stand in a note without a verb: "numbered list, one line each"."""
     if is_demanded(sentence, start, end):
         return True
-    before = sentence.text[:start]
+    before = sentence.text[:start].rpartition(" - ")[2]
     if _TOPIC.search(before):
         return False
     return bool(_LEADS.search(before)) or (len(before) < _LONGEST_FRAGMENT and not _VERB.search(before))

@@ -37,9 +37,10 @@ _ABOUT: Final = regex.compile(
 )
 """A statement of the topic, which every request has."""
 _FORMAT: Final = regex.compile(
-    r"\b(?:(?:in|as|use|using|into|to|valid|only|output|return) (?:a |an |the |valid |"
+    r"\b(?:(?:in|as|with|use|using|into|to|valid|only|output|return) (?:a |an |the |valid |"
     r"proper )*(?:xml|ya?ml|html|latex|toml|"
-    r"apa|mla|chicago|svg|sql|mermaid|rtf|jsonl)(?: (?:format|style|page|document|only|code|table))?"
+    r"apa|mla|chicago|svg|sql|mermaid|rtf|jsonl)(?: (?:format|style|page|document|only|code|table|"
+    r"snippet|fragment))?"
     r"|iambic pentameter|rhym(?:e|es|ing)(?: scheme)?|acrostic|alliteration|free verse|palindrome)\b"
 )
 _PART: Final = regex.compile(
@@ -50,9 +51,11 @@ _PART: Final = regex.compile(
     r"greeting|call to action|refrain|chorus)\b"
 )
 _SORTED: Final = regex.compile(
-    r"\b(?:(?:sorted|ordered|ranked|arranged|listed|grouped) )?(?:(?:alphabetic|chronologic)ally\b|"
+    r"\b(?:(?:sorted|ordered|ranked|arranged|listed|grouped) )?(?:(?:alphabetic|"
+    r"chronologic)ally(?: (?:sorted|"
+    r"ordered))?\b|"
     r"in (?:reverse )?(?:alphabetical|chronological|numerical|ascending|descending)(?: [a-z]+)? order\b)"
-    r"|\b(?:sorted|ordered|ranked|arranged|grouped) (?:by|from|in) [a-z]+(?: to [a-z]+)?\b"
+    r"|\b(?:sorted|ordered|ranked|arranged|grouped) (?:(?:by|from|in) )?[a-z]+(?: to [a-z]+)?\b"
 )
 _NOBODY_SAYS: Final = regex.compile(
     r"\b(?:neither|none|nobody|no one|no-one|not one|no [a-z]+)"

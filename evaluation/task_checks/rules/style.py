@@ -41,7 +41,7 @@ _FOLLOW: Final = (
     r"so\b|"
     r"instead\b|exclusively\b|entirely\b|in\b|by\b|from\b|then\b|no\b|or\b|of\b|on\b|at\b|as\b|"
     r"because\b|if\b|here\b|is\b|are\b|should\b|must\b|may\b|can\b|will\b|has\b|throughout\b|where\b|"
-    r"who\b|alone\b|letters\b|lower|upper|capital|"
+    r"who\b|what\b|how\b|why\b|whether\b|alone\b|letters\b|lower|upper|capital|"
     r"all\b|script\b))"
 )
 _IN: Final = regex.compile(
@@ -53,7 +53,8 @@ _IN: Final = regex.compile(
     rf"|\b(?P<lead>entirely|only|exclusively) (?P<name>{_NAME})\b{_FOLLOW}"
 )
 _MADE: Final = regex.compile(
-    r"\b(?:words?|names?|terms?|phrases?|songs?|books?|film|movie|called|known|written|spoken|"
+    r"\b(?:ask(?:ing|ed)?|i(?:'m| am)? (?:writ(?:e|ing)|speak(?:ing)?)|words?|names?|terms?|phrases?|"
+    r"songs?|books?|film|movie|called|known|written|spoken|"
     r"sung|published|said|say|mean|means|class|classes|lyrics|idioms?|expressions?|literature|"
     r"sentences?|proverbs?|term|text|texts|lesson|lessons|course|vocabulary|fluent|conversation|"
     r"speaks?|titles?|greetings?|differ|used|translations?|originally|interview|teach|learn|"

@@ -22,7 +22,7 @@ _QUOTED: Final = regex.compile(
     r"surrounded|put|place|placed|encase|encased|"
     r"set|be|is|contained|framed?|written|appears?|inside|"
     rf"embed(?:ded)?|(?:want|need|have)(?! it)|stands?|go(?:es)?|belongs?|comes?|"
-    rf"sits?)\b(?: (?P<object>{WHOLE}))?[^.;:]{{0,60}}?\b(?:in|with|"
+    rf"sits?)\b(?: (?P<object>{WHOLE}))?(?:(?! (?:wrap|enclose|surround) )[^.;:]){{0,60}}?\b(?:in|with|"
     rf"within|inside|"
     rf"by|between|of|"
     r"using) (?:a pair of |a set of |two |an? |straight )?(?P<style>double |"

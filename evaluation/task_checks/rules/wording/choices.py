@@ -33,7 +33,7 @@ _PLAIN_CHOICE: Final = regex.compile(
 _NOT_BEFORE: Final = regex.compile(r"\b(?:not|never|cannot|avoid|without)\b[^.;,]{0,20}$|n't\b[^.;,]{0,20}$")
 _SHORT_CHOICE: Final = regex.compile(
     r"^(?:(?:just|only|please),? )?(?P<list>(?:yes|true|agree)(?: or |/)(?:no|false|"
-    r"disagree))(?: only| please|, please|, nothing else|$)"
+    r"disagree))(?: only| please|, please|, nothing else|\.|$)"
 )
 _NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
 _ABOUT: Final = regex.compile(r"\b(?:about|on|discuss\w*|explain\w*)\b")

@@ -36,7 +36,8 @@ _PLACE: Final = regex.compile(
     r"subject line|introduction|conclusion|before|after)\b"
 )
 _CLAUSE_END: Final = regex.compile(
-    rf"[.;:]|, | and (?=(?:also |then |please )?(?:{REQUIRING}|{PRODUCING}|not|it|you|has|must|should)\b)"
+    rf"[.;:]|, | and (?=(?:also |then |please )?(?:(?:{REQUIRING}|{PRODUCING})(?:e?s)?|not|it|you|has|"
+    rf"must|should)\b)"
 )
 _AT_EDGE: Final = regex.compile(r"\b(?:start|begin|end)")
 _EDGE: Final = regex.compile(r"\b(?:first|last|finish|title)")

@@ -46,7 +46,7 @@ _APPEARANCE: Final = regex.compile(
     r"(?:come|crop|pop|turn|show) up|found|figure|surface|make an appearance|be (?:seen|heard|said|spoken|"
     r"named)|"
     r"feature|forbidden|banned|prohibited|required|allowed|off[- ]limits|repeated|avoided|"
-    r"excluded|omitted|left out|contained|taboo|written|featured|there)\b"
+    r"excluded|omitted|left out|contained|taboo|written|featured|there|stay|remain|kept|given|stated)\b"
 )
 TIMES: Final = regex.compile(
     r"(?P<pre>at least|at most|exactly|no more than|not more than|no less than|no fewer than|"

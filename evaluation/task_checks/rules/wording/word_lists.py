@@ -55,7 +55,7 @@ _VERB: Final = (
     r"insert(?:ing)?|employ(?:s|ing)?|work in|avoid(?:s|ing)?|exclud(?:e|es|ing)|omit(?:s|ting)?|"
     r"neither|but not|skip(?:ping)?|say(?:ing)?|writ(?:e|ing)|weave in|without|with|no|leave out|"
     r"repeat(?:ing)?|"
-    r"drop|sprinkle in|put)"
+    r"drop|sprinkle in|put|stat(?:e|es|ing)|cit(?:e|es|ing)|appear(?= the))"
 )
 _FILL: Final = (
     r"(?: (?:in|into|to|from|throughout)? ?(?:your|the|it|its)? ?(?:entire |whole )?(?:response|"
@@ -66,6 +66,17 @@ _USE: Final = regex.compile(
     rf"\b(?P<verb>{_VERB}){_FILL}:? (?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?(noun)(?<=\s)(?:{_PHRASE_LIST}|{_BARE_LIST})|(?!))))"
 )
+_VALUE: Final = (
+    r"(?P<noun>(?:the )?(?:phone |order |exact )?(?:number|year|sum|price|figure|amount|code)"
+    r"(?: of)? )(?:(?P<quotes>(?!))|(?P<bare>[£$€]?\d[\d.,:/-]{0,20}(?<=\d)(?: \d[\d/-]{1,20}(?<=\d))*))"
+    r"(?=$|[.,;:!?)]| (?:in|at|on|to|and|or|but|for|somewhere|must|should|has|have|may|shall|can|cannot|"
+    r"is|are|"
+    r"twice|once|exactly|only|once|no|not|\w+ times)\b)"
+)
+"""A number that stands for itself: "the year 1912"."""
+_USE_VALUE: Final = regex.compile(rf"\b(?P<verb>{_VERB}){_FILL} {_VALUE}")
+_VALUE_FIRST: Final = regex.compile(rf"(?<!\w){_VALUE}")
+_NAMES_VALUE: Final = regex.compile(r"(?:number|year|sum|price|figure|amount|code)(?: of)? [£$€]?\d")
 _COLON_LIST: Final = regex.compile(
     rf"(?P<noun>\b{_NOUN})(?P<modal>(?:should|must|has to|have to|needs? to|may|can|cannot|are|"
     rf"is|to|you)\b[^.;:{QUOTED}]{{0,60}})(?:: ?|(?<= are| is) )"
@@ -100,6 +111,9 @@ _NEXT_IN_LIST: Final = regex.compile(
 
 def find_word_lists(text: str) -> Iterator[regex.Match[str]]:
     """Find lists of words in a sentence, with the group ``quotes`` or ``bare``."""
+    if _NAMES_VALUE.search(text):
+        yield from _USE_VALUE.finditer(text)
+        yield from (match for match in _VALUE_FIRST.finditer(text) if APPEARS.match(text[match.end() :]))
     if not _NAMES_WORDS.search(text):
         return
     yield from _USE.finditer(text)
