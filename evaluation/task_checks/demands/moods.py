@@ -89,4 +89,5 @@ def can_demand(sentence: Sentence) -> bool:
 def is_statement(sentence: Sentence, start: int) -> bool:
     """Check whether a place may be the subject of a statement of what the output must have."""
     before = sentence.text[:start]
-    return can_demand(sentence) and not OTHERS.search(before) and not _MENTIONS.search(before)
+    mentions = (OTHERS, REPORT, _MENTIONS)
+    return can_demand(sentence) and not any(pattern.search(before) for pattern in mentions)

@@ -101,6 +101,11 @@ _OWNED: Final = regex.compile(r"^ (?:in|on|of|to) (?:its|his|her|their)\b")
 _ALSO_WHICH: Final = regex.compile(r", and (?:which|that)(?: (?:should|must))? ?$")
 """A further property of the output: "a story about ..., and which ends with ..."."""
 _WITH: Final = regex.compile(r"\b(?:with|of|and|but|by)(?: (?:a|an|the))? ?$")
+_TEXT_WITH: Final = regex.compile(
+    rf"\b(?:(?<=\b(?:{TEXTS}|explanation|overview|table|total|maximum|minimum|length) )of|with|and|but|by)"
+    r"(?: (?:a|an|the))? ?$"
+)
+"""The same after a text: "explain it in a text of ..."; "novels of exactly 100 words" are a topic."""
 _BOUND: Final = regex.compile(
     r"(?:at (?:least|most)|a total of|no|without|in|using|exactly|less than|more than|fewer than|"
     r"a m[ai][xn]imum|between|not|up to|"
@@ -140,7 +145,8 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
 
 
 def _leads_back(gap: str, topic: str | None, back: regex.Pattern[str], rest: str) -> bool:
-    if not back.search(gap) and not (_WITH.search(gap) and _BOUND.match(rest)):
+    joins = _WITH if back is _BACK else _TEXT_WITH
+    if not back.search(gap) and not (joins.search(gap) and _BOUND.match(rest)):
         return False
     if topic is None:
         return not _OTHERS_DUTY.search(gap)

@@ -128,7 +128,9 @@ _WORDS: Final = {
     "bildunterschrift": "caption", "beurteile": "evaluate", "bewerte": "evaluate", "prüfe": "check",
     "korrigiere": "correct", "verbessere": "improve", "überarbeite": "revise", "analysiere": "analyze",
     "vergleiche": "compare", "interpretiere": "interpret", "kürze": "shorten", "stimmt": "is", "gilt": "does",
-    "würdest": "would", "würden": "would", "schlagzeile": "headline", "untertitel": "caption",
+    "unser": "our", "unsere": "our", "unserer": "our",
+    "unserem": "our", "unseren": "our", "würdest": "would", "würden": "would", "schlagzeile": "headline",
+    "untertitel": "caption",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
 _ENGLISH: Final = frozenset(

@@ -52,9 +52,11 @@ _NO_OTHER: Final = (
     r"(?<!\b(?:but|and|since|because|that|though|the|word|character|sentence|line|paragraph) )\b"
 )
 _COUNT: Final = rf" (?P<unit>word|character|sentence|line|paragraph) (?:count|number|length){_OF_LENGTH}"
+_STARTS_ORDER: Final = r"(?<=(?:^|[.,;:!?\n] ?|\b(?:and|please|also|but|to|should|must|then) ))"
 _PHRASINGS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
+        (r"\bgive me your (?:honest )?(?:opinion|views?|take|thoughts?)(?= (?:on|of|about)\b)", "discuss"),
         (r"(?<=\b(?:can|could|would|will|if|do) )u\b", "you"),
         (r"\b(?:ever|strictly|absolutely|really|definitely|certainly) (?=[a-z])", ""),
         (
@@ -94,7 +96,10 @@ _PHRASINGS: Final = tuple(
         (r"\byou should (?P<verb>use|include|mention|add)e?d\b", "{verb}"),
         (r"\b(?:keep|stay|steer) (?:away|clear) (?:from|of)\b", "avoid"),
         (r"\b(?:(?:do|get by) without|dispense with|do away with|get rid of)\b", "avoid"),
-        (r"\b(?:forgo|eschew|shun|sans|(?<!\b(?:the|a|this|that) )ban(?:ish)?)\b", "avoid"),
+        (
+            rf"\b(?:forgo|eschew|shun|sans|{_STARTS_ORDER}ban(?:ish)?)\b",
+            "avoid",
+        ),
         (
             r"\b(?:leave|cut|keep)(?= (?:the |these |any |all )?(?P<thing>[a-z]+(?:[ -][a-z]+)?) out\b)",
             "avoid",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 EXPLAINING: Final = (
-    r"explain|describe|discuss|define|compare|analy[sz]e|summari[sz]e|translate|correct|critique|"
+    r"explain|describe|discuss|debug|dissect|reconstruct|diagnose|troubleshoot|define|compare|analy[sz]e|summari[sz]e|translate|correct|critique|"
     r"proofread|fix|"
     r"identify|count|find|check|evaluate|teach|outline|elaborate|review|convert|rewrite|re-write|rephrase|"
     r"paraphrase|reword|edit|shorten|expand|continue|interpret|classify|contrast|examine|assess|help|show|"
@@ -51,7 +51,7 @@ REQUIRING: Final = (
 )
 """Verbs that state a property of the output: "Include the word"."""
 REWORKING: Final = (
-    r"translate|summari[sz]e|rewrite|re-write|rephrase|paraphrase|proofread|correct|edit|fix|"
+    r"debug|translate|summari[sz]e|rewrite|re-write|rephrase|paraphrase|proofread|correct|edit|fix|"
     r"improve|critique|classify|"
     r"tidy(?: up)?|clean up|brush up|touch up|spruce up|tighten|streamline|refine|revise|"
     r"convert|shorten|expand|polish|review|reword|simplify|condense|analy[sz]e|evaluate|grade|check|interpret"

@@ -12,7 +12,7 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.texts.question_contexts import asks
+from evaluation.task_checks.texts.question_contexts import concerns
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -40,13 +40,22 @@ _TEXT_NOUN: Final = (
     r"review|abstract|resume|speech|"
     r"report|job ad|post)"
 )
+_MENDING: Final = (
+    r"rewrite|re-write|rephrase|paraphrase|proofread|correct|edit|fix|improve|polish|reword|tighten|revise"
+)
+_RULES: Final = r"(?:instructions?|prompts?|rules?|requirements?|guidelines?|criteria|specification)"
 _POINTS_BELOW: Final = regex.compile(
     rf"\b(?:{EXPLAINING})\b[^.]*\b(?:below|following)\b(?! {_REQUIREMENTS})"
-    rf"|^(?:please )?(?:{REWORKING}) (?:(?:my|the) (?:[a-z]+ )?{_TEXT_NOUN}|this|these)\b[^{QUOTED}{CODE}]*$"
+    rf"|^(?:please )?(?:{REWORKING}) (?:(?:my|the) (?:[a-z]+ )?{_TEXT_NOUN}|(?:[a-z]+ ){{0,3}}"
+    rf"(?:this|these))\b[^{QUOTED}{CODE}]*$"
+    rf"|^(?:please )?(?:{_MENDING}) (?:my|our|the) [^{QUOTED}{CODE}]*$"
+    rf"|^(?:please )?(?:{REWORKING}) (?:my|our|the) (?:[a-z]+ ){{0,2}}{_RULES}\b"
+    r"|^(?:please )?(?:reply|respond|react|answer)(?: to)? (?:this|these)\b|^here(?:'s| is| are)\b"
+    r"|^[^:]*\b(?:pasted|quoted)\b"
 )
 _RULES_BELOW: Final = regex.compile(
-    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b(?:instructions?|prompt|rules?|requirements?|"
-    r"guidelines?|specification) below\b"
+    rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b{_RULES} below\b"
+    rf"|^(?:please )?(?:{REWORKING}) (?:my|our|the) (?:[a-z]+ ){{0,2}}{_RULES}\b"
 )
 _POINTS_AFTER: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
@@ -61,10 +70,10 @@ _LABEL: Final = regex.compile(
 )
 _ABOUT_ANSWER: Final = regex.compile(
     r"\b(?:your|the) (?:entire |whole |final |full )?(?:response|answer|reply|output|rewrite|"
-    r"summary|translation|version)\b"
+    r"summary|explanation|translation|version)\b"
 )
 _GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
-_WORKS: Final = regex.compile(rf"(?:please |pls )?(?:{EXPLAINING})\b")
+_REPLIES: Final = regex.compile(r"(?:please )?(?:reply|respond|answer|react)\b")
 _ORDERS: Final = regex.compile(
     rf"^(?:please |also |and |finally,? )?(?:{REQUIRING}|{PRODUCING}|no|in|at (?:least|most)|"
     r"your|wrap|first|without|"
@@ -86,6 +95,10 @@ _ONLY_SIZE: Final = regex.compile(
 """A size and nothing else: no text to work on."""
 _POINTS: Final = regex.compile(r"\b(?:this|these|following|below|my|our)\b")
 _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
+_REWORKS_ALL: Final = regex.compile(
+    rf"^(?:please )?(?:{REWORKING})(?: (?:from|this|that|it|to|into|[a-z]+ish|german|french)){{0,3}}$"
+)
+_REPORTS: Final = regex.compile(r"\b(?:said|says?|reads?|states?|wrote|goes|as follows|like this)\s*:$")
 _ASKS_ABOUT_RULES: Final = regex.compile(
     r"^(?:is|are|do|does|what|which|why|how|where|who)\b(?!.*\byou\b).*"
     r"\b(?:(?:these|those|the following|my|our) "
@@ -122,11 +135,6 @@ def _asks_about_rules(sentence: Sentence) -> bool:
     return sentence.is_question and _ASKS_ABOUT_RULES.match(sentence.text) is not None
 
 
-def _concerns(sentence: Sentence) -> bool:
-    """Check for a request that a given text answers: a question, or an order to work on it."""
-    return asks(sentence, is_last=True) or _WORKS.match(sentence.text) is not None
-
-
 def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
     """Split off the text to work on that follows in the same line."""
     colon = _find_data_colon(sentence)
@@ -141,7 +149,11 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
     if _asks_about_rules(head) and _next_line(sentences, head) > _find_line_end(reading, head.start):
         return _next_paragraph(sentences, head)
     following = next((other for other in sentences if other.start > sentence.start), None)
-    is_letter = following is not None and _GREETS.match(following.text) and _concerns(head)
+    is_letter = (
+        following is not None
+        and _GREETS.match(following.text)
+        and (concerns(head) or _REPLIES.match(head.text))
+    )
     if is_letter and following is not None and following.paragraph > sentence.paragraph:
         return following.paragraph
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
@@ -187,6 +199,7 @@ def _find_data_colon(sentence: Sentence) -> int | None:
             continue
         if (
             _REWORKS.match(head)
+            or _REWORKS_ALL.match(head)
             or _REWORKS_BELOW.match(sentence.text)
             or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head))
         ):

@@ -12,7 +12,7 @@ _QUOTED: Final = regex.compile(r"\s*>\s?\S")
 _TIMED: Final = regex.compile(r"\s*[\[(]?(?:\d{4}-\d\d-\d\d[ T])?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[\])]?,?\s+\S")
 _SPOKEN: Final = regex.compile(
     r"\s*(?:[-*•]\s+)?(?!(?i:use|avoid|include|exclude|write|add|no|must|rule|note|title|section|format|keyword)\b)"
-    r"(?P<name>\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,2})(?: ?\([^)\n]{1,20}\))?(?::\s|\.\s+(?=[\p{L}(]))"
+    r"(?P<name>[\p{L}][\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,2})(?: ?\([^)\n]{1,20}\))?(?::\s|\.\s+(?=[\p{L}(]))"
 )
 _FEWEST_TURNS: Final = 2
 

@@ -1,7 +1,7 @@
-"""Tells what a question is about from what the reply must be.
+"""Tells what a question, or an order to explain, is about from what the reply must be.
 
-"The worksheet says: write two paragraphs. Is this too much?" demands nothing of the reply. Before the
-question that ends a task, statements describe, and orders after a statement may be somebody else's.
+"The worksheet says: write two paragraphs. Is this too much?" demands nothing of the reply. If a task ends by
+asking, statements describe, and orders between a statement and the question may be somebody else's.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from evaluation.task_checks.sentences import Sentence
 
 _LEAD: Final = (
     r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
-    r"thanks|again|always|just|simply|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
+    r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
 )
-_SUPPOSES: Final = r"(?:imagine|suppose|assume|consider|say|given)\b"
+_SUPPOSES: Final = r"(?:imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
 _ORDERS: Final = regex.compile(
     rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?!'| ?[:=(.]| (?:you|we|i|they)\b)"
 )
@@ -31,8 +31,9 @@ _PRODUCES: Final = regex.compile(
     rf"(?:help me (?:to )?)?(?!(?:{EXPLAINING})\b)(?:{PRODUCING}|{REQUIRING})\b|.*\b(?:{PRODUCING})$"
 )
 _WANTS_TO_KNOW: Final = (
-    r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|who|whose|whom|"
+    r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|whos?|whose|whom|"
     r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body)|"
+    r"(?:do|am) (?:you|i|they|we)|"
     r"(?:is|are|was|were|does|did|should|can|could) (?:it|they|he|she|i|we|this|that|these|those|the|"
     r"there))\b(?! (?:i|we) (?:want|need))"
 )
@@ -44,7 +45,10 @@ _QUESTION: Final = regex.compile(
 _WISHES: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll| will| don't| do not)? (?:really |only |just )*(?:want|need|like|love|"
     r"prefer|appreciate|have (?:room|space|time) for)\b"
-    r"(?! to (?:know|understand|learn|find|see|hear|check|make sure|be sure|ask)\b)"
+    r"(?! to (?:know|understand|learn|find|hear|check|make sure|be sure|ask|"
+    r"see (?:if|whether|how|why|what))\b)"
+    r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use)\b"
+    r"|\b(?:i'm|i am|we're|we are) (?:expecting|looking for|after)\b"
 )
 _ADDRESSES: Final = regex.compile(
     rf"\byour (?:[a-z]+ )?(?:response|answer|reply|output|explanation|text|list)\b|\bplease$"
@@ -52,11 +56,19 @@ _ADDRESSES: Final = regex.compile(
     rf"|, so (?:{REQUIRING})\b"
 )
 _UNIT: Final = (
-    r"(?:word|sentence|line|paragraph|letter|text|title|list|bullet|heading|part|section|placeholder)s?"
+    r"(?:word|sentence|line|paragraph|letter|text|title|list|bullet|heading|part|section|placeholder|summary|"
+    r"explanation|translation|version|language|tone|style|format|length)s?"
 )
+_TELLS: Final = regex.compile(
+    rf"{_LEAD}(?:{_SUPPOSES}|(?:(?:back|once|yesterday|today|last|in) [^,;:]{{1,20}},? )?"
+    r"(?:i|we|he|she|they|(?:(?:in|at) )?(?:my|our)|his|her|their|some(?:body|one))(?:'m|'ve|'re|'s)?\b"
+    r"(?! (?:[a-z]+ )?(?:limit|max|answer|reply|response)))|[^:]*\b(?:said|says|reads|read|states|wrote):"
+)
+"""A story, or a report, of which the request is: "my function should return three lines"."""
 _STATES: Final = regex.compile(
-    rf"(?:in )?(?:the|an?|it|each|every|all)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
-    r"(?:must|should|shall|ha(?:s|ve) to|needs? to)\b|(?:there|it) (?:must|should|has to|needs to)\b"
+    rf"(?:in )?(?:the|an?|it|each|every|all|my|both|neither)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
+    r"(?:must|should|shall|ha(?:s|ve) to|needs? to)\b"
+    r"|(?:there|it|everything|nothing) (?:must|should|has to|needs to)\b"
 )
 _OF_THE_REPLY: Final = regex.compile(
     r"\b(?:the|an?|any|each|every) (?:[a-z]+ )?(?:response|answer|reply|output)\b"
@@ -74,19 +86,27 @@ _ONLY_FORM: Final = regex.compile(
 
 
 def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Mark what stands before the question that ends a task: statements as data, orders as context."""
+    """Mark statements of a task that ends by asking as data, and orders after statements as context."""
     last = next((place for place in reversed(range(len(sentences))) if requests(sentences[place])), -1)
-    if last < 0 or not asks(sentences[last], is_last=True):
+    if last < 0 or not concerns(sentences[last]):
         yield from sentences
         return
     is_leading, listed = True, -1
+    leads = _leads if asks(sentences[last], is_last=True) else _is_no_story
     for sentence in sentences[:last]:
         is_free = _is_free(sentence) or sentence.paragraph == listed
         if is_free and sentence.text.endswith(":"):
             listed = sentence.paragraph
-        is_leading = is_leading and (is_free or _leads(sentence))
+        is_leading = is_leading and (is_free or leads(sentence))
         yield sentence if is_leading or is_free else _set_apart(sentence)
-    yield from sentences[last:]
+    yield sentences[last]
+    for sentence in sentences[last + 1 :]:
+        yield sentence if _is_free(sentence) or _is_no_story(sentence) else _set_apart(sentence)
+
+
+def concerns(sentence: Sentence) -> bool:
+    """Check for a request about something that exists: a question, or an order to explain or to rework."""
+    return asks(sentence, is_last=True) or _WORKS.match(sentence.text) is not None
 
 
 def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
@@ -122,6 +142,10 @@ def _leads(sentence: Sentence) -> bool:
         or _STATES.match(sentence.text)
         or _OF_THE_REPLY.search(sentence.text)
     )
+
+
+def _is_no_story(sentence: Sentence) -> bool:
+    return _TELLS.match(sentence.text) is None or _WISHES.search(sentence.text) is not None
 
 
 def _set_apart(sentence: Sentence) -> Sentence:

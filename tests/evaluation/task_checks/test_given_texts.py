@@ -17,6 +17,9 @@ CONTEXTS = {
     "a supposition": "Imagine a town where every letter must end with a rhyme. How long would that last?",
     "a question without its mark": "The form accepts exactly one word. Is it broken or am I wrong",
     "a condition": "A lawyer wants three headings and no lists. Can you tell me what he is afraid of?",
+    "a story before an order to explain": "My tool should print two lines. It prints three. Debug it.",
+    "a story after an order to explain": "Explain irony. My aunt has to write two paragraphs on it.",
+    "a report": "The sign reads: at most three words, no digits. Explain it to our guests.",
     "German": "Im Vertrag steht: höchstens 40 Wörter, keine Kommas. Wie wird das begründet?",
 }
 PASTED = {
@@ -28,6 +31,9 @@ PASTED = {
     ),
     "a letter to correct": "Proofread this, it goes out at noon\n\nHi team,\nkeep it to 80 words.",
     "a prompt": "Is this prompt any good?\n\nYou are a bot. Reply in English. Use at most 60 words.",
+    "rules": "Evaluate the two draft rules.\n\nRule A: Use no commas.\nRule B: At most 9 words.",
+    "a letter to answer": "Reply for me, be kind.\n\nDear Jo,\nplease send 300 words by noon, no links.",
+    "a text that is shown": "Here's their policy\n\nHeadings: max 50 chars, no commas",
     "a ticket": "Summarise this ticket.\n\nNo. 12\nThe title must be in lowercase, with no commas.",
 }
 
@@ -58,6 +64,10 @@ def test_lines_that_somebody_else_wrote_are_no_demand(task):
             "Our cat is old. Can you write a poem with four lines?", ["line_count"], id="a text is requested"
         ),
         pytest.param("The form says 20 words. Why? Use two lines.", ["line_count"], id="an order after it"),
+        pytest.param(
+            "Explain rain. We are tired. At most 50 words.", ["word_count"], id="a size after a story"
+        ),
+        pytest.param("I'm tired. Explain rain. I want to see 9 lines.", ["line_count"], id="a wish after it"),
         pytest.param(
             "Rules for your answer:\n1. German only\n2. max. 80 words\nQuestion: Was ist Zeit?",
             ["language", "word_count"],
