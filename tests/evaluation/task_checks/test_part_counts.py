@@ -71,3 +71,8 @@ def test_a_number_for_a_part_is_unchecked(task):
 )
 def test_a_number_for_the_whole_output_stays_a_check(task, count):
     assert count in {check.check for check in derive_checks(task).checks}
+
+
+def test_two_bans_are_no_numbers_of_parts():
+    checks = derive_checks("Do not use bullets or lists. Describe a dam.").checks
+    assert [(check.check, check.max) for check in checks] == [("list_item_count", 0)] * 2

@@ -88,8 +88,9 @@ def open_part_counts(findings: Sequence[Finding], sentences: Sequence[Sentence],
 
 
 def _is_whole(finding: Finding) -> bool:
-    check = finding.check
-    return check is not None and check["check"] in _COUNTS and "each" not in check and not finding.is_default
+    check = finding.check or {}
+    is_ban = check.get("max") == 0
+    return check.get("check") in _COUNTS and "each" not in check and not finding.is_default and not is_ban
 
 
 def _place(finding: Finding, sentences: Sequence[Sentence], text: str) -> _Place | None:
