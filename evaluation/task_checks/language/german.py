@@ -120,7 +120,7 @@ _WORDS: Final = {
     "zahl": "number", "nummer": "number", "jahr": "year", "jahreszahl": "year", "datum": "date",
     "nennt": "mentions", "bleiben": "stay", "drinbleiben": "stay", "fängt": "starts", "hört": "ends",
     "schließt": "ends", "neue": "new", "neuen": "new", "neuer": "new", "geben": "give", "sagen": "say",
-    "zusammenfassen": "summarize",
+    "zusammenfassen": "summarize", "nie": "never", "niemals": "never",
     "erklären": "explain", "beschreiben": "describe", "nennen": "list",
     "erstellen": "create", "verfassen": "write", "formulieren": "write", "übersetzen": "translate",
     "davon": "of them", "vers": "line", "verse": "lines", "versen": "lines",

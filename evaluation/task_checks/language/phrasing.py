@@ -64,6 +64,7 @@ _PHRASINGS: Final = tuple(
             "at most{number} {unit}s",
         ),
         (r"\b(?:in total|overall|altogether),? (?=(?:not|no|at|exactly|up|under|fewer|less|max)\b)", ""),
+        (r"\b(?:hard|strict|absolute|firm) (?=(?:cap|limit|maximum|minimum|ceiling)\b)", ""),
         (r"\b(?:hopefully|ideally|preferably) (?=[a-z])", ""),
         (
             rf"\b(?:under no circumstances|on no account|at no point|in no case|by no means)(?= {_DO}\b)",

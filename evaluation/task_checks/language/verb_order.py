@@ -65,6 +65,9 @@ _ORDERS: Final = tuple(
             r"(?P<head>\b(?:no|each) )(?P<object>)period (?=[^.,;:!?\n]{0,40}\b(?:words|sentences)\b)",
             "{head} bullet point",
         ),
+        # "Verwende nie das Wort", "darf kein einziges Mal vorkommen"
+        (r"(?P<head>\b(?:use|mention|say|write) (?:no single times?|never) )(?P<object>)", "avoid"),
+        (r"(?P<head>\bmay (?P<verb>appear) )(?P<object>)(?:no single times?|never)\b", "must not {verb}"),
         (r"(?P<head>\bto to )(?P<object>)", "up to"),
         # "acht Ideen, keine länger als vier Wörter"
         (r"(?P<head>\bno )(?P<object>(?:longer|shorter|more) as\b)", "none"),

@@ -93,7 +93,8 @@ _CLOSED: Final = (
     r"brought|bought|felt|wrote|won|got|came|went|love|hate|want|need|wish|think|guess|know"
 )
 UNKNOWN_ORDER: Final = (
-    rf"(?!(?:{_CLOSED})\b)[a-z]{{3,}}(?<!s|ed|ing|ly)(?= (?:the|an?|my|our|your|this|these|those|that|me|us|"
+    rf"(?!(?:{_CLOSED})\b)\p{{Ll}}{{3,}}(?<!s|ed|ing|ly)(?= (?:the|an?|my|our|your|this|these|those|"
+    rf"that|me|us|"
     rf"it|them|"
     r"him|her|its|their|everything)\b)"
 )

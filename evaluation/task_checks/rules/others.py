@@ -27,7 +27,8 @@ _ORDERS: Final = regex.compile(
     r"story|essay|letter|e-?mail|"
     r"summary|article|post|song|message|tone|style|format|list|speech|title) (?:should|must|"
     r"has to|needs to|may not|cannot|can't)"
-    r"|(?:it|they|both|everything|there|each(?: of them| \w+)?|every \w+|all \w+) (?:should|must|has to|"
+    r"|(?:it|they|both|everything|there|each(?: of them| \w+)?|every \w+|all \w+) (?:(?:should|"
+    r"must)(?:n't)?|has to|"
     r"needs to|may not|cannot|can't)|"
     r"no \w+|without \w+ing)\b"
 )

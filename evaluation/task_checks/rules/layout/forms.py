@@ -40,8 +40,8 @@ _POEM: Final = regex.compile(
     r"present|put|format|written|rephrase|say)\b[^.;?]{0,80}?\b(?:as|in the form of|"
     r"in the shape of|into|to) (?:a|an|one)(?: [a-z'-]+){0,3}? (?P<form>haiku|limerick|sonnet|"
     r"tweet|tanka)\b(?! (?:poet|form|lover|does|do|would|is)\b|'s)"
-    r"|^(?:(?:just|only|please|quick|hey|hi|ok|so),? )*(?:an?|one) (?:(?!that|who|about|for|"
-    r"of)[a-z'-]+ ){0,2}?"
+    r"|^(?:(?:just|only|please|quick|hey|hi|ok|so),? )*(?:(?:an?|one) (?:(?!that|who|about|for|"
+    r"of)[a-z'-]+ ){0,2}?)?"
     r"(?P<form>haiku|limerick|sonnet|tweet|tanka)(?=,? (?:about|on|for|to|please|announcing|describing|"
     r"from)\b|$)"
 )

@@ -51,7 +51,10 @@ _HAS_NO: Final = regex.compile(r"(?:\b(?:be|use|contain|have|include|and)|^(?:pl
 _ENDS: Final = regex.compile(r"^ ?(?:$|[,.;:!)]|(?:and|or|nor|but|please|anywhere|at all)\b)")
 _SPEAKING: Final = frozenset({"say", "saying", "write", "writing"})
 _LETTER_BEFORE: Final = regex.compile(r"\b(?:letters?|characters?|vowels?|consonants?) (?:the )?$")
-_BROKEN_OFF: Final = regex.compile(r" (?:at(?! (?:least|most|the))|on|of(?! (?:your|the text))|the|an?|by)\b")
+_BROKEN_OFF: Final = regex.compile(
+    r"\(| (?:at(?! (?:least|most|the))|on|of(?! (?:your|the text))|the|"
+    r"an?|by)\b"
+)
 """Words after unquoted words that belong to the same literal: its end is not known."""
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 

@@ -15,7 +15,7 @@ from evaluation.task_checks.sentences import Sentence
 _NEGATED: Final = regex.compile(
     r"(?:\b(?:not|never|no(?! (?:more|less|fewer|longer|shorter|later))|avoid(?:s|ing)?|without|"
     r"refrain(?:s|ing)?|exclud(?:e|es|ing)|"
-    r"forbidden|banned|omit(?:s|ting)?|"
+    r"forbidden|banned|taboo|no-go|prohibited|off-limits|omit(?:s|ting)?|"
     r"leaves? out|leaving out|skip(?:s|ping)?|cannot|neither|nor|abstain|stay away|steer clear|"
     r"free of|except)\b|n't\b)"
     r"[^.;:]{0,60}$"

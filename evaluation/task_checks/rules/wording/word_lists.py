@@ -94,7 +94,8 @@ _NAMES_WORDS: Final = regex.compile(
 _ELLIPSIS: Final = regex.compile(
     rf"(?<!\w)(?P<noun>{_NOUN})(?:(?P<quotes>{_QUOTES})|"
     rf"(?P<bare>(?<=\s){_BARE})(?= (?:at (?:least|most)|exactly)\b))"
-    rf"|(?P<noun>)(?P<quotes>{QUOTED})(?= (?:at (?:least|most)|exactly) (?:once|twice|\w+ times)\b)"
+    rf"|(?P<noun>)(?P<quotes>{QUOTED})(?= (?:(?:at (?:least|most)|exactly|no (?:more|fewer|less) than) )?"
+    r"(?:once|twice|\w+ times)\b)"
 )
 _ARE: Final = regex.compile(r"words?\b[^.;:]{0,60} (?:is|are) ")
 _BARE_TIMES: Final = regex.compile(
@@ -135,9 +136,10 @@ def find_word_lists(text: str) -> Iterator[regex.Match[str]]:
 
 def _is_list_item(text: str, match: regex.Match[str]) -> bool:
     """Check for a label: "Forbidden words: a, b"."""
-    return bool(
-        regex.match(
-            r"(?:.*[,;] )?(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?)?\s*$",
-            text[: match.start()],
-        )
-    ) and bool(match["noun"] and ":" in match["noun"])
+    label = regex.match(
+        r"(?:.*[,;] )?(?:required|forbidden|banned|must-have|mandatory|avoid(?:ed)?|taboo|no-go|"
+        r"prohibited|"
+        r"off-limits)?(?P<colon>:)?\s*$",
+        text[: match.start()],
+    )
+    return bool(label and match["noun"] and (":" in match["noun"] or label["colon"]))
