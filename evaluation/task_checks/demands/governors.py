@@ -42,7 +42,7 @@ _MODAL: Final = regex.compile(
     r"shouldn't|will|"
     r"is to|are to|(?:is|are|be) (?:not )?(?:allowed|required|forbidden|permitted|supposed|"
     r"expected|prohibited|banned)|"
-    r"contains?|has|have|is|are|uses?|starts?|begins?|opens|ends?|closes|includes?|mentions|appears?|needs?|"
+    r"contains?|has|have|is|are|uses?|starts?|begins?|opens|ends?|closes|includes?|appears?|needs?|"
     r"consists?)\b(?:n't)?"
 )
 _STRONG: Final = regex.compile(
@@ -78,7 +78,7 @@ _SUBJECT: Final = regex.compile(
     r"(?:your|the|this|these|it|its|they|each|every|"
     r"all|no|both|there|you|my|our|any|neither|"
     r"nothing|response|answer|"
-    r"output|paragraph|letters?|words?|sentences?|responses|answers|paragraphs|sections|parts|"
+    r"output|paragraph|letters?|words?|sentences?|responses|answers|replies|paragraphs|sections|parts|"
     r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"
     r"not|such|at|keywords?|one|some|several)\b"
     r"|^in (?:the|your|each|every) (?:[a-z]+ )?[a-z]+ $"

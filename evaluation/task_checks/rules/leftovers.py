@@ -35,7 +35,8 @@ _FORM_WORDS: Final = regex.compile(
     r"brackets|p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
     r"decimal places?|decimals|rounded|haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?|elfchen|"
     r"rhym(?:e|es|ing)|one-liner|(?:[a-z-]+ )?(?:tone|voice|register)|(?:first|second|third) person|"
-    r"(?:present|past|future) tense|(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|alliterations?|"
+    r"(?:present|past|future) tense|(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|"
+    r"alliterations?|same (?:first |initial )?(?:letters?|number|length)|initials|"
     r"(?:first|second|third|last|final|opening|closing) (?:words?|letters?|lines?|sentences?|paragraphs?)|"
     r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|(?:each|"
     r"every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|of them|one|with|"
@@ -83,7 +84,10 @@ _NOUN: Final = regex.compile(
     r"(?:[ -](?!and\b|or\b|but\b|in\b|to\b|of\b|with\b|for\b|on\b|about\b|that\b|which\b|my\b|the\b|a\b|an\b"
     r"|by\b|at\b|from\b|as\b|is\b|are\b|at\b)[\w'<>-]+){1,3}"
 )
-_TEXT_UNIT: Final = regex.compile(r" (?:words|characters|chars|sentences|lines|paragraphs|pages|letters)\b")
+_TEXT_UNIT: Final = regex.compile(
+    r" (?:words|characters|chars|sentences|lines|paragraphs|pages|letters|bullets?|bullet points|"
+    r"items|steps|sections|headings)\b"
+)
 _NARRATES: Final = regex.compile(
     rf"^(?!.*{REPORT.pattern}.*\b(?:must|should|has to|have to|may not)\b)"
     r"(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"

@@ -30,6 +30,7 @@ _ORDERS: Final = regex.compile(
     r"|(?:it|they|both|everything|there|each(?: of them| \w+)?|every \w+|all \w+) (?:(?:should|"
     r"must)(?:n't)?|has to|"
     r"needs to|may not|cannot|can't)|"
+    r"(?:the|your) (?:first|second|third|last|final|other) [a-z]+ (?:should|must|has to|needs to)|"
     r"no \w+|without \w+ing)\b"
 )
 _ABOUT: Final = regex.compile(

@@ -56,3 +56,20 @@ def test_what_a_check_holds_or_nothing_demands_is_not_listed(task):
 )
 def test_what_no_check_holds_is_listed(task, unchecked):
     assert derive_checks(task).unchecked == unchecked
+
+
+@pytest.mark.parametrize(
+    ("task", "unchecked"),
+    [
+        ("Write two texts. The second text must be twice as long as the first.", "must be twice as long"),
+        ("Give it a Tools section and a Steps section.", "a Tools section"),
+        ("Describe rain without using any form of the verb fall.", "any form of"),
+        ("Three rules:\n- the words “gold” and “tin”", "words “gold”"),
+        ("Two stanzas, and use the same number of lines in both.", "same number of lines"),
+        ("Write a story. There mustn't be any dragon in it.", "mustn't be any dragon"),
+        ("Sag mir, wann Rom fiel - in einer neuen Zeile das Jahr.", "neuen Zeile"),
+        ("At least 5 numbered steps, then a part that has exactly two bullets.", "exactly two bullets"),
+    ],
+)
+def test_no_demand_is_lost(task, unchecked):
+    assert any(unchecked in phrase for phrase in derive_checks(task).unchecked)

@@ -55,7 +55,9 @@ _SOME_OF_THEM: Final = regex.compile(
     r"(?:be (?:an?|in (?!total)|about|the) |start|"
     r"begin|end|contain|include|mention|rhyme|have)"
 )
-_TRAILING: Final = regex.compile(rf"(?: (?:on|about|for) [^.,;:]{{1,60}})?(?:{AFTER_NOUN.pattern})(?=[.!]|$)")
+_TRAILING: Final = regex.compile(
+    rf"(?: (?:on|about|for) [^.,;:]{{1,60}})?(?:{AFTER_NOUN.pattern})(?=[.!,;]|$)"
+)
 """A bound after the topic: "100 words on bees, at most"."""
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
