@@ -53,12 +53,11 @@ _IN: Final = regex.compile(
     rf"|\b(?P<lead>entirely|only|exclusively) (?P<name>{_NAME})\b{_FOLLOW}"
 )
 _MADE: Final = regex.compile(
-    r"\b(?:ask(?:ing|ed)?|i(?:'m| am)? (?:writ(?:e|ing)|speak(?:ing)?)|words?|names?|terms?|phrases?|"
-    r"songs?|books?|film|movie|called|known|written|spoken|"
-    r"sung|published|said|say|mean|means|class|classes|lyrics|idioms?|expressions?|literature|"
-    r"sentences?|proverbs?|term|text|texts|lesson|lessons|course|vocabulary|fluent|conversation|"
-    r"speaks?|titles?|greetings?|differ|used|translations?|originally|interview|teach|learn|"
-    r"novels?|poems? (?:that|which) \w+|sayings?|signs?|letters? that)\s*$"
+    r"\b(?:ask(?:ing|ed)?|i(?:'m| am)? (?:writ(?:e|ing)|speak(?:ing)?)|words?|names?|terms?|phrases?|songs?|"
+    r"books?|film|movie|called|known|written|spoken|sung|published|said|say|mean|means|class|classes|lyrics|"
+    r"idioms?|expressions?|literature|sentences?|proverbs?|term|text|texts|lesson|lessons|course|vocabulary|"
+    r"fluent|conversation|speaks?|titles?|greetings?|differ|used|translations?|originally|interview|teach|"
+    r"learn|novels?|poems? (?:that|which) \w+|sayings?|signs?|letters? that)\s*$"
 )
 _SHOULD_BE: Final = regex.compile(
     r"\b(?:should|must|has to|have to|needs to|be|to be|is to be|make sure|write it|wholly|all)\b[^.;]{0,40}$"
