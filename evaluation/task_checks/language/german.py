@@ -76,7 +76,7 @@ _WORDS: Final = {
     "kursiv": "italic", "schlüssel": "keys", "schlüsseln": "keys", "umfang": "length", "länge": "length",
     "aufzählungen": "lists", "gründe": "reasons", "gründen": "reasons", "vorschläge": "suggestions",
     "kommagetrennt": "comma separated", "kommagetrennten": "comma separated", "großgeschrieben": "uppercase",
-    "kleingeschrieben": "lowercase", "reim": "rhyme", "reime": "rhymes", "emoji": "emoji",
+    "kleingeschrieben": "lowercase", "reim": "rhyme", "reime": "rhymes", "reimen": "rhymes", "emoji": "emoji",
     "niederländische": "dutch", "funktionsname": "name it",
     # other words
     "der": "the", "die": "the", "das": "the", "den": "the", "dem": "the", "des": "the", "in": "in",
