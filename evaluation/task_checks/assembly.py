@@ -88,6 +88,8 @@ def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> F
     if check is None or check["check"] not in {*_PROSE, "punctuation"} or "each" in check:
         return finding
     kinds = {str(other.check["check"]) for other in findings if other.check and not _forbids(other.check)}
+    if "repeats_request" in kinds and 1 in {check.get("exactly"), check.get("max")}:
+        return replace(finding, check=None)
     if check["check"] == "punctuation":
         return replace(finding, check=None) if kinds & _DATA else finding
     is_code = check["check"] == "line_count" and _CODE.search(text)

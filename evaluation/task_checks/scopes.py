@@ -28,6 +28,7 @@ _SCOPE: Final = regex.compile(
     r"^(?:\w+,? )?(?:in|for|"
     r"within|under|"
     r"throughout) (?:the|your|its|paragraph|section|line|part|sentence|stanza|chapter)\b"
+    r"|^(?:the )?(?:paragraph|section|line|part|sentence|stanza|chapter|slide|version) [\da-c]"
 )
 """Without one of these, everything in a sentence holds for the whole output."""
 _SAME_CLAUSE: Final = r"(?:(?! but | instead)[^.,;:]){0,80}$"

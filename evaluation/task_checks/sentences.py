@@ -57,6 +57,9 @@ def _is_boundary(match: regex.Match[str], reading: Reading) -> bool:
     following = (
         reading.original(match.end() + (match.lastgroup == "stop")) if match.end() < len(reading.text) else ""
     )
+    if match.lastgroup == "stop" and match.group()[-1] in ")]" and following.islower():
+        # "Every other line (the 2nd, 4th ...) has a rhyme".
+        return False
     if match.lastgroup == "stop":
         shortened = _SHORTENED.search(reading.text, max(0, match.start() - 8), match.start())
         return not shortened or bool(shortened["last"] and following.isupper())

@@ -76,7 +76,7 @@ _FEELS: Final = regex.compile(
 _SUBJECT: Final = regex.compile(
     r"^(?:in (?:your|the) (?:entire |whole )?\w+,? )?"
     r"(?:your|the|this|these|it|its|they|each|every|"
-    r"all|no|both|there|you|my|our|any|neither|"
+    r"all|no|both|there|you|my|our|any|neither|in it|"
     r"nothing|response|answer|"
     r"output|paragraph|letters?|words?|sentences?|responses|answers|replies|paragraphs|sections|parts|"
     r"entire|whole|all|length|lines?|only|everything|none|\ue000|use|"

@@ -47,6 +47,11 @@ _WHY_WRITES: Final = regex.compile(
     r")* ?"
 )
 """A question about how others write: "Why do lawyers answer in capital letters?"."""
+_CONTRAST: Final = regex.compile(
+    r", (?:but|so|yet) (?:(?:for now|now|right now|today|here|this time|first),? )?"
+    r"(?:i|we)(?:'d| would)? (?:just |only )?(?:need|want|like|have to|must)\b"
+)
+"""The wish of the user after that of another one: "my boss wants a report, but I need ..."."""
 _ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
 
 
@@ -62,7 +67,9 @@ def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
         return True
     if governor is None:
         return is_fragment(sentence, before, end)
-    return not REPORT.search(before) and reaches(governor, sentence.text, start, end)
+    contrast = next(reversed(list(_CONTRAST.finditer(before))), None)
+    is_reported = REPORT.search(before, contrast.start() if contrast else 0)
+    return not is_reported and reaches(governor, sentence.text, start, end)
 
 
 def _is_asked(sentence: Sentence, before: str) -> bool:

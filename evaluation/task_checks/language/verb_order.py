@@ -16,11 +16,20 @@ _INFINITIVE: Final = (
     r"(?P<verb>(?:be )?(?:contain|include|use|avoid|mention|appear|have|be|begin|start|end|exceed|consist|"
     r"read))"
 )
-_REQUEST: Final = r"(?P<verb>explain|describe|list|create|write|translate|give|say|summarize|make|answer)"
+_REQUEST: Final = (
+    r"(?P<verb>write|create|list|name|summarize|explain|describe|compare|translate|give|tell|suggest|provide|"
+    r"say|make|answer|rewrite|shorten|add|use|avoid|mention|include|repeat|highlight|begin|end)"
+)
 _QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
 _NUMBER: Final = r"(?:\d+|[a-z]+(?:-[a-z]+)?)"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
 _NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
+_NO_OTHER_VERB: Final = (
+    r"(?:(?!\b(?:should|must|may|can|could|will|would|to|is|are|has|have|had|be|want|i|we|you|they|who|"
+    r"that|how|why|what|if)\b)[^.,;:!?\n]){3,80}?"
+)
+_START: Final = rf"(?:^|(?<=[.;:!] |[\n(])|(?<=, )(?!the (?!\w+ {QUOTED})))"
+"""The start of an order; after a comma, an article starts a relative clause, too."""
 _ORDERS: Final = tuple(
     (regex.compile(pattern), words)
     for pattern, words in (
@@ -40,6 +49,11 @@ _ORDERS: Final = tuple(
         ),
         # "in dem das Wort „Mond“ mindestens zweimal vorkommt"
         (rf"(?P<head>)(?P<object>{_AMOUNT}[^.,;:!?\n]{{1,40}}?) (?P<verb>appears?){_CLAUSE_END}", "{verb}"),
+        # "darin soll zweimal das Wort „Mond“ vorkommen"
+        (
+            rf"{_MODAL}(?P<object>[^.,;:!?\n]{{0,60}}?{QUOTED}) (?P<no>not )?appear{_CLAUSE_END}",
+            "{modal} {no} contain",
+        ),
         # "soll das Wort „Mond“ enthalten", "müssen in Großbuchstaben geschrieben sein"
         (
             rf"{_MODAL}(?P<object>[^.,;:!?\n]{{1,90}}?) {_NOT_DONE}{_INFINITIVE}{_CLAUSE_END}",
@@ -71,6 +85,12 @@ _ORDERS: Final = tuple(
         (r"(?P<head>\bto to )(?P<object>)", "up to"),
         # "acht Ideen, keine länger als vier Wörter"
         (r"(?P<head>\bno )(?P<object>(?:longer|shorter|more) as\b)", "none"),
+        # "Fremdwörter vermeiden.", "Das Wort „Mond“ nicht verwenden."
+        (
+            rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) not (?:use|mention|include|add)(?=[.,;!\n]|$)",
+            "avoid",
+        ),
+        (rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) {_REQUEST}(?=[.,;!\n]|$)", "{verb}"),
         (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
         (r"(?P<head>\b(?:entirely )?small )written(?P<object>)", "in lowercase"),
         (r"(?P<head>(?<=\beverything )small\b)(?P<object>)", "in lowercase"),

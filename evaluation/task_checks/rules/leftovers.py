@@ -236,7 +236,7 @@ def _is_stated(sentence: Sentence, start: int, end: int) -> bool:
     if is_demanded(sentence, start, end):
         return True
     before = sentence.text[:start].rpartition(" - ")[2]
-    if _TOPIC.search(before):
+    if _TOPIC.search(before, before.rfind(": ") + 1):
         return False
     return bool(_LEADS.search(before)) or (len(before) < _LONGEST_FRAGMENT and not _VERB.search(before))
 

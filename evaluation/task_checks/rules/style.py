@@ -161,15 +161,14 @@ _END_MARK: Final = regex.compile(
     rf"|\blast character of (?:your|the) (?:\w+ ){{1,2}}(?:must|should|has to) be {_SIGN}"
     rf"|\b{_END}(?: (?:your|the|it|this|everything)(?: (?:entire|whole))?(?: [a-z-]+)?)? {_MARK}"
 )
+_SEVERAL: Final = regex.compile(r"\b(?:both|(?:first|and)\b.*\bthen|versions?|followed by|as well as|from)\b")
 
 
 def find_languages(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find the language that a sentence demands."""
-    matches = [match for match in _IN.finditer(sentence.text) if _is_language(sentence, match)]
-    if len({_CODES[match["name"]] for match in matches}) > 1 and regex.search(
-        r"\b(?:both|and then|(?:first|once)\b.*\b(?:then|once)|versions?|followed by|as well as|from)\b",
-        sentence.text,
-    ):
+    named = list(_IN.finditer(sentence.text))
+    matches = [match for match in named if _is_language(sentence, match)]
+    if len({_CODES[match["name"]] for match in named}) > 1 and matches and _SEVERAL.search(sentence.text):
         yield Finding(sentence.start + matches[0].start(), sentence.start + matches[-1].end())
         return
     for match in matches:

@@ -54,3 +54,27 @@ def test_parts_and_exceptions_have_no_check(task):
 )
 def test_bounds_that_hold_for_the_output_are_read(task, check):
     assert any(check.items() <= found.items() for found in derive(task))
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("Kannst du mir bitte ein Lied mit genau vier Zeilen schreiben?", {"check": "line_count"}),
+        ("Erstelle einen Aushang. Ausrufezeichen vermeiden.", {"check": "punctuation", "mark": "!"}),
+        ("Schreibe einen Text. Das Wort „Eis“ nicht erwähnen.", {"check": "excludes", "texts": ["Eis"]}),
+        ("Schreibe es. Darin soll zweimal das Wort „Eis“ vorkommen.", {"check": "occurrences", "exactly": 2}),
+    ],
+)
+def test_german_verbs_at_the_end_are_read(task, check):
+    assert any(check.items() <= found.items() for found in derive(task))
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("Write 4 riddles with three hints each. Put a line of five dashes between the riddles.", 4),
+        ("Write two poems. Put ten stars between the poems.", 2),
+    ],
+)
+def test_parts_between_separators_are_counted_by_their_name(task, check):
+    assert check in [found.get("exactly") for found in derive(task) if found["check"] == "part_count"]

@@ -149,9 +149,12 @@ def _match_noun_before(text: str, quantity: Quantity) -> regex.Match[str] | None
     """Read the noun that is left out: "use headings, at least three of them", "bullets (max 5)"."""
     nouns = list(THING.finditer(text, max(0, quantity.start - 60), quantity.start))
     noun = next(reversed(nouns), None)
-    if noun is None or _OF_THEM.match(text[quantity.end :]):
+    if of_them := _OF_THEM.match(text[quantity.end :]):
         # "Keep each paragraph under 60 words and write three of them": the paragraphs.
-        return next((unit for unit in nouns if _EACH.search(text[: unit.start()])), noun)
+        is_all = _ELLIPSIS.match(text[quantity.end + of_them.end() :])
+        return next((unit for unit in nouns if _EACH.search(text[: unit.start()])), noun if is_all else None)
+    if noun is None:
+        return None
     is_bound = quantity.bounds.is_stated and _ELLIPSIS.match(text[quantity.end :])
     is_near = noun.end() + 1 == quantity.start and _LIMIT.match(text, quantity.start)
     is_near = is_near or _AFTER_NOUN.match(text[noun.end() : quantity.start])

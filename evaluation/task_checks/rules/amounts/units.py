@@ -110,7 +110,7 @@ def find_unit(before: str, head: str, after: str, previous: Count | None, count:
         return _name_unit(previous) if previous else "other", 0
     if match := _EACH_BEFORE.search(head) or _ALL_BEFORE.search(before):
         unit = _UNITS[match["unit"]]
-        return ("" if unit == "list_item" and count.thing.name == "bullets" else unit), 0
+        return ("" if unit == _name_unit(count) else unit), 0
     if (match := _EACH.match(after)) and previous:
         return _name_unit(previous), match.end()
     is_other = OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)

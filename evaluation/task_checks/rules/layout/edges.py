@@ -72,6 +72,7 @@ _CONTINUED: Final = regex.compile(r",? (?:followed by|and then|then|and (?:below
 """After words that are not the last ones: 'end with "Yours," followed by a name'."""
 _OTHER_TEXT: Final = regex.compile(rf",? ?(?:or|nor)(?: with| by)? {QUOTED}|,(?: and)? {QUOTED}")
 """One of several texts: 'begin with "Yes" or "No"', 'start the paragraphs with "First", "Second"'."""
+_ASIDE: Final = regex.compile(r"\([^()]{1,60}\) ?")
 _STOP: Final = regex.compile(r"[!?.]")
 _PART: Final = regex.compile(
     r"\b(?:first|second|third|fourth|fifth|last|final|paragraph \d+|line \d+|paragraph|"
@@ -182,7 +183,8 @@ def _is_part(before: str, match: regex.Match[str]) -> bool:
     """Check whether a part of the output starts so, and not the output."""
     if _BESIDE_FIRST.fullmatch(before):
         return False
-    words = regex.split(r"[,;:.]| and (?=\w+ with)", before)[-1][-50:]
+    # "Every other line (the 2nd, 4th ...) starts with": the aside is no clause.
+    words = regex.split(r"[,;:.]| and (?=\w+ with)", _ASIDE.sub("", before))[-1][-50:]
     part = _PART.search(words)
     return (
         bool(part)

@@ -56,6 +56,10 @@ _NUMBER_OF_PARTS: Final = regex.compile(
 _NO_PARTS: Final = regex.compile(
     r"\b(?:asterisk|star|dash|hyphen|line|symbol|word|sentence|week|hour|day|year|minute|gallon|dollar|time)"
 )
+_BETWEEN: Final = regex.compile(
+    r"\b(?:between|separat\w+|divid\w+)(?: the| each| all| these)* (?P<noun>[a-z]{3,}s)\b"
+)
+"""The parts by their name: "a line of three dashes between the questions"."""
 _BOTH: Final = regex.compile(
     r"\b(?:both|the two|two|each other|a pair)\b|(?<!\b(?:about|on|of|between|in) )"
     r"\b(?:the|your|an?) [a-z\d ]{2,40},? (?:and|from) (?:the|your|an?) [a-z\d]+|"
@@ -155,6 +159,11 @@ def _count_parts(sentence: Sentence, reading: Reading, match: regex.Match[str], 
     """Read the number of parts that the task states; an example of the format states none."""
     example = _EXAMPLE.search(sentence.text)
     end = example.start() if example else len(sentence.text)
+    before = reading.text[max(0, sentence.start - _LONGEST_BEFORE) : sentence.start + match.start()]
+    if (between := _BETWEEN.search(sentence.text, match.start())) and (
+        named := regex.findall(rf"({NUMBER}) (?:[a-z-]+ )?{between['noun']}\b", before)
+    ):
+        return read_number(named[-1])
     own = _find_number(sentence.text[: min(end, match.end())])
     if own is None:
         own = _find_number(sentence.text[match.end() : end])

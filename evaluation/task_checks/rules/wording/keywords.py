@@ -56,6 +56,8 @@ _BROKEN_OFF: Final = regex.compile(
     r"an?|by)\b"
 )
 """Words after unquoted words that belong to the same literal: its end is not known."""
+_VERB_NAMED: Final = regex.compile(r"\bverbs?\b")
+"""Words that take other forms: 'sentences with the verb "go"'."""
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
 
@@ -106,9 +108,10 @@ def _build(sentence: Sentence, match: regex.Match[str], texts: list[str]) -> lis
     start, end = sentence.start + match.start(), sentence.start + match.end()
     near = f"{_CLAUSE_END.split(lead)[-1][-30:]} {_CLAUSE_END.split(after)[0][:40]}"
     bounds, length = read_times(lead, after)
-    if match["bare"] and _BROKEN_OFF.match(after):
-        return [Finding(start, end)]
     negated = is_negated(_join_lead(lead, match), after)
+    is_inflected = not negated and _VERB_NAMED.search(match["noun"] or "")
+    if is_inflected or (match["bare"] and _BROKEN_OFF.match(after)):
+        return [Finding(start, end)]
     if _PLACE.search(near) and not _PLACE.search(match.group()):
         return _build_at_place(sentence, match, texts, near, negated=negated)
     if negated and bounds is None:

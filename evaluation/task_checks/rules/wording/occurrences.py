@@ -27,7 +27,8 @@ _NEGATED_AFTER: Final = regex.compile(
 _TURNS: Final = regex.compile(
     r"\b(?:but|instead|, (?:must|should|has to|needs to|ought to)(?! not)|"
     r"(?:it|you|response|answer|text) (?:must|should|has to|needs to)(?! not)|"
-    r"and (?:include|use|do|mention|add|make|contain|in|have|also)|rather|just|"
+    r"and (?:include|use|do|mention|add|make|contain|in|have|also|(?:should|must|has to)(?! not))|rather|"
+    r"just|"
     r", (?:use|include|mention))\b"
 )
 APPEARS: Final = regex.compile(

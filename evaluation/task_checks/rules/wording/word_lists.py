@@ -82,7 +82,7 @@ _COLON_LIST: Final = regex.compile(
     rf"is|to|you)\b[^.;:{QUOTED}]{{0,60}})(?:: ?|(?<= are| is) )"
     rf"(?:(?P<quotes>{_QUOTES})|(?P<bare>{_PHRASE_LIST}|{_BARE_LIST}))"
 )
-_COUNTED: Final = regex.compile(rf"(?:{TIMES.pattern}) of (?:the )?$")
+_COUNTED: Final = regex.compile(rf"(?<!\bno)(?<!\bno )(?:{TIMES.pattern}) (?:of (?:the )?)?$")
 _WORD_FIRST: Final = regex.compile(
     rf"(?<!\w)(?P<noun>{_NOUN})?(?:(?P<quotes>{_QUOTES})|(?P<bare>(?(noun)(?<=\s){_BARE_LIST}|(?!))))"
 )
