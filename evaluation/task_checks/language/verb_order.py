@@ -90,7 +90,10 @@ _ORDERS: Final = tuple(
             rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) not (?:use|mention|include|add)(?=[.,;!\n]|$)",
             "avoid",
         ),
-        (rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) {_REQUEST}(?=[.,;!\n]|$)", "{verb}"),
+        (
+            rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) (?P<verb>use|avoid|mention|include){_CLAUSE_END}",
+            "{verb}",
+        ),
         (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
         (r"(?P<head>\b(?:entirely )?small )written(?P<object>)", "in lowercase"),
         (r"(?P<head>(?<=\beverything )small\b)(?P<object>)", "in lowercase"),
