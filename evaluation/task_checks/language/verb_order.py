@@ -24,7 +24,7 @@ _QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
 _NUMBER: Final = r"(?:\d+|[a-z]+(?:-[a-z]+)?)"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
 _NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
-_NO_OTHER_VERB: Final = (
+_OBJECT: Final = (
     r"(?:(?!\b(?:should|must|may|can|could|will|would|to|is|are|has|have|had|be|want|i|we|you|they|who|"
     r"that|how|why|what|if)\b)[^.,;:!?\n]){3,80}?"
 )
@@ -87,11 +87,11 @@ _ORDERS: Final = tuple(
         (r"(?P<head>\bno )(?P<object>(?:longer|shorter|more) as\b)", "none"),
         # "Fremdwörter vermeiden.", "Das Wort „Mond“ nicht verwenden."
         (
-            rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) not (?:use|mention|include|add)(?=[.,;!\n]|$)",
+            rf"{_START}(?P<head>)(?P<object>{_OBJECT}) not (?:use|mention|include|add)(?=[.,;!\n]|$)",
             "avoid",
         ),
         (
-            rf"{_START}(?P<head>)(?P<object>{_NO_OTHER_VERB}) (?P<verb>use|avoid|mention|include){_CLAUSE_END}",
+            rf"{_START}(?P<head>)(?P<object>{_OBJECT}) (?P<verb>use|avoid|mention|include){_CLAUSE_END}",
             "{verb}",
         ),
         (r"(?P<head>\bavoid )(?:in|to) (?P<object>the )", "avoid"),
