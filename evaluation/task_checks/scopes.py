@@ -73,6 +73,11 @@ _IN_PART: Final = regex.compile(
     r"|^(?:the )?(?:paragraph|section|line|part|sentence|stanza|chapter|slide|version) "
     r"(?:\d+|one|two|three|four|five|[a-c])\b(?! (?:and|to|or)\b)"
 )
+_IN_PART_OF_CLAUSE: Final = regex.compile(
+    rf"(?:[,;] ?|\band |\bbut )in (?:the|its|your) {_ORDINAL}(?:paragraph|sentence|line|section|part|"
+    rf"stanza|verse)"
+    r"\b[^.,;:]*$"
+)
 _PART_IS: Final = regex.compile(
     rf"(?:^|[,;:(] ?| and |\. ?)(?:an? |the |its |your )?(?:{_ORDINAL.removesuffix(')')}?(?:one|version|"
     rf"answer|line|sentence|"
@@ -148,4 +153,8 @@ def _is_in_part(finding: Finding, before: str) -> bool:
         return False
     is_next = _NEXT.search(before) and not _REPEATS.search(before)
     is_part = is_next or _PART_IS.search(before)
-    return bool(_IN_PART.match(before) or (is_part and check.get("check") in _OF_ALL))
+    return bool(
+        _IN_PART.match(before)
+        or _IN_PART_OF_CLAUSE.search(before)
+        or (is_part and check.get("check") in _OF_ALL)
+    )

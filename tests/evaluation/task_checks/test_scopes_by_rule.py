@@ -28,6 +28,7 @@ def read(task):
         pytest.param("Name the river (two words) on line one.", id="line in words"),
         pytest.param("Title on the first line, in ALL CAPS.", id="title"),
         pytest.param("Small boats in lowercase, big ones in UPPERCASE.", id="some of them"),
+        pytest.param("Schreib es, und im letzten Absatz soll zweimal das Wort „Eis“ stehen.", id="clause"),
         pytest.param("One for juniors (3 words), one for seniors.", id="one for"),
         pytest.param("Show the grid as an HTML table.", id="table of another kind"),
     ],
