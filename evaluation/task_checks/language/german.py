@@ -129,7 +129,7 @@ _WORDS: Final = {
     "vermeiden": "avoid", "auflisten": "list", "erwähnen": "mention", "gegenüberstellen": "compare",
     "vergleichen": "compare", "erzählen": "tell", "umschreiben": "rewrite", "kürzen": "shorten",
     "vorschlagen": "suggest", "einbauen": "include", "hinzufügen": "add",
-    "haupttext": "body", "hauptteil": "body", "außer": "except", "ausgenommen": "except",
+    "haupttext": "body", "hauptteil": "body", "außer": "except", "erst": "first", "ausgenommen": "except",
     "bildunterschrift": "caption", "beurteile": "evaluate", "bewerte": "evaluate", "prüfe": "check",
     "korrigiere": "correct", "verbessere": "improve", "überarbeite": "revise", "analysiere": "analyze",
     "vergleiche": "compare", "interpretiere": "interpret", "kürze": "shorten", "stimmt": "is", "gilt": "does",

@@ -23,6 +23,7 @@ _REQUEST: Final = (
 _QUOTATION: Final = rf"(?:the \w+ )?{QUOTED}"
 _NUMBER: Final = r"(?:\d+|[a-z]+(?:-[a-z]+)?)"
 _MODAL: Final = r"(?P<head>\b(?P<modal>should|must|may|can) )"
+_ONE_CLAUSE: Final = r"(?:(?! (?:should|must|may) )[^.,;:!?\n])"
 _NOT_DONE: Final = r"(?P<no>not )?(?P<done>(?:written|used) )?"
 _OBJECT: Final = (
     r"(?:(?!\b(?:should|must|may|can|could|will|would|to|is|are|has|have|had|be|want|i|we|you|they|who|"
@@ -49,6 +50,11 @@ _ORDERS: Final = tuple(
         ),
         # "in dem das Wort „Mond“ mindestens zweimal vorkommt"
         (rf"(?P<head>)(?P<object>{_AMOUNT}[^.,;:!?\n]{{1,40}}?) (?P<verb>appears?){_CLAUSE_END}", "{verb}"),
+        # "darf nicht mit „Mond“ beginnen"
+        (
+            rf"{_MODAL}not (?P<object>with {_QUOTATION}) (?P<verb>begin|start|end){_CLAUSE_END}",
+            "{modal} not {verb}",
+        ),
         # "darin soll zweimal das Wort „Mond“ vorkommen"
         (
             rf"{_MODAL}(?P<object>[^.,;:!?\n]{{0,60}}?{QUOTED}) (?P<no>not )?appear{_CLAUSE_END}",
@@ -56,7 +62,7 @@ _ORDERS: Final = tuple(
         ),
         # "soll das Wort „Mond“ enthalten", "müssen in Großbuchstaben geschrieben sein"
         (
-            rf"{_MODAL}(?P<object>[^.,;:!?\n]{{1,90}}?) {_NOT_DONE}{_INFINITIVE}{_CLAUSE_END}",
+            rf"{_MODAL}(?P<object>{_ONE_CLAUSE}{{1,90}}?) {_NOT_DONE}{_INFINITIVE}{_CLAUSE_END}",
             "{modal} {no} {verb} {done}",
         ),
         # "und das Wort „Mond“ zweimal enthalten"

@@ -63,6 +63,7 @@ def test_bounds_that_hold_for_the_output_are_read(task, check):
         ("Kannst du mir bitte ein Lied mit genau vier Zeilen schreiben?", {"check": "line_count"}),
         ("Erstelle einen Aushang. Ausrufezeichen vermeiden.", {"check": "punctuation", "mark": "!"}),
         ("Schreibe einen Text. Das Wort „Eis“ nicht erwähnen.", {"check": "excludes", "texts": ["Eis"]}),
+        ("Er darf nicht mit „Oh“ beginnen und soll das Wort „Ei“ enthalten.", {"check": "contains"}),
         ("Schreibe es. Darin soll zweimal das Wort „Eis“ vorkommen.", {"check": "occurrences", "exactly": 2}),
     ],
 )
