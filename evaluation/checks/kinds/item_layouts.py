@@ -10,7 +10,9 @@ from typing import Final
 import regex
 
 from evaluation.checks.segmentation import CONTENT, Amount
+from evaluation.texts.json_texts import parse_json
 
+_JSON_STARTS: Final = ("{", "[")
 _TAB: Final = 4
 _FEWEST: Final = 2
 """Fewer lines without marks are no items."""
@@ -65,6 +67,7 @@ _ADDRESS: Final = regex.compile(
     regex.I,
 )
 """How a line starts that speaks to the reader and is no item."""
+_APART: Final = regex.compile(r"\W*<<[^<>]*>>\W*$|\W*p\.? ?(?:p\.? ?)?s(?:\.|:)", regex.I)
 _ENDS_WITH_COLON: Final = regex.compile(r"[:：][ \t*_]*$")
 _SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।][\p{Pf}\p{Pe}\"'*_]*$")
 _SEVERAL_SENTENCES: Final = regex.compile(
@@ -86,6 +89,7 @@ class _Mark:
 def count_items(text: str) -> Amount:
     """Count the items in the order of these layouts; what the layout leaves open gives two numbers.
 
+    0. JSON and nothing else: its only list, or the members of its only object.
     1. Items with a number, a numbered label ("Question 3:") or a bullet point, without nested ones. Bullet
        points and letters beside numbers are nested. Bullet points below several headings, and numbers that
        start again, may be details of fewer items: both numbers are returned.
@@ -94,12 +98,28 @@ def count_items(text: str) -> Amount:
     4. Lines, without an introduction and a closing line, if none of them holds several sentences.
     """
     lines = _read_lines(text)
+    values = parse_json("\n".join(lines)) if "".join(lines).lstrip()[:1] in _JSON_STARTS else ()
+    if values:
+        return _count_members(values[0])
     marks = list(_find_marks(lines))
     headings = list(_find_headings(lines))
     if marks:
         return _count_marks(marks, len(headings))
     layouts = [*_count_heads(lines, headings), *_count_rows(lines)]
     return _join(layouts or [0]) if layouts or len(headings) > 1 else _count_lines(lines)
+
+
+def _count_members(value: object) -> Amount:
+    """Count the items of JSON data; an object with one list and further members leaves the number open."""
+    if isinstance(value, list):
+        return Amount(len(value), len(value))
+    if not isinstance(value, dict):
+        return Amount(0, 0)
+    parts = [part for part in value.values() if isinstance(part, dict | list)]
+    if len(value) == 1 and parts:
+        return _count_members(parts[0])
+    lists = [len(part) for part in parts if isinstance(part, list)]
+    return _join([len(value), *lists])
 
 
 def _read_lines(text: str) -> list[str]:
@@ -205,8 +225,8 @@ def _count_lines(lines: Sequence[str]) -> Amount:
 
 
 def _split_blocks(lines: Iterable[str]) -> list[list[str]]:
-    """Split at lines without letters."""
-    groups = groupby(lines, lambda line: bool(_HAS_CONTENT.search(line)))
+    """Split at lines without letters, titles in angle brackets and postscripts."""
+    groups = groupby(lines, lambda line: bool(_HAS_CONTENT.search(line) and not _APART.match(line)))
     return [list(group) for has_content, group in groups if has_content]
 
 

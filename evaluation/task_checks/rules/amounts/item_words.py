@@ -52,7 +52,7 @@ WORDED: Final = regex.compile(rf"(?:.* )?(?:{_WORDED})")
 """Things to be read: who needs or makes some of them wants nothing else."""
 GAP: Final = regex.compile(
     r" ?(?:(?:me|us|please|just|only|also|now|out|down|up|with|another|a|short|simple|quick|brief|random|"
-    r"(?:numbered |bulleted )?list of|collection of|set of|(?:for|to) (?:me|us)|some|the(?= top| best)|"
+    r"(?:numbered |bulleted )?list of|the (?:names|titles) of|collection of|set of|(?:for|to) (?:me|us)|some|the(?= top| best)|"
     r"top|best|of(?= the top)|to (?:get|have|see|read)) ?){0,6}"
 )
 """Words between an order and the number of items."""
@@ -92,7 +92,7 @@ DISTRIBUTED: Final = regex.compile(
     r"\brespectively\b"
 )
 OTHER_FORM: Final = regex.compile(
-    r"\b(?:comma[- ]|(?:by|with) (?:a )?(?:commas?|semicolons?)|separated|delimited|json|csv|xml|ya?ml|html|"
+    r"\b(?:comma[- ]|(?:by|with) (?:a )?(?:commas?|semicolons?)|separated|delimited|csv|xml|ya?ml|html|"
     r"(?<!each )in (?:a|one|a single) (?:line|row|sentence|block)|array|python|javascript|prose|essay|story|"
     r"poem|paragraphs?|tables?|columns?|rows?|(?:no|without) (?:lists?|line breaks)|running text|dialogue|"
     r"groups?|categor(?:y|ies)|grouped|sections?|slides?|regex|sql|script|function|code|single line|"

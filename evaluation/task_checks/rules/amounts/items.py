@@ -20,9 +20,9 @@ from evaluation.task_checks.sentences import Sentence
 
 _FEWEST, _MOST = 2, 200
 _LAYOUTS: Final = frozenset(
-    {"json", "csv", "table", "schema", "code", "part_count", "section_count", "paragraph_count", "line_count"}
+    {"csv", "table", "schema", "code", "part_count", "section_count", "paragraph_count", "line_count"}
     | {"sentence_count", "line_syllables", "no_whitespace", "one_of", "heading_count", "code_block_count"}
-    | {"template", "first_letters", "title", "repeats_request", "list_item_count", "postscript", "quoted"}
+    | {"template", "first_letters", "repeats_request", "list_item_count"}
 )
 """Checks of an output that is divided in another way, or has other parts."""
 
@@ -103,6 +103,8 @@ def _divides(finding: Finding) -> bool:
     """Check whether a requirement divides the output in another way than into the items."""
     check = finding.check or {}
     is_list = finding.is_default and check.get("check") == "list_item_count"
+    if check.get("check") == "json":
+        return bool(check.get("keys"))
     return finding.is_form or (check.get("check") in _LAYOUTS and "each" not in check and not is_list)
 
 
