@@ -29,9 +29,10 @@ _OPENING: Final = (
 _ASKED: Final = r"(?:you|we|they|i|people|all|any|many|most|some)"
 _ORDER: Final = regex.compile(
     rf"(?:^|[,;:(.!?-] ?|^{_OPENING} |\b(?:and|but|then|also|please|pls|plz|kindly|first|next|finally|so|"
-    r"just|lastly|instead|simply|always|"
+    r"(?<!\b(?:can't|cannot|can|could|we|i|they|he|she|to) )just|lastly|instead|simply|always|"
     r"now|additionally|furthermore|moreover|however|again|let's|you (?:should|must|need to|"
-    r"have to|can|may|are to|will)|need to|"
+    r"have to|can|may|are to|will)|"
+    r"(?<!\b(?:does|do|did) \w{1,12} )need to|"
     rf"{_ADDRESS.rstrip()}) )(?:\w+ly )?(?!(?:do|have) {_ASKED}\b)"
     rf"(?:(?P<explain>{EXPLAINING})|(?P<produce>{PRODUCING})|(?P<require>{REQUIRING}))\b"
     rf"|^(?:(?:please|kindly|then|also|now|first),? )?(?!(?:{EXPLAINING}|{PRODUCING}|"

@@ -52,7 +52,9 @@ _CONTRAST: Final = regex.compile(
     r"(?:i|we)(?:'d| would)? (?:just |only )?(?:need|want|like|have to|must)\b"
 )
 """The wish of the user after that of another one: "my boss wants a report, but I need ..."."""
-_ASIDE: Final = regex.compile(r"[,;:(]|\b(?:please|in|using|with|within|under)\b")
+_ASIDE: Final = regex.compile(r"[,;:(]| - |\b(?:please|in|using|with|within|under)\b")
+_YES_OR_NO: Final = regex.compile(r"(?:do|does|did|is|are|was|were|has|have|any(?:one|body)) ")
+_ASIDE_OF_YES_OR_NO: Final = regex.compile(r"[,;:(]| - |\b(?:please|in|using|within|under)\b")
 
 
 def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
@@ -78,7 +80,8 @@ def _is_asked(sentence: Sentence, before: str) -> bool:
         return False
     if _WHY_WRITES.fullmatch(before):
         return True
-    return bool(_WHY.match(sentence.text)) and not _ASIDE.search(before)
+    aside = _ASIDE_OF_YES_OR_NO if _YES_OR_NO.match(sentence.text) else _ASIDE
+    return bool(_WHY.match(sentence.text)) and not aside.search(before)
 
 
 def _is_subject(text: str, start: int, end: int) -> bool:

@@ -12,7 +12,7 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.texts.question_contexts import concerns
+from evaluation.task_checks.texts.question_contexts import concerns, is_demand, is_order
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -57,6 +57,7 @@ _RULES_BELOW: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\b{_RULES} below\b"
     rf"|^(?:please )?(?:{REWORKING}) (?:my|our|the) (?:[a-z]+ ){{0,2}}{_RULES}\b"
 )
+_NAMES_RULES: Final = regex.compile(rf"\b{_RULES}\b")
 _POINTS_AFTER: Final = regex.compile(
     rf"^(?:please )?(?:{EXPLAINING})\b[^.]*\bfollowing (?:\w+ )?(?:passage|text|article|story|"
     r"paragraph|review|essay|abstract|report)$"
@@ -80,7 +81,8 @@ _ORDERS: Final = regex.compile(
     r"the (?:response|answer|output))\b"
 )
 _ORDERS_IN_LINE: Final = regex.compile(
-    r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use)\b)"
+    r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use|"
+    r"(?:turn|make|rewrite|summari[sz]e|shorten) (?:it|this|that)|summari[sz]e)\b)"
 )
 _STATES_RULE: Final = regex.compile(
     r" (?:(?:not|no) (?:more|less|fewer|longer|shorter) (?:than|as)|at (?:least|most)|exactly|max\w*|min\w*|"
@@ -98,12 +100,19 @@ _REWORKS_BELOW: Final = regex.compile(rf"^(?:please )?(?:{REWORKING})\b[^:]*:$")
 _REWORKS_ALL: Final = regex.compile(
     rf"^(?:please )?(?:{REWORKING})(?: (?:from|this|that|it|to|into|[a-z]+ish|german|french)){{0,3}}$"
 )
-_REPORTS: Final = regex.compile(r"\b(?:said|says?|reads?|states?|wrote|goes|as follows|like this)\s*:$")
+_SHOWS: Final = regex.compile(
+    r"(?<!\b(?:should|must|can|to|it|you) )\b"
+    r"(?:says|said|sends|sent|writes|wrote|posted|reads|states|told|left|gave)\b[^:]{0,40}$|\b(?:got|have|has|had|received|found|is|was|came|comes)\b[^:]{0,60}"
+    r"\b(?:this|these|the following)\b[^:]{0,60}$"
+    r"|^(?:why|what|how|where|which|who|is|does|do)\b[^:]*\b(?:here|this|these|the following)$"
+)
+"""Words before the colon of a text that somebody else wrote: "my aunt sent this to all of us: ..."."""
 _ASKS_ABOUT_RULES: Final = regex.compile(
-    r"^(?:is|are|do|does|what|which|why|how|where|who)\b(?!.*\byou\b).*"
+    r"^(?:is|are|am|was|were|do|does|did|can|should|has|what|which|why|how|where|who)\b(?!.*\byou\b).*"
     r"\b(?:(?:these|those|the following|my|our) "
     r"(?:[a-z]+ )?(?:rules|requirements|guidelines|instructions|conditions|criteria|constraints)$"
-    r"|(?:this|the following|my|our) (?:[a-z]+ )?[a-z]*(?:prompt|draft|message|e-?mail|text|note|letter)\b)"
+    r"|(?:the following|my|our) (?:[a-z]+ )?[a-z]*(?:prompt|draft|message|e-?mail|text|note|letter)\b"
+    r"|(?:this|these)\b)"
 )
 """A question of which the rules or the text after it are the topic: "Is there a gap in these rules?"."""
 
@@ -147,7 +156,8 @@ def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
 def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Reading, head: Sentence) -> int:
     """Find the paragraph at which a text to work on starts; -1 if none does."""
     if _asks_about_rules(head) and _next_line(sentences, head) > _find_line_end(reading, head.start):
-        return _next_paragraph(sentences, head)
+        is_text = _NAMES_RULES.search(head.text) or not _are_demands(sentences, head)
+        return _next_paragraph(sentences, head) if is_text else -1
     following = next((other for other in sentences if other.start > sentence.start), None)
     is_letter = (
         following is not None
@@ -157,13 +167,18 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
     if is_letter and following is not None and following.paragraph > sentence.paragraph:
         return following.paragraph
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
-        below = [other for other in sentences if other.paragraph > sentence.paragraph]
-        are_orders = not _RULES_BELOW.match(head.text) and all(_ORDERS.match(other.text) for other in below)
-        return -1 if are_orders else sentence.paragraph + 1
+        are_demands = not _RULES_BELOW.match(head.text) and _are_demands(sentences, sentence)
+        return -1 if are_demands else sentence.paragraph + 1
     is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
     if is_announced and not _is_mark_next(reading, sentence):
         return _next_paragraph(sentences, sentence)
     return -1
+
+
+def _are_demands(sentences: list[Sentence], sentence: Sentence) -> bool:
+    """Check whether nothing but demands stands below a sentence."""
+    below = [other for other in sentences if other.paragraph > sentence.paragraph]
+    return all(is_demand(other) for other in below)
 
 
 def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
@@ -198,7 +213,8 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         if states_rule and (not _POINTS.search(head) or _ONLY_SIZE.fullmatch(sentence.text, match.end())):
             continue
         if (
-            _REWORKS.match(head)
+            (_SHOWS.search(head) and not is_order(head))
+            or _REWORKS.match(head)
             or _REWORKS_ALL.match(head)
             or _REWORKS_BELOW.match(sentence.text)
             or (_GIVES_TEXT.search(head) and not _ASKS_FOR.search(head))

@@ -14,7 +14,7 @@ from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence, cut_sentences
 from evaluation.task_checks.texts.announced_texts import mark_announced
 from evaluation.task_checks.texts.pasted_lines import find_pasted_lines
-from evaluation.task_checks.texts.question_contexts import mark_contexts, requests
+from evaluation.task_checks.texts.question_contexts import asks, mark_contexts, requests
 
 _TALKS_OF_OUTPUT: Final = regex.compile(
     rf"^(?:please )?(?:{REQUIRING}|{PRODUCING}|{EXPLAINING})\b|"
@@ -33,12 +33,19 @@ _REFERS: Final = regex.compile(r"(?:that|this)(?:'s| is| was) (?:what|how|why)\b
 
 def split_sentences(reading: Reading) -> list[Sentence]:
     """Split a task into its sentences; sentences of a text to work on are marked as data."""
-    sentences = list(mark_announced(_mark_pasted(list(cut_sentences(reading)), reading), reading))
+    cut = [_mark_question(sentence) for sentence in cut_sentences(reading)]
+    sentences = list(mark_announced(_mark_pasted(cut, reading), reading))
     discussed = [
         replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
         for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
     ]
     return list(mark_contexts(discussed))
+
+
+def _mark_question(sentence: Sentence) -> Sentence:
+    """Mark a question without its mark: "does anybody still write letters"."""
+    is_question = sentence.is_question or (asks(sentence) and " - " not in sentence.text)
+    return replace(sentence, is_question=is_question)
 
 
 def _mark_pasted(sentences: list[Sentence], reading: Reading) -> list[Sentence]:

@@ -34,8 +34,9 @@ _WANTS_TO_KNOW: Final = (
     r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|whos?|whose|whom|"
     r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body)|"
     r"(?:do|am) (?:you|i|they|we)|"
-    r"(?:is|are|was|were|does|did|should|can|could) (?:it|they|he|she|i|we|this|that|these|those|the|"
-    r"there))\b(?! (?:i|we) (?:want|need))"
+    r"(?:is|are|was|were|does|did|can|could) (?:any(?:one|body)|people|it|they|he|she|i|we|"
+    r"this|that|these|those|the|"
+    r"there))\b(?! (?:i|we)(?: do|'d| really)? (?:want|need|like))"
 )
 _ASKS: Final = regex.compile(_LEAD + _WANTS_TO_KNOW)
 _QUESTION: Final = regex.compile(
@@ -92,7 +93,7 @@ def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
         yield from sentences
         return
     is_leading, listed = True, -1
-    leads = _leads if asks(sentences[last], is_last=True) else _is_no_story
+    leads = is_demand if asks(sentences[last], is_last=True) else _is_no_story
     for sentence in sentences[:last]:
         is_free = _is_free(sentence) or sentence.paragraph == listed
         if is_free and sentence.text.endswith(":"):
@@ -118,6 +119,11 @@ def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
     return bool(pattern.match(sentence.text)) or (is_last and sentence.is_question)
 
 
+def is_order(text: str) -> bool:
+    """Check whether a sentence starts with an order for a text or a property of it."""
+    return _ORDERS.match(text) is not None
+
+
 def requests(sentence: Sentence) -> bool:
     """Check for a sentence that wants something: a question, an order or a wish."""
     return not sentence.is_data and (
@@ -134,8 +140,8 @@ def _is_free(sentence: Sentence) -> bool:
     return sentence.is_data or asks(sentence) or any(pattern.search(sentence.text) for pattern in patterns)
 
 
-def _leads(sentence: Sentence) -> bool:
-    """Check for a demand that stands at the start of a task: "Use no lists. What is a noun?"."""
+def is_demand(sentence: Sentence) -> bool:
+    """Check for an order, a demand without a verb, or a statement about the reply: "Use no lists."."""
     return bool(
         _ORDERS.match(sentence.text)
         or _ONLY_FORM.fullmatch(sentence.text)

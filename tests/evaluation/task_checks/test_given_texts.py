@@ -20,6 +20,8 @@ CONTEXTS = {
     "a story before an order to explain": "My tool should print two lines. It prints three. Debug it.",
     "a story after an order to explain": "Explain irony. My aunt has to write two paragraphs on it.",
     "a report": "The sign reads: at most three words, no digits. Explain it to our guests.",
+    "a question of yes or no": "Do editors like texts with bullet points?",
+    "a second question": "what is a slug and does it need to be lower case",
     "German": "Im Vertrag steht: höchstens 40 Wörter, keine Kommas. Wie wird das begründet?",
 }
 PASTED = {
@@ -32,6 +34,9 @@ PASTED = {
     "a letter to correct": "Proofread this, it goes out at noon\n\nHi team,\nkeep it to 80 words.",
     "a prompt": "Is this prompt any good?\n\nYou are a bot. Reply in English. Use at most 60 words.",
     "rules": "Evaluate the two draft rules.\n\nRule A: Use no commas.\nRule B: At most 9 words.",
+    "a text of which a question is asked": "Is this rude?\n\nStatus. One word: late. Two words: no capitals.",
+    "a text that somebody sent": "My aunt sent us:\n\nuse at most 40 words, no photos\n\nIs she right?",
+    "a brief": "I got this brief: Article of 600 words. No commas. What does it mean?",
     "a letter to answer": "Reply for me, be kind.\n\nDear Jo,\nplease send 300 words by noon, no links.",
     "a text that is shown": "Here's their policy\n\nHeadings: max 50 chars, no commas",
     "a ticket": "Summarise this ticket.\n\nNo. 12\nThe title must be in lowercase, with no commas.",

@@ -52,7 +52,8 @@ WORDED: Final = regex.compile(rf"(?:.* )?(?:{_WORDED})")
 """Things to be read: who needs or makes some of them wants nothing else."""
 GAP: Final = regex.compile(
     r" ?(?:(?:me|us|please|just|only|also|now|out|down|up|with|another|a|short|simple|quick|brief|random|"
-    r"(?:numbered |bulleted )?list of|the (?:names|titles) of|collection of|set of|(?:for|to) (?:me|us)|some|the(?= top| best)|"
+    r"(?:numbered |bulleted )?list of|the (?:names|titles) of|"
+    r"collection of|set of|(?:for|to) (?:me|us)|some|the(?= top| best)|"
     r"top|best|of(?= the top)|to (?:get|have|see|read)) ?){0,6}"
 )
 """Words between an order and the number of items."""
