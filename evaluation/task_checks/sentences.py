@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import regex
@@ -39,18 +39,21 @@ class Sentence:
     is_context: bool = False
     """Whether its orders may be addressed to somebody else: they are requirements that nothing checks."""
     paragraph: int = 0
+    line: int = 0
 
 
 def cut_sentences(reading: Reading) -> Iterator[Sentence]:
     """Cut a task at the ends of its sentences, without regard to what they are about."""
-    start, paragraph = 0, 0
+    start, paragraph, line = 0, 0, 0
     for match in _BOUNDARY.finditer(reading.text):
         if not _is_boundary(match, reading):
             continue
-        yield from _cut(reading, start, match.start(), paragraph, "?" in match.group())
+        part = Sentence("", start, "?" in match.group(), paragraph=paragraph, line=line)
+        yield from _cut(reading, part, match.start())
         paragraph += match.group().startswith("\n\n")
+        line += match.lastgroup == "lines"
         start = match.end()
-    yield from _cut(reading, start, len(reading.text), paragraph, is_question=False)
+    yield from _cut(reading, Sentence("", start, paragraph=paragraph, line=line), len(reading.text))
 
 
 def _is_boundary(match: regex.Match[str], reading: Reading) -> bool:
@@ -70,11 +73,9 @@ def _is_boundary(match: regex.Match[str], reading: Reading) -> bool:
     return match.lastgroup == "lines" or following.isupper()
 
 
-def _cut(reading: Reading, start: int, end: int, paragraph: int, is_question: bool) -> Iterator[Sentence]:
-    for place in range(start, end, _LONGEST):
+def _cut(reading: Reading, part: Sentence, end: int) -> Iterator[Sentence]:
+    for place in range(part.start, end, _LONGEST):
         text = reading.text[place : min(end, place + _LONGEST)]
         stripped = text.lstrip()
         if stripped:
-            yield Sentence(
-                stripped.rstrip(), place + len(text) - len(stripped), is_question, paragraph=paragraph
-            )
+            yield replace(part, text=stripped.rstrip(), start=place + len(text) - len(stripped))

@@ -57,7 +57,7 @@ _VERB: Final = regex.compile(
     r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b"
 )
 _WANTED: Final = regex.compile(r"\bwhat (?:i|we)(?:'d| would)? (?:need|want|expect|like)\b")
-_COMPARES: Final = regex.compile(r"(?:which|what)\b[^,]*\b(?:better|best|worse|more|longer|shorter|right)\b")
+_COMPARES: Final = regex.compile(r"(?:which|what)\b[^,]*\b(?:better|best|worse|more|right|[a-z]{3,}er)\b")
 """A question that ends with its alternatives: "Which is better, two lines or three?"."""
 _ASKING: Final = regex.compile(
     r"^(?:(?:in|at|for|to|from|on|with|by) (?:which|what|whom)|what|why|how|when|where|who|which|"

@@ -96,6 +96,13 @@ _TELLS_FACT: Final = regex.compile(
     r"|, (?:but|and|so) (?:i|he|she|they|we) (?:have|had|wrote|got|made|gave)(?: only| just)? $"
 )
 """A clause of its own: "a complaint: the translator delivered 300 words"."""
+_TELLS_STORY: Final = regex.compile(
+    r"[:;] (?:the|an?|my|our|his|her|two|three|some) "
+    r"(?:[a-z]+ ){1,3}?(?!(?:contains|has|is|uses|includes|needs|"
+    r"starts|ends|begins|consists|fits|mentions|words|lines|sentences|paragraphs|points|items|bullets|verses)\b)"
+    r"[a-z]{3,}(?<!s)s (?!of\b|in\b|with\b)[^.;]*$"
+)
+"""What happens in a story: "a fairy tale: a king accepts only letters that ..."."""
 _OTHERS_DUTY: Final = regex.compile(r"\b(?:had|has|have|wants?|wanted|needs?|needed|asked|told|used) to $")
 _OWNED: Final = regex.compile(r"^ (?:in|on|of|to) (?:its|his|her|their)\b")
 _ALSO_WHICH: Final = regex.compile(r", and (?:which|that)(?: (?:should|must))? ?$")
@@ -132,7 +139,9 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
     topic = None if match is None else text[match.start() : start]
     if governor.kind == "require":
         return topic is None or not _TEXTUAL.search(gap)
-    if any(pattern.search(gap) for pattern in (_SPELLS_OUT, _OF_RULES, _OTHERS_OBJECT, _TELLS_FACT)):
+    if any(
+        pattern.search(gap) for pattern in (_SPELLS_OUT, _OF_RULES, _OTHERS_OBJECT, _TELLS_FACT, _TELLS_STORY)
+    ):
         return False
     if governor.kind == "produce" and (_ARTIFACT.search(gap) or (topic and _OWNED.match(text[end:]))):
         return False
@@ -145,7 +154,7 @@ def reaches(governor: Governor, text: str, start: int, end: int) -> bool:
 
 
 def _leads_back(gap: str, topic: str | None, back: regex.Pattern[str], rest: str) -> bool:
-    joins = _WITH if back is _BACK else _TEXT_WITH
+    joins = _WITH if back is _BACK else _BACK_CROSS if topic else _TEXT_WITH
     if not back.search(gap) and not (joins.search(gap) and _BOUND.match(rest)):
         return False
     if topic is None:

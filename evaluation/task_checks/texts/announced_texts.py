@@ -21,8 +21,10 @@ _REQUIREMENTS: Final = (
     r"sentence|style)"
 )
 _GIVES_TEXT: Final = regex.compile(
-    rf"\b(?:{EXPLAINING}|{PRODUCING})\b.*?\b(?:this|these|following|below|my|our)\b"
-    rf"|\b(?:{EXPLAINING})\b.*\b(?:the|a|an)\b"
+    rf"\b(?:{EXPLAINING})\b.*?\b(?:this|these|following|below|my|our)\b"
+    rf"|\b(?:{PRODUCING})\b.*?\b(?:this|these|following|below)\b"
+    r"|\b(?:reply|respond|answer|response)\b.*?\b(?:my|our)\b"
+    rf"|(?:^|\b(?:you|please|and|then|to) |[,;] )(?:{EXPLAINING})\b.*\b(?:the|a|an)\b"
 )
 _ASKS_FOR: Final = regex.compile(
     r"\b(?:uses?|includes?|contains?|mentions?|excludes?|avoids?|follows?|with|of|from|ends?|"
@@ -103,7 +105,7 @@ _REWORKS_ALL: Final = regex.compile(
 _SHOWS: Final = regex.compile(
     r"(?<!\b(?:should|must|can|to|it|you) )\b"
     r"(?:says|said|sends|sent|writes|wrote|posted|reads|states|told|left|gave)\b[^:]{0,40}$|\b(?:got|have|has|had|received|found|is|was|came|comes)\b[^:]{0,60}"
-    r"\b(?:this|these|the following)\b[^:]{0,60}$"
+    r"\b(?:this|these|the following)\b[^:]{0,60}$|\b(?:quoted|offered|showed|handed) (?:me|us)\b[^:]{0,60}$"
     r"|^(?:why|what|how|where|which|who|is|does|do)\b[^:]*\b(?:here|this|these|the following)$"
 )
 """Words before the colon of a text that somebody else wrote: "my aunt sent this to all of us: ..."."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import regex
@@ -19,7 +20,7 @@ _LEAD: Final = (
     r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
     r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
 )
-_SUPPOSES: Final = r"(?:imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
+_SUPPOSES: Final = r"(?:picture|imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
 _ORDERS: Final = regex.compile(
     rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?!'| ?[:=(.]| (?:you|we|i|they)\b)"
 )
@@ -41,7 +42,7 @@ _WANTS_TO_KNOW: Final = (
 _ASKS: Final = regex.compile(_LEAD + _WANTS_TO_KNOW)
 _QUESTION: Final = regex.compile(
     rf"{_LEAD}(?:{_WANTS_TO_KNOW}|when|where|is|are|was|were|do|does|did|has|have|am|isn't|aren't|doesn't|"
-    r"don't|may|can|could|would|should|must|will|might)\b"
+    r"don't|may|can|could|would|should|shall|must|will|might)\b"
 )
 _WISHES: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll| will| don't| do not)? (?:really |only |just )*(?:want|need|like|love|"
@@ -66,7 +67,9 @@ _TELLS: Final = regex.compile(
     r"(?! (?:[a-z]+ )?(?:limit|max|answer|reply|response)))|[^:]*\b(?:said|says|reads|read|states|wrote):"
 )
 """A story, or a report, of which the request is: "my function should return three lines"."""
+_GOES_ON: Final = regex.compile(r"(?:it|this|that|there|and|but|also|because|for)\b")
 _STATES: Final = regex.compile(
+    r"(?:note that |nb:? |important:? |remember,? )?"
     rf"(?:in )?(?:the|an?|it|each|every|all|my|both|neither)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
     r"(?:must|should|shall|ha(?:s|ve) to|needs? to)\b"
     r"|(?:there|it|everything|nothing) (?:must|should|has to|needs to)\b"
@@ -88,6 +91,11 @@ _ONLY_FORM: Final = regex.compile(
 
 def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Mark statements of a task that ends by asking as data, and orders after statements as context."""
+    body = _find_body(sentences)
+    if body is not None:
+        yield from sentences[:body]
+        yield from _mark_body(sentences[body:])
+        return
     last = next((place for place in reversed(range(len(sentences))) if requests(sentences[place])), -1)
     if last < 0 or not concerns(sentences[last]):
         yield from sentences
@@ -103,6 +111,25 @@ def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     yield sentences[last]
     for sentence in sentences[last + 1 :]:
         yield sentence if _is_free(sentence) or _is_no_story(sentence) else _set_apart(sentence)
+
+
+def _find_body(sentences: Sequence[Sentence]) -> int | None:
+    """Find the text below the question of the first line: "Is this a fraud?", and a message below it."""
+    for place, (sentence, following) in enumerate(pairwise(sentences)):
+        if is_order(sentence.text) or sentence.is_data:
+            return None
+        if following.line > sentence.line:
+            is_text = not (following.is_data or is_demand(following) or _is_free(following))
+            is_text = is_text and not _TELLS.match(following.text) and not _GOES_ON.match(following.text)
+            return place + 1 if is_text and asks(sentence) else None
+    return None
+
+
+def _mark_body(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Mark a text below a question; demands in a paragraph of their own below it stay."""
+    for sentence in sentences:
+        is_below = sentence.paragraph > sentences[0].paragraph and is_demand(sentence)
+        yield sentence if is_below else _set_apart(sentence)
 
 
 def concerns(sentence: Sentence) -> bool:

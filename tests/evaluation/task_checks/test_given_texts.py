@@ -20,6 +20,9 @@ CONTEXTS = {
     "a story before an order to explain": "My tool should print two lines. It prints three. Debug it.",
     "a story after an order to explain": "Explain irony. My aunt has to write two paragraphs on it.",
     "a report": "The sign reads: at most three words, no digits. Explain it to our guests.",
+    "a choice": "Which is harder, a limit of exactly 100 words or a ban on the letter e?",
+    "what happens in a story": 'Make up a tale: a king reads only mails that end with "so be it".',
+    "how others do it": "Analyse why the slogan worked with no more than two words.",
     "a question of yes or no": "Do editors like texts with bullet points?",
     "a second question": "what is a slug and does it need to be lower case",
     "German": "Im Vertrag steht: höchstens 40 Wörter, keine Kommas. Wie wird das begründet?",
@@ -36,6 +39,8 @@ PASTED = {
     "rules": "Evaluate the two draft rules.\n\nRule A: Use no commas.\nRule B: At most 9 words.",
     "a text of which a question is asked": "Is this rude?\n\nStatus. One word: late. Two words: no capitals.",
     "a text that somebody sent": "My aunt sent us:\n\nuse at most 40 words, no photos\n\nIs she right?",
+    "a text below a question": "Shall I?\n\nKESTREL seeks a cook. Send a CV of max. 300 words, in English.",
+    "a price list": "Is that fair? They quoted me this for an ad: up to 5 lines 85 euros.",
     "a brief": "I got this brief: Article of 600 words. No commas. What does it mean?",
     "a letter to answer": "Reply for me, be kind.\n\nDear Jo,\nplease send 300 words by noon, no links.",
     "a text that is shown": "Here's their policy\n\nHeadings: max 50 chars, no commas",
@@ -73,6 +78,10 @@ def test_lines_that_somebody_else_wrote_are_no_demand(task):
             "Explain rain. We are tired. At most 50 words.", ["word_count"], id="a size after a story"
         ),
         pytest.param("I'm tired. Explain rain. I want to see 9 lines.", ["line_count"], id="a wish after it"),
+        pytest.param(
+            "What is rain?\n\nIt is for my aunt. Use 9 lines.", ["line_count"], id="below a question"
+        ),
+        pytest.param("Is this true?\n\nTea cures all.\n\nUse 9 words.", ["word_count"], id="below a text"),
         pytest.param(
             "Rules for your answer:\n1. German only\n2. max. 80 words\nQuestion: Was ist Zeit?",
             ["language", "word_count"],
