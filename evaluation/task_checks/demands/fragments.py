@@ -56,6 +56,10 @@ _VERB: Final = regex.compile(
     r"\b(?:is|are|was|were|has|had|have|did|does|do|wants?|\w+ed|won|wrote|made|got|came|went|took|gave|saw|"
     r"told|found|sent|lost|began|became|kept|brought|bought|felt|i|he|she|we|they)\b"
 )
+_HAPPENS: Final = regex.compile(
+    r"(?:an?|the|his|her|their) [^,;:]{3,40} (?:has|have|had|came|left|sent|wrote|got|[a-z]{2,}ed)\b(?! to\b)"
+)
+"""A fact before a colon: "a note has arrived: forty words"."""
 _WANTED: Final = regex.compile(r"\bwhat (?:i|we)(?:'d| would)? (?:need|want|expect|like)\b")
 _COMPARES: Final = regex.compile(r"(?:which|what)\b[^,]*\b(?:better|best|worse|more|right|[a-z]{3,}er)\b")
 """A question that ends with its alternatives: "Which is better, two lines or three?"."""
@@ -94,5 +98,7 @@ def _starts_clause(before: str) -> bool:
     head, mark, clause = before.rpartition(": ")
     if not mark:
         head, mark, clause = before.rpartition(" - ")
-    is_report = REPORT.search(head) or (OTHERS.search(head) and not _WANTED.search(head))
+    is_report = (
+        REPORT.search(head) or _HAPPENS.match(head) or (OTHERS.search(head) and not _WANTED.search(head))
+    )
     return bool(mark) and not is_report and _NO_VERB.fullmatch(clause) is not None

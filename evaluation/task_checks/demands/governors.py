@@ -59,7 +59,7 @@ _FOREIGN: Final = regex.compile(
     r"[a-z]{2,}(?:er|or|ist|ian|bot)|"
     r"witness|judge|boss|client|team|company|school|(?:variable|file|user|class|function) name|variable|"
     r"field|app|"
-    r"system|database|password|parameter) $"
+    r"system|database|password|parameter) (?:(?:on|of|in|at|from|with) [^,;:]{1,30})?$"
 )
 """Subjects that are no output: persons, who speak for themselves, and parts of programs."""
 _ACTS: Final = regex.compile(
