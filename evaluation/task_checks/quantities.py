@@ -199,7 +199,7 @@ def _apply_margin(bounds: Bounds, match: regex.Match[str]) -> Bounds:
 
 
 def _read_bounds(match: regex.Match[str], text: str) -> Bounds | None:
-    if match["low"] == "one" and _PRONOUN.search(text, max(0, match.start() - 10), match.start()):
+    if match["low"] in {"one", "single"} and _PRONOUN.search(text, max(0, match.start() - 10), match.start()):
         return None
     is_number = match["exact"] == "exactly" or any(match[name] for name in _COMPARATORS)
     if match["low"] in {"a", "an"} and not is_number:

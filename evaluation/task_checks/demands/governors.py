@@ -118,6 +118,7 @@ _EACH_UNIT: Final = regex.compile(
     r"\b(?:in which|where|wherein|such that|so that|with) (?:each|every|no|all|any)(?: of the| single)? "
     r"(?:lines?|sentences?|paragraphs?|stanzas?|words?|verses?|bullets?|bullet points?|items?|sections?)\b"
 )
+_PRONOUN: Final = regex.compile(r"\b(?:it|they|he|she) $")
 _EXPLAINS: Final = regex.compile(rf"(?:please )?(?:{EXPLAINING})\b")
 _TELLS: Final = (
     r"(?:tell|ask|remind|urge|teach|advise|instruct|warn|invite) (?:my|the|our|your|his|her|an?) [a-z]{2,15}"
@@ -174,11 +175,12 @@ def _find_statements(text: str, start: int) -> list[Governor]:
         return []
     wishes = [Governor(match.end(), "produce") for match in _WISH.finditer(text) if match.end() <= start]
     modals: list[Governor] = []
+    is_topic = _EXPLAINS.match(before) is not None
     for match in _MODAL.finditer(before):
         last = modals[-1].end if modals else None
-        if _states_property(before, match) or _shares_subject(text, match, last):
+        is_weak = is_topic and not _STRONG.search(match.group()) and _PRONOUN.search(before, 0, match.start())
+        if not is_weak and (_states_property(before, match) or _shares_subject(text, match, last)):
             modals.append(Governor(match.end(), "require"))
-    is_topic = _EXPLAINS.match(before) is not None
     units = [] if is_topic else [Governor(match.end(), "require") for match in _EACH_UNIT.finditer(before)]
     return wishes + modals + units
 

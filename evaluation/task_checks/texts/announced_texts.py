@@ -106,6 +106,7 @@ _SHOWS: Final = regex.compile(
     r"(?<!\b(?:should|must|can|to|it|you) )\b"
     r"(?:says|said|sends|sent|writes|wrote|posted|reads|states|told|left|gave)\b[^:]{0,40}$|\b(?:got|have|has|had|received|found|is|was|came|comes)\b[^:]{0,60}"
     r"\b(?:this|these|the following)\b[^:]{0,60}$|\b(?:quoted|offered|showed|handed) (?:me|us)\b[^:]{0,60}$"
+    r"|^(?:i|we|my|our|the)\b[^:]*\bthe [a-z]+ below\b[^:]*$"
     r"|^(?:why|what|how|where|which|who|is|does|do)\b[^:]*\b(?:here|this|these|the following)$"
 )
 """Words before the colon of a text that somebody else wrote: "my aunt sent this to all of us: ..."."""

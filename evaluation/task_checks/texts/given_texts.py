@@ -15,6 +15,7 @@ from evaluation.task_checks.sentences import Sentence, cut_sentences
 from evaluation.task_checks.texts.announced_texts import mark_announced
 from evaluation.task_checks.texts.pasted_lines import find_pasted_lines
 from evaluation.task_checks.texts.question_contexts import asks, mark_contexts, requests
+from evaluation.task_checks.texts.text_blocks import mark_text_blocks
 
 _TALKS_OF_OUTPUT: Final = regex.compile(
     rf"^(?:please )?(?:{REQUIRING}|{PRODUCING}|{EXPLAINING})\b|"
@@ -39,7 +40,7 @@ def split_sentences(reading: Reading) -> list[Sentence]:
         replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
         for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
     ]
-    return list(mark_contexts(discussed))
+    return list(mark_contexts(list(mark_text_blocks(discussed))))
 
 
 def _mark_question(sentence: Sentence) -> Sentence:

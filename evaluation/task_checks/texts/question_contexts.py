@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 import regex
@@ -34,6 +33,7 @@ _PRODUCES: Final = regex.compile(
 _WANTS_TO_KNOW: Final = (
     r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|whos?|whose|whom|"
     r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body)|"
+    r"(?:can|could) (?:some|any)(?:one|body)|"
     r"(?:do|am) (?:you|i|they|we)|"
     r"(?:is|are|was|were|does|did|can|could) (?:any(?:one|body)|people|it|they|he|she|i|we|"
     r"this|that|these|those|the|"
@@ -47,7 +47,7 @@ _QUESTION: Final = regex.compile(
 _WISHES: Final = regex.compile(
     r"\b(?:i|we)(?:'d| would| do|'ll| will| don't| do not)? (?:really |only |just )*(?:want|need|like|love|"
     r"prefer|appreciate|have (?:room|space|time) for)\b"
-    r"(?! to (?:know|understand|learn|find|hear|check|make sure|be sure|ask|"
+    r"(?! to (?:write \d+|finish|run|publish|know|understand|learn|find|hear|check|make sure|be sure|ask|"
     r"see (?:if|whether|how|why|what))\b)"
     r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use)\b"
     r"|\b(?:i'm|i am|we're|we are) (?:expecting|looking for|after)\b"
@@ -67,7 +67,6 @@ _TELLS: Final = regex.compile(
     r"(?! (?:[a-z]+ )?(?:limit|max|answer|reply|response)))|[^:]*\b(?:said|says|reads|read|states|wrote):"
 )
 """A story, or a report, of which the request is: "my function should return three lines"."""
-_GOES_ON: Final = regex.compile(r"(?:it|this|that|there|and|but|also|because|for)\b")
 _STATES: Final = regex.compile(
     r"(?:note that |nb:? |important:? |remember,? )?"
     rf"(?:in )?(?:the|an?|it|each|every|all|my|both|neither)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
@@ -78,24 +77,20 @@ _OF_THE_REPLY: Final = regex.compile(
     r"\b(?:the|an?|any|each|every) (?:[a-z]+ )?(?:response|answer|reply|output)\b"
 )
 _PIECE: Final = (
-    r"(?:[\w'-]+ ){0,3}(?:max\w*|min\w*|at (?:most|least)|exactly|no|not|under|within|in|only|without|"
-    r"up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?: [\w'-]+){0,7}"
+    r"(?:[\w'-]+ ){0,3}(?:(?:max|min)\w*\.?(?= |$)|(?:[<>≤≥]=? ?\d+|at (?:most|least)|exactly|no|not|under|"
+    r"within|in|only|without|up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b)(?: [\w'-]+){0,7}"
 )
 _ONLY_FORM: Final = regex.compile(
     r"(?!.*\b(?:is|are|was|were|has|had|have|\w+ed|says?|said|i|he|she|we|they|my|our)\b)"
     rf"{_PIECE}(?:[,;] {_PIECE}){{0,3}}"
-    r"|(?:length|format|language|tone|style|rules|requirements|limit|words) ?:[^.]*"
+    r"|(?:[a-z]+ )?(?:length|format|language|tone|style|rules|requirements|limit|(?:key)?words)"
+    r"(?: to [a-z]+)? ?:[^.]*"
 )
 """A demand without a verb, or with a label: "max 3 sentences", "language: Italian"."""
 
 
 def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Mark statements of a task that ends by asking as data, and orders after statements as context."""
-    body = _find_body(sentences)
-    if body is not None:
-        yield from sentences[:body]
-        yield from _mark_body(sentences[body:])
-        return
     last = next((place for place in reversed(range(len(sentences))) if requests(sentences[place])), -1)
     if last < 0 or not concerns(sentences[last]):
         yield from sentences
@@ -103,33 +98,14 @@ def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     is_leading, listed = True, -1
     leads = is_demand if asks(sentences[last], is_last=True) else _is_no_story
     for sentence in sentences[:last]:
-        is_free = _is_free(sentence) or sentence.paragraph == listed
-        if is_free and sentence.text.endswith(":"):
+        is_own = is_free(sentence) or sentence.paragraph == listed
+        if is_own and sentence.text.endswith(":"):
             listed = sentence.paragraph
-        is_leading = is_leading and (is_free or leads(sentence))
-        yield sentence if is_leading or is_free else _set_apart(sentence)
+        is_leading = is_leading and (is_own or leads(sentence))
+        yield sentence if is_leading or is_own else set_apart(sentence)
     yield sentences[last]
     for sentence in sentences[last + 1 :]:
-        yield sentence if _is_free(sentence) or _is_no_story(sentence) else _set_apart(sentence)
-
-
-def _find_body(sentences: Sequence[Sentence]) -> int | None:
-    """Find the text below the question of the first line: "Is this a fraud?", and a message below it."""
-    for place, (sentence, following) in enumerate(pairwise(sentences)):
-        if is_order(sentence.text) or sentence.is_data:
-            return None
-        if following.line > sentence.line:
-            is_text = not (following.is_data or is_demand(following) or _is_free(following))
-            is_text = is_text and not _TELLS.match(following.text) and not _GOES_ON.match(following.text)
-            return place + 1 if is_text and asks(sentence) else None
-    return None
-
-
-def _mark_body(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Mark a text below a question; demands in a paragraph of their own below it stay."""
-    for sentence in sentences:
-        is_below = sentence.paragraph > sentences[0].paragraph and is_demand(sentence)
-        yield sentence if is_below else _set_apart(sentence)
+        yield sentence if is_free(sentence) or _is_no_story(sentence) else set_apart(sentence)
 
 
 def concerns(sentence: Sentence) -> bool:
@@ -139,8 +115,7 @@ def concerns(sentence: Sentence) -> bool:
 
 def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
     """Check for a question that wants to know something, and does not ask for a text."""
-    can_you = _CAN_YOU.match(sentence.text)
-    if can_you and _PRODUCES.match(sentence.text, can_you.end()):
+    if _asks_for_text(sentence):
         return False
     pattern = _QUESTION if sentence.is_question else _ASKS
     return bool(pattern.match(sentence.text)) or (is_last and sentence.is_question)
@@ -161,8 +136,8 @@ def requests(sentence: Sentence) -> bool:
     )
 
 
-def _is_free(sentence: Sentence) -> bool:
-    """Check whether a sentence before the question stands for itself: a question, a wish, a word to you."""
+def is_free(sentence: Sentence) -> bool:
+    """Check for a sentence that speaks to the one who replies: a question, a wish, a word on the reply."""
     patterns = (_WISHES, _ADDRESSES)
     return sentence.is_data or asks(sentence) or any(pattern.search(sentence.text) for pattern in patterns)
 
@@ -181,7 +156,24 @@ def _is_no_story(sentence: Sentence) -> bool:
     return _TELLS.match(sentence.text) is None or _WISHES.search(sentence.text) is not None
 
 
-def _set_apart(sentence: Sentence) -> Sentence:
+def tells(sentence: Sentence) -> bool:
+    """Check for a story of the user, or a report."""
+    return not _is_no_story(sentence)
+
+
+def orders_text(sentence: Sentence) -> bool:
+    """Check for an order or a wish that the reply fulfils with a text of its own."""
+    is_order_or_wish = is_order(sentence.text) or _WISHES.search(sentence.text) is not None
+    return is_order_or_wish or _asks_for_text(sentence)
+
+
+def _asks_for_text(sentence: Sentence) -> bool:
+    can_you = _CAN_YOU.match(sentence.text)
+    return can_you is not None and _PRODUCES.match(sentence.text, can_you.end()) is not None
+
+
+def set_apart(sentence: Sentence) -> Sentence:
+    """Mark a statement as data, and an order as one that may be somebody else's."""
     if _ORDERS.match(sentence.text) or _OF_THE_REPLY.search(sentence.text):
         return replace(sentence, is_context=True)
     return replace(sentence, is_data=True)
