@@ -158,23 +158,21 @@ def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
 
 def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Reading, head: Sentence) -> int:
     """Find the paragraph at which a text to work on starts; -1 if none does."""
-    if _asks_about_rules(head) and _next_line(sentences, head) > _find_line_end(reading, head.start):
-        is_text = _NAMES_RULES.search(head.text) or not _are_demands(sentences, head)
-        return _next_paragraph(sentences, head) if is_text else -1
     following = next((other for other in sentences if other.start > sentence.start), None)
-    is_letter = (
-        following is not None
-        and _GREETS.match(following.text)
-        and (concerns(head) or _REPLIES.match(head.text))
-    )
-    if is_letter and following is not None and following.paragraph > sentence.paragraph:
+    if following is None or (sentence.line == sentences[-1].line and not head.text.endswith(":")):
+        return -1
+    if _asks_about_rules(head) and following.line > sentence.line:
+        is_text = _NAMES_RULES.search(head.text) or not _are_demands(sentences, head)
+        return following.paragraph if is_text else -1
+    is_letter = _GREETS.match(following.text) and (concerns(head) or _REPLIES.match(head.text))
+    if is_letter and following.paragraph > sentence.paragraph:
         return following.paragraph
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):
         are_demands = not _RULES_BELOW.match(head.text) and _are_demands(sentences, sentence)
         return -1 if are_demands else sentence.paragraph + 1
     is_announced = head.text.endswith(":") and _find_data_colon(head) is not None and head == sentence
     if is_announced and not _is_mark_next(reading, sentence):
-        return _next_paragraph(sentences, sentence)
+        return following.paragraph
     return -1
 
 
@@ -182,14 +180,6 @@ def _are_demands(sentences: list[Sentence], sentence: Sentence) -> bool:
     """Check whether nothing but demands stands below a sentence."""
     below = [other for other in sentences if other.paragraph > sentence.paragraph]
     return all(is_demand(other) for other in below)
-
-
-def _next_paragraph(sentences: list[Sentence], sentence: Sentence) -> int:
-    return next((other.paragraph for other in sentences if other.start > sentence.start), -1)
-
-
-def _next_line(sentences: list[Sentence], sentence: Sentence) -> int:
-    return next((other.start for other in sentences if other.start > sentence.start), -1)
 
 
 def _is_below(sentence: Sentence, below: int, *, whole: bool) -> bool:
