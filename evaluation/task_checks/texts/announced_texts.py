@@ -12,7 +12,7 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.texts.question_contexts import concerns, is_demand, is_order
+from evaluation.task_checks.texts.sentence_roles import asks_or_explains, is_demand, is_order
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -164,7 +164,7 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
     if _asks_about_rules(head) and following.line > sentence.line:
         is_text = _NAMES_RULES.search(head.text) or not _are_demands(sentences, head)
         return following.paragraph if is_text else -1
-    is_letter = _GREETS.match(following.text) and (concerns(head) or _REPLIES.match(head.text))
+    is_letter = _GREETS.match(following.text) and (asks_or_explains(head) or _REPLIES.match(head.text))
     if is_letter and following.paragraph > sentence.paragraph:
         return following.paragraph
     if _POINTS_BELOW.search(head.text) and not head.text.endswith(":"):

@@ -14,7 +14,8 @@ from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence, cut_sentences
 from evaluation.task_checks.texts.announced_texts import mark_announced
 from evaluation.task_checks.texts.pasted_lines import find_pasted_lines
-from evaluation.task_checks.texts.question_contexts import asks, mark_contexts, requests
+from evaluation.task_checks.texts.question_contexts import mark_contexts
+from evaluation.task_checks.texts.sentence_roles import asks_question, makes_request
 from evaluation.task_checks.texts.text_blocks import mark_text_blocks
 
 _TALKS_OF_OUTPUT: Final = regex.compile(
@@ -45,7 +46,7 @@ def split_sentences(reading: Reading) -> list[Sentence]:
 
 def _mark_question(sentence: Sentence) -> Sentence:
     """Mark a question without its mark: "does anybody still write letters"."""
-    is_question = sentence.is_question or (asks(sentence) and " - " not in sentence.text)
+    is_question = sentence.is_question or (asks_question(sentence) and " - " not in sentence.text)
     return replace(sentence, is_question=is_question)
 
 
@@ -61,7 +62,7 @@ def _mark_pasted(sentences: list[Sentence], reading: Reading) -> list[Sentence]:
         place = bisect_right(starts, start) - 1
         is_pasted = place >= 0 and start < lines[place][1]
         marked.append(replace(sentence, is_data=sentence.is_data or is_pasted))
-    return marked if any(map(requests, marked)) else sentences
+    return marked if any(map(makes_request, marked)) else sentences
 
 
 def _is_discussed(sentence: Sentence, following: Sentence | None) -> bool:

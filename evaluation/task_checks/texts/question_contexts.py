@@ -8,172 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
-import regex
-
-from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRING
 from evaluation.task_checks.sentences import Sentence
-
-_LEAD: Final = (
-    r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
-    r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
+from evaluation.task_checks.texts.sentence_roles import (
+    addresses_reply,
+    asks_or_explains,
+    asks_question,
+    is_demand,
+    is_order,
+    makes_request,
+    speaks_of_reply,
+    tells_story,
 )
-_SUPPOSES: Final = r"(?:picture|imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
-_ORDERS: Final = regex.compile(
-    rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?!'| ?[:=(.]| (?:you|we|i|they)\b)"
-)
-_WORKS: Final = regex.compile(rf"{_LEAD}(?:{EXPLAINING})\b(?!'| ?[:=])")
-_CAN_YOU: Final = regex.compile(
-    rf"{_LEAD}(?:can|could|would|will) (?:you|u)(?: (?:please|pls|also|kindly|maybe|just|quickly|possibly))* "
-)
-_PRODUCES: Final = regex.compile(
-    rf"(?:help me (?:to )?)?(?!(?:{EXPLAINING})\b)(?:{PRODUCING}|{REQUIRING})\b|.*\b(?:{PRODUCING})$"
-)
-_WANTS_TO_KNOW: Final = (
-    r"(?:(?:in|an|at|for|to|from|on|with|by) (?:which|what|whom)|what|whats|why|how|which|whos?|whose|whom|"
-    r"(?:my|the) question (?:is|concerns)|i wonder|wondering|any(?:one|body)|"
-    r"(?:can|could) (?:some|any)(?:one|body)|"
-    r"(?:do|am) (?:you|i|they|we)|"
-    r"(?:is|are|was|were|does|did|can|could) (?:any(?:one|body)|people|it|they|he|she|i|we|"
-    r"this|that|these|those|the|"
-    r"there))\b(?! (?:i|we)(?: do|'d| really)? (?:want|need|like))"
-)
-_ASKS: Final = regex.compile(_LEAD + _WANTS_TO_KNOW)
-_QUESTION: Final = regex.compile(
-    rf"{_LEAD}(?:{_WANTS_TO_KNOW}|when|where|is|are|was|were|do|does|did|has|have|am|isn't|aren't|doesn't|"
-    r"don't|may|can|could|would|should|shall|must|will|might)\b"
-)
-_WISHES: Final = regex.compile(
-    r"\b(?:i|we)(?:'d| would| do|'ll| will| don't| do not)? (?:really |only |just )*(?:want|need|like|love|"
-    r"prefer|appreciate|have (?:room|space|time) for)\b"
-    r"(?! to (?:write \d+|finish|run|publish|know|understand|learn|find|hear|check|make sure|be sure|ask|"
-    r"see (?:if|whether|how|why|what))\b)"
-    r"|\b(?:i|we) (?:won't|can't|cannot|will not) (?:read|take|use)\b"
-    r"|\b(?:i'm|i am|we're|we are) (?:expecting|looking for|after)\b"
-)
-_ADDRESSES: Final = regex.compile(
-    rf"\byour (?:[a-z]+ )?(?:response|answer|reply|output|explanation|text|list)\b|\bplease$"
-    rf"|^(?:{_LEAD}(?:your\b|you (?:must|should|may|have to|need to)\b)|(?:and |also )?please\b)"
-    rf"|, so (?:{REQUIRING})\b"
-)
-_UNIT: Final = (
-    r"(?:word|sentence|line|paragraph|letter|text|title|list|bullet|heading|part|section|placeholder|summary|"
-    r"explanation|translation|version|language|tone|style|format|length)s?"
-)
-_TELLS: Final = regex.compile(
-    rf"{_LEAD}(?:{_SUPPOSES}|(?:(?:back|once|yesterday|today|last|in) [^,;:]{{1,20}},? )?"
-    r"(?:i|we|he|she|they|(?:(?:in|at) )?(?:my|our)|his|her|their|some(?:body|one))(?:'m|'ve|'re|'s)?\b"
-    r"(?! (?:[a-z]+ )?(?:limit|max|answer|reply|response)))|[^:]*\b(?:said|says|reads|read|states|wrote):"
-)
-"""A story, or a report, of which the request is: "my function should return three lines"."""
-_STATES: Final = regex.compile(
-    r"(?:note that |nb:? |important:? |remember,? )?"
-    rf"(?:in )?(?:the|an?|it|each|every|all|my|both|neither)\b[^,;:]{{0,60}}? {_UNIT}\b[^,;:]{{0,40}}? "
-    r"(?:must|should|shall|ha(?:s|ve) to|needs? to)\b"
-    r"|(?:there|it|everything|nothing) (?:must|should|has to|needs to)\b"
-)
-_OF_THE_REPLY: Final = regex.compile(
-    r"\b(?:the|an?|any|each|every) (?:[a-z]+ )?(?:response|answer|reply|output)\b"
-)
-_PIECE: Final = (
-    r"(?:[\w'-]+ ){0,3}(?:(?:max|min)\w*\.?(?= |$)|(?:[<>≤≥]=? ?\d+|at (?:most|least)|exactly|no|not|under|"
-    r"within|in|only|without|up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b)(?: [\w'-]+){0,7}"
-)
-_ONLY_FORM: Final = regex.compile(
-    r"(?!.*\b(?:is|are|was|were|has|had|have|\w+ed|says?|said|i|he|she|we|they|my|our)\b)"
-    rf"{_PIECE}(?:[,;] {_PIECE}){{0,3}}"
-    r"|(?:[a-z]+ )?(?:length|format|language|tone|style|rules|requirements|limit|(?:key)?words)"
-    r"(?: to [a-z]+)? ?:[^.]*"
-)
-"""A demand without a verb, or with a label: "max 3 sentences", "language: Italian"."""
 
 
 def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Mark statements of a task that ends by asking as data, and orders after statements as context."""
-    last = next((place for place in reversed(range(len(sentences))) if requests(sentences[place])), -1)
-    if last < 0 or not concerns(sentences[last]):
+    last = next((place for place in reversed(range(len(sentences))) if makes_request(sentences[place])), -1)
+    if last < 0 or not asks_or_explains(sentences[last]):
         yield from sentences
         return
-    is_leading, listed = True, -1
-    leads = is_demand if asks(sentences[last], is_last=True) else _is_no_story
-    for sentence in sentences[:last]:
-        is_own = is_free(sentence) or sentence.paragraph == listed
-        if is_own and sentence.text.endswith(":"):
-            listed = sentence.paragraph
-        is_leading = is_leading and (is_own or leads(sentence))
-        yield sentence if is_leading or is_own else set_apart(sentence)
+    yield from _mark_before(sentences[:last], is_asked=asks_question(sentences[last], is_last=True))
     yield sentences[last]
     for sentence in sentences[last + 1 :]:
-        yield sentence if is_free(sentence) or _is_no_story(sentence) else set_apart(sentence)
+        yield set_apart(sentence) if tells_story(sentence) and not addresses_reply(sentence) else sentence
 
 
-def concerns(sentence: Sentence) -> bool:
-    """Check for a request about something that exists: a question, or an order to explain or to rework."""
-    return asks(sentence, is_last=True) or _WORKS.match(sentence.text) is not None
-
-
-def asks(sentence: Sentence, *, is_last: bool = False) -> bool:
-    """Check for a question that wants to know something, and does not ask for a text."""
-    if _asks_for_text(sentence):
-        return False
-    pattern = _QUESTION if sentence.is_question else _ASKS
-    return bool(pattern.match(sentence.text)) or (is_last and sentence.is_question)
-
-
-def is_order(text: str) -> bool:
-    """Check whether a sentence starts with an order for a text or a property of it."""
-    return _ORDERS.match(text) is not None
-
-
-def requests(sentence: Sentence) -> bool:
-    """Check for a sentence that wants something: a question, an order or a wish."""
-    return not sentence.is_data and (
-        sentence.is_question
-        or asks(sentence)
-        or _WISHES.search(sentence.text) is not None
-        or any(pattern.match(sentence.text) for pattern in (_ORDERS, _WORKS))
-    )
-
-
-def is_free(sentence: Sentence) -> bool:
-    """Check for a sentence that speaks to the one who replies: a question, a wish, a word on the reply."""
-    patterns = (_WISHES, _ADDRESSES)
-    return sentence.is_data or asks(sentence) or any(pattern.search(sentence.text) for pattern in patterns)
-
-
-def is_demand(sentence: Sentence) -> bool:
-    """Check for an order, a demand without a verb, or a statement about the reply: "Use no lists."."""
-    return bool(
-        _ORDERS.match(sentence.text)
-        or _ONLY_FORM.fullmatch(sentence.text)
-        or _STATES.match(sentence.text)
-        or _OF_THE_REPLY.search(sentence.text)
-    )
-
-
-def _is_no_story(sentence: Sentence) -> bool:
-    return _TELLS.match(sentence.text) is None or _WISHES.search(sentence.text) is not None
-
-
-def tells(sentence: Sentence) -> bool:
-    """Check for a story of the user, or a report."""
-    return not _is_no_story(sentence)
-
-
-def orders_text(sentence: Sentence) -> bool:
-    """Check for an order or a wish that the reply fulfils with a text of its own."""
-    is_order_or_wish = is_order(sentence.text) or _WISHES.search(sentence.text) is not None
-    return is_order_or_wish or _asks_for_text(sentence)
-
-
-def _asks_for_text(sentence: Sentence) -> bool:
-    can_you = _CAN_YOU.match(sentence.text)
-    return can_you is not None and _PRODUCES.match(sentence.text, can_you.end()) is not None
+def _mark_before(sentences: Sequence[Sentence], *, is_asked: bool) -> Iterator[Sentence]:
+    """Mark what follows the demands at the start; before an order to explain, what follows a story."""
+    is_leading, listed = True, -1
+    for sentence in sentences:
+        is_own = addresses_reply(sentence) or sentence.paragraph == listed
+        if is_own and sentence.text.endswith(":"):
+            listed = sentence.paragraph
+        is_leading = is_leading and (
+            is_own or (is_demand(sentence) if is_asked else not tells_story(sentence))
+        )
+        yield sentence if is_leading or is_own else set_apart(sentence)
 
 
 def set_apart(sentence: Sentence) -> Sentence:
     """Mark a statement as data, and an order as one that may be somebody else's."""
-    if _ORDERS.match(sentence.text) or _OF_THE_REPLY.search(sentence.text):
+    if is_order(sentence.text) or speaks_of_reply(sentence):
         return replace(sentence, is_context=True)
     return replace(sentence, is_data=True)

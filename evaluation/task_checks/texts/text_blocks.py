@@ -13,13 +13,13 @@ from typing import Final
 import regex
 
 from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.texts.question_contexts import (
-    concerns,
+from evaluation.task_checks.texts.question_contexts import set_apart
+from evaluation.task_checks.texts.sentence_roles import (
+    addresses_reply,
+    asks_or_explains,
     is_demand,
-    is_free,
     orders_text,
-    set_apart,
-    tells,
+    tells_story,
 )
 
 _GOES_ON: Final = regex.compile(r"(?:it|this|that|there|and|but|also|because|for)\b")
@@ -44,14 +44,20 @@ def _split(sentences: Sequence[Sentence]) -> list[list[Sentence]]:
 
 
 def _is_request(block: Sequence[Sentence]) -> bool:
-    is_about = any(concerns(sentence) for sentence in block if not sentence.is_data)
+    is_about = any(asks_or_explains(sentence) for sentence in block if not sentence.is_data)
     return is_about and not any(orders_text(sentence) for sentence in block)
 
 
 def _is_users(block: Sequence[Sentence]) -> bool:
     """Check whether a paragraph states demands, asks, or tells of the user."""
     first = block[0]
-    if first.is_data or concerns(first) or is_free(first) or tells(first) or _GOES_ON.match(first.text):
+    if (
+        first.is_data
+        or asks_or_explains(first)
+        or addresses_reply(first)
+        or tells_story(first)
+        or _GOES_ON.match(first.text)
+    ):
         return True
     demands = sum(is_demand(sentence) for sentence in block)
     return is_demand(first) and 2 * demands >= len(block)
