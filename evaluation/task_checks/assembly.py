@@ -40,6 +40,8 @@ _TOPICS: Final = {
 }
 """Words of sentences that explain a check of this kind."""
 _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
+_SIZES: Final = _PROSE | {"word_count", "character_count"}
+_SENTENCE_END: Final = regex.compile(r"[.!?\n]")
 _NO_PROSE: Final = frozenset({"code", "code_block_count", "table", "csv", "json"})
 """Parts in which sentences, paragraphs and lines are not those of the text."""
 _DATA: Final = frozenset({"json", "csv"})
@@ -48,6 +50,7 @@ _CODE: Final = regex.compile(
     r"\b(?:write|fix|refactor|implement|create|generate)\b[^.;]{0,30}\b(?:code|script|function|program|"
     r"query)\b"
 )
+_TITLED: Final = regex.compile(r"\b(?:title|heading|headline)\b")
 _SHOWN: Final = regex.compile(r"\b(?:structure|layout)\b[^.;]{0,40}\b(?:as follows|like this)\b")
 _MOST: Final = 300
 """Requirements that are read; a task that states more is no task."""
@@ -63,6 +66,7 @@ def assemble(findings: Iterable[Finding], reading: Reading) -> list[Finding]:
     settled = [
         _settle_scope(_settle_form(finding, placed, reading), placed, reading.text) for finding in placed
     ]
+    settled = [_settle_answer(finding, placed, reading.text) for finding in settled]
     checked = [finding for finding in settled if finding.check]
     return [finding for finding in _drop_repeated(settled) if not _is_covered(finding, checked, reading)]
 
@@ -72,7 +76,8 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
     if not finding.is_form or finding.check is None:
         return finding
     others = [other.check for other in findings if other.check]
-    if any(check["check"] in _PARTS for check in others) or _GOES_ON.search(reading.text, finding.end):
+    has_parts = any(check["check"] in _PARTS for check in others) or _has_title(findings, reading.text)
+    if has_parts or _GOES_ON.search(reading.text, finding.end):
         return replace(finding, check=None)
     codes = {check["code"] for check in others if check["check"] == "language"}
     syllables = finding.check.get("syllables")
@@ -80,6 +85,11 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
     if isinstance(syllables, list) and codes - {"en"}:
         return replace(finding, check={"check": "line_count", "exactly": len(syllables)})
     return finding
+
+
+def _has_title(findings: Sequence[Finding], text: str) -> bool:
+    """Check whether a title is demanded, for which there is no check."""
+    return any(not other.check and _TITLED.search(text, other.start, other.end) for other in findings)
 
 
 def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> Finding:
@@ -94,6 +104,20 @@ def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> F
         return replace(finding, check=None) if kinds & _DATA else finding
     is_code = check["check"] == "line_count" and _CODE.search(text)
     return replace(finding, check=None) if kinds & _NO_PROSE or is_code or _SHOWN.search(text) else finding
+
+
+def _settle_answer(finding: Finding, findings: Sequence[Finding], text: str) -> Finding:
+    """Drop the largest size of an answer before which the request has to be repeated."""
+    if finding.check is None or finding.check["check"] not in _SIZES or "each" in finding.check:
+        return finding
+    is_after = any(
+        other.check
+        and other.check["check"] == "repeats_request"
+        and other.end <= finding.start
+        and not _SENTENCE_END.search(text, other.end, finding.start)
+        for other in findings
+    )
+    return replace(finding, check=None) if is_after and set(finding.check) & {"max", "exactly"} else finding
 
 
 def _forbids(check: Fields) -> bool:

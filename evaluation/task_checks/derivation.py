@@ -23,9 +23,10 @@ from evaluation.task_checks.rules.layout import (
     repetition,
     sections,
     separations,
+    tables,
 )
 from evaluation.task_checks.rules.leftovers import find_leftovers
-from evaluation.task_checks.rules.wording import choices, keywords, letters, names
+from evaluation.task_checks.rules.wording import choices, keywords, letters, names, section_names
 from evaluation.task_checks.scopes import apply_scopes
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.texts.given_texts import split_sentences
@@ -38,6 +39,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     frequencies.find_numbers,
     keywords.find_keywords,
     names.find_names,
+    section_names.find_section_names,
     letters.find_letters,
     letters.find_plural_letters,
     choices.find_choice,
@@ -58,7 +60,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     forms.find_forms,
     forms.find_lists,
     formats.find_formats,
-    formats.find_tables,
+    tables.find_tables,
     formats.find_code,
     others.find_others,
     items.find_items,

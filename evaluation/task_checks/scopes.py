@@ -26,8 +26,8 @@ _SCOPE: Final = regex.compile(
     r"might|free|"
     r"welcome|option\w*|nice|allowed|permitted|if|unless|whenever|in case|should|when|where)\b|"
     r"^(?:\w+,? )?(?:in|for|"
-    r"within|under|"
-    r"throughout) (?:the|your|its|paragraph|section|line|part|sentence|stanza|chapter)\b"
+    r"within|inside|under|"
+    r"throughout) (?:the|your|its|each|every|paragraph|section|line|part|sentence|stanza|chapter)\b"
     r"|^(?:the )?(?:paragraph|section|line|part|sentence|stanza|chapter|slide|version) [\da-c]"
 )
 """Without one of these, everything in a sentence holds for the whole output."""
@@ -72,6 +72,10 @@ _IN_PART: Final = regex.compile(
     r"|(?:paragraph|section|line|part|sentence|stanza|chapter) (?:\d+|one|two|three|four|five))\b"
     r"|^(?:the )?(?:paragraph|section|line|part|sentence|stanza|chapter|slide|version) "
     r"(?:\d+|one|two|three|four|five|[a-c])\b(?! (?:and|to|or)\b)"
+)
+_IN_EACH: Final = regex.compile(
+    r"^(?:(?:and|but|also|then|please),? )?(?:in|inside|for|within|under|below) (?:each|every) "
+    r"(?:section|part|chapter|column|cell|slide|card|group|block|entry|heading)\b"
 )
 _IN_PART_OF_CLAUSE: Final = regex.compile(
     rf"(?:[,;] ?|\band |\bbut )in (?:the|its|your) {_ORDINAL}(?:paragraph|sentence|line|section|part|"
@@ -152,7 +156,7 @@ def _is_in_part(finding: Finding, before: str) -> bool:
     if _PLACED & set(check):
         return False
     is_next = _NEXT.search(before) and not _REPEATS.search(before)
-    is_part = is_next or _PART_IS.search(before)
+    is_part = is_next or _PART_IS.search(before) or _IN_EACH.match(before)
     return bool(
         _IN_PART.match(before)
         or _IN_PART_OF_CLAUSE.search(before)

@@ -179,11 +179,7 @@ THINGS: Final = (
         can_repeat=True,
     ),
     Thing("digits", r"(?:digits?)", _forbid_only({"check": "regex", "pattern": "[0-9]", "matches": False})),
-    Thing(
-        "hashtags",
-        r"hash ?-?tags?",
-        lambda bounds: {"check": "letter_count", "letter": "#", **bounds.to_fields()},
-    ),
+    Thing("hashtags", r"hash ?-?tags?", _count("letter_count", letter="#")),
     Thing("emojis", r"(?:emojis?|emoticons?)", _build_emoji),
     Thing("commas", r"commas?", _mark(",")),
     Thing("exclamations", r"(?:exclamation (?:marks?|points?)|exclamations)", _mark("!")),
@@ -228,13 +224,19 @@ THINGS: Final = (
     ),
     Thing("spaces", r"(?:white ?-?spaces?|spaces)", _forbid_only({"check": "no_whitespace"})),
     Thing(
+        "line_breaks",
+        r"(?<=\b(?:no|without|any|avoid|nor|or) )(?:line ?-?breaks?|newlines?)",
+        _forbid_only({"check": "line_count", "exactly": 1}),
+    ),
+    Thing(
         "lists",
         r"(?:bullet(?:ed)?(?: point)? lists?|lists?|enumerations?)",
         _forbid_only({"check": "list_item_count", "marker": "any", "max": 0}),
     ),
 )
 _ADJECTIVE: Final = (
-    r"(?:(?!and\b|or\b|of\b|the\b|in\b|to\b|for\b|with\b|is\b|are\b|that\b|by\b|per\b|a\b|an\b)[a-z'-]+ )"
+    r"(?:(?!and\b|or\b|of\b|the\b|in\b|to\b|for\b|with\b|is\b|are\b|that\b|by\b|per\b|a\b|an\b|"
+    r"plus\b|rows?\b|columns?\b)[a-z'-]+ )"
 )
 _NAMES: Final = "|".join(f"(?P<{thing.name}>{thing.pattern})" for thing in THINGS)
 THING: Final = regex.compile(rf"(?:{_NAMES})(?![\w'])")

@@ -158,6 +158,7 @@ _END_MARK: Final = regex.compile(
     rf"\b(?P<each>{_EACH_SENTENCE})\b[^.;]{{0,30}}?\b{_END} {_MARK}|"
     rf"\b{_END} (?P<each>{_EACH_SENTENCE}) {_MARK}"
     rf"|\b(?:put|add|place|use|insert|have|include) {_SIGN} (?:at|to) the end of (?P<each>{_EACH_SENTENCE})"
+    rf"|{_SIGN} (?:at|as) the (?:very )?end(?! of (?:each|every|all|the (?!text|answer|response|output)))"
     rf"|\blast character of (?:your|the) (?:\w+ ){{1,2}}(?:must|should|has to) be {_SIGN}"
     rf"|\b{_END}(?: (?:your|the|it|this|everything)(?: (?:entire|whole))?(?: [a-z-]+)?)? {_MARK}"
 )

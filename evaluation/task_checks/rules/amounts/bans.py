@@ -31,8 +31,8 @@ _NO: Final = (
     r"allowed|permitted|supposed|to|of|on|in|with|from|at|ever|even|once|any|all|the|a|an|single|one|such))*)"
 )
 _PLACE_AFTER: Final = regex.compile(
-    r"^ (?:after|before|between|at the (?:start|end|beginning)|in (?:the )?(?:titles?|headings?|"
-    r"first|last))\b"
+    r"^ (?:after|before|between|within|inside|at the (?:start|end|beginning)|"
+    r"in (?:the )?(?:titles?|headings?|first|last))\b"
 )
 _LIMITED: Final = regex.compile(
     r"(?: (?!and\b|but\b|not\b)[a-z]+){0,5} (?:(?:may|must|should|can|has to) (?:be|have|contain|exceed)|has|"
@@ -166,6 +166,6 @@ def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator
 
 def _bound_by_zero(check: Fields | None) -> Fields | None:
     """Say "at most 0" for "exactly 0", which reads better in messages."""
-    if check is None or "exactly" not in check:
+    if check is None or check.get("exactly") != 0:
         return check
     return {**{name: value for name, value in check.items() if name != "exactly"}, "max": 0}

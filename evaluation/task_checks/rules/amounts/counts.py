@@ -62,6 +62,8 @@ _TRAILING: Final = regex.compile(
 _AND: Final = regex.compile(r",? (?:and|or) ")
 _ELLIPSIS: Final = regex.compile(r"^(?:$|[,;.)!]| and\b| but\b)")
 _ABOUT: Final = regex.compile(r" (?:on|about)\b")
+_THEN: Final = regex.compile(r",? (?:and )?(?:then|followed by) (?:an?|one|the|another) ")
+_PROSE: Final = frozenset({"words", "sentences", "paragraphs", "lines", "characters"})
 _DEFINITE: Final = regex.compile(
     r"\b(?:these|those|this|following|above|his|her|their|original|previous|given|provided|"
     r"same)(?: \w+)? ?$|\b(?:the|my|our)(?: (?:first|last|top|following|above|same|next|previous|"
@@ -182,6 +184,11 @@ def _read_verdict(sentence: Sentence, count: Count) -> Finding | None:
     return Finding(start, end, count.thing.build(bounds))
 
 
+def _is_followed(count: Count, after: str) -> bool:
+    """Check for another part after the counted one: "two sentences, then a table"."""
+    return count.thing.name in _PROSE and count.bounds.most is not None and _THEN.match(after) is not None
+
+
 def _build(sentence: Sentence, count: Count, previous: Count | None) -> Finding:
     start, end = sentence.start + count.quantity.start, sentence.start + count.end
     before, after = sentence.text[: count.quantity.start], sentence.text[count.end :]
@@ -190,7 +197,8 @@ def _build(sentence: Sentence, count: Count, previous: Count | None) -> Finding:
     unit, length = find_unit(before, head, after, previous, count)
     if _OF_EACH.match(sentence.text, count.quantity.end):
         return Finding(start, end)
-    if unit == "other" or (not unit and (PART_BEFORE.search(before) or PART_AFTER.match(after))):
+    is_part = PART_BEFORE.search(before) or PART_AFTER.match(after) or _is_followed(count, after)
+    if unit == "other" or (not unit and is_part):
         return Finding(start, end)
     check = count.thing.build(count.bounds)
     if check is None or (unit and not count.thing.can_repeat):

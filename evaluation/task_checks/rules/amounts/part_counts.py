@@ -10,7 +10,7 @@ import regex
 
 from evaluation.task_checks.quantities import NUMBER
 from evaluation.task_checks.rules.amounts.further_texts import is_of_one_text
-from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.rules.finding import Finding, overlap
 from evaluation.task_checks.sentences import Sentence
 
 _COUNTS: Final = frozenset(
@@ -130,6 +130,8 @@ def _find_single_texts(places: Sequence[_Place], text: str) -> Iterator[int]:
 def _share_output(first: _Place, second: _Place) -> bool:
     """Return whether two numbers of the same thing are of two parts, and not one number said twice."""
     if _read_kind(first.finding) != _read_kind(second.finding):
+        return False
+    if first.finding.check == second.finding.check and overlap(first.finding, second.finding):
         return False
     return first.sentence is second.sentence or (first.is_about_part and second.is_about_part)
 

@@ -23,7 +23,10 @@ _UNITS: Final = {
     "list item": "list_item",
     "point": "list_item",
 }
-_UNIT: Final = r"(?P<unit>line|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|point)s?"
+_UNIT: Final = (
+    r"(?P<unit>line(?!-| breaks?\b)|sentence|paragraph|stanza|verse|bullet point|bullet|list item|item|"
+    r"point)s?"
+)
 _EACH_BEFORE: Final = regex.compile(
     r"\b(?:each|every|any|no|all|none|neither)(?: of the| single| of these| of your)?(?: (?:two|three|"
     rf"four|five|six|seven|\d+))? {_UNIT}\b"

@@ -12,6 +12,11 @@ from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import NUMBER
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
+from evaluation.task_checks.rules.layout.edge_alternatives import (
+    build_edge_pattern,
+    is_refused,
+    read_alternatives,
+)
 from evaluation.task_checks.rules.layout.exact_words import EXACT, UNITS, WHOLE, is_free
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
@@ -25,13 +30,13 @@ _STARTS: Final = regex.compile(
     r"\b(?:(?P<both>start|begin|open)s? and )?(?P<side>start|begin|open|commence|kick off|lead|launch|end|"
     r"finish|conclude|close|wrap up|round off|terminate|"
     rf"sign off)(?:s|es|ning|ing|ting)?(?: (?:{WHOLE}|(?:each|every|all)(?: of the| of your|"
-    rf" your| the)? {_UNIT}s?))? {_WITH}{EXACT}{QUOTED}"
+    rf" your| the)? {_UNIT}s?))? {_WITH}(?: either)?{EXACT}{QUOTED}"
 )
 _SIDE_IS: Final = regex.compile(
     r"\b(?P<side>first|very first|opening|last|very last|final|closing|very end|end|ending|start|beginning)"
     r"(?: (?P<words>words?|sentence|line|phrase|paragraph|thing|text|part))?(?: (?:of|"
     rf"in) {WHOLE})?(?: (?:should|must|has to|have to|needs? to|shall|(?:is|are) to)(?: always)? (?:be|read|"
-    rf"say)|(?<=^(?:the )?(?:very )?\w+(?: \w+)?) ?:){EXACT}{QUOTED}"
+    rf"say)|(?<=^(?:the )?(?:very )?\w+(?: \w+)?) ?:|(?<=^\w+ (?:line|sentence|words?)) is){EXACT}{QUOTED}"
 )
 _PUT: Final = r"add|write|put|include|say|place|insert|append|state|print|mention|repeat|have|use|attach"
 _AT_EDGE: Final = regex.compile(
@@ -91,10 +96,13 @@ _EACH: Final = regex.compile(
     rf"|\b{_UNIT}s\b[^.;]{{0,60}},? (?:and )?(?:each|each one|all)(?: of (?:them|which))? $"
 )
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
+_NOTED: Final = regex.compile(
+    rf"(?:^|[,;] ?(?:and )?|\band )at the (?:very )?(?P<side>end|start|beginning|top|bottom),? {QUOTED}$"
+)
 _BARE_SIDE: Final = regex.compile(
     r"\b(?P<side>start|begin|end|finish|conclude)(?:s|ing|ning|"
     rf"ting)?(?: {WHOLE}| (?:each|every|all)(?: of the| of your| your|"
-    rf" the)? {_UNIT}s?)? with the (?:exact )?(?:words?|phrase) (?P<bare>[a-z][a-z'-]*)(?=$|"
+    rf" the)? {_UNIT}s?)? with the (?:exact )?(?P<noun>words?|phrase|line) (?P<bare>[a-z][a-z'-]*)(?=$|"
     r"[,;]| (?:and|but)\b)"
 )
 _LONGEST_TEXT: Final = 200
@@ -107,12 +115,19 @@ def find_edges(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if any(is_demanded(sentence, place, match.end()) for place in (match.start(), match.end() - 1)):
             for side in filter(None, (match["both"], match["side"])):
                 yield from _build_edge(sentence, reading, match, side)
+    for match in _find_statements(sentence):
+        yield from _build_edge(sentence, reading, match, match["side"])
+
+
+def _find_statements(sentence: Sentence) -> Iterator[regex.Match[str]]:
+    """Find statements of the first or last words, and notes of them without a verb."""
     for match in _SIDE_IS.finditer(sentence.text):
         if match["words"] not in {"paragraph", "part"} and is_free(sentence, match):
-            yield from _build_edge(sentence, reading, match, match["side"])
-    for match in _AT_EDGE.finditer(sentence.text):
-        if is_free(sentence, match):
-            yield from _build_edge(sentence, reading, match, match["side"])
+            yield match
+    yield from (match for match in _AT_EDGE.finditer(sentence.text) if is_free(sentence, match))
+    noted = _NOTED.search(sentence.text)
+    if noted and is_demanded(sentence, noted.start(), noted.end()):
+        yield noted
 
 
 def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -126,6 +141,8 @@ def find_next_line(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if is_part or not is_demanded(sentence, match.start(), match.end()):
             continue
         text = reading.quote(sentence.start + match.start("bare"), sentence.start + match.end("bare"))
+        if match["noun"] == "line" and not text.isupper():
+            continue
         start, end = sentence.start + match.start(), sentence.start + match.end()
         yield Finding(start, end, _build_fields(text, match["side"], UNITS[each["unit"]] if each else None))
 
@@ -165,12 +182,31 @@ def _build_edge(
     each = _EACH.search(before) or _EACH_OBJECT.search(match.group())
     if _POSTSCRIPT.fullmatch(text):
         yield Finding(start, end, {"check": "postscript", "marker": text})
-    elif _NEGATED.search(before) or _is_open(sentence.text, match.end(), side):
-        yield Finding(start, end)
+    elif _NEGATED.search(before):
+        is_none = is_refused(before) and not each and not _is_part(before, match)
+        yield _build_alternatives(sentence, reading, match, side if is_none else None)
+    elif _is_open(sentence.text, match.end(), side):
+        is_one = (
+            not each and not _is_part(before, match) and not _is_continued(sentence.text, match.end(), side)
+        )
+        yield _build_alternatives(sentence, reading, match, side if is_one else None)
     elif not _OTHER_MARKER.match(text):
         is_whole = each or not _is_part(before, match)
         fields = _build_fields(text, side, UNITS[each["unit"]] if each else None)
         yield Finding(start, end, fields if is_whole else None)
+
+
+def _build_alternatives(
+    sentence: Sentence, reading: Reading, match: regex.Match[str], side: str | None
+) -> Finding:
+    """Build the check that the output has one of several texts at a side, or none of them if refused."""
+    texts, end = read_alternatives(sentence, reading, match)
+    is_none = _NEGATED.search(sentence.text[: match.start()]) is not None
+    place = (sentence.start + match.start(), sentence.start + end)
+    if side is None or match.re is not _STARTS or (len(texts) == 1 and not is_none):
+        return Finding(*place)
+    starts = _name(side) == "starts_with"
+    return Finding(*place, build_edge_pattern(texts, starts=starts, matches=not is_none))
 
 
 def _build_fields(text: str, side: str, each: str | None) -> Fields:
@@ -204,5 +240,8 @@ def _name(side: str) -> str:
 
 def _is_open(text: str, end: int, side: str) -> bool:
     """Check whether the words at the end may not be the whole literal, or not its only one."""
-    is_continued = _name(side) == "ends_with" and _CONTINUED.match(text, end)
-    return bool(is_continued or _OTHER_TEXT.match(text, end))
+    return _is_continued(text, end, side) or _OTHER_TEXT.match(text, end) is not None
+
+
+def _is_continued(text: str, end: int, side: str) -> bool:
+    return _name(side) == "ends_with" and _CONTINUED.match(text, end) is not None

@@ -1,4 +1,4 @@
-"""Machine-readable formats: JSON, CSV, tables, code."""
+"""Machine-readable formats: JSON, CSV, code."""
 
 from __future__ import annotations
 
@@ -55,28 +55,6 @@ _ROWS: Final = regex.compile(
     rf"(?P<number>{NUMBER}) (?:data |more )?(?:rows|records)\b|\bfor (?:(?:the )?(?:top|first|"
     rf"\w+est) )?(?P<number>{NUMBER}) [a-z]+"
 )
-_TABLE: Final = regex.compile(
-    r"\b(?:write|create|make|give me|produce|generate|provide|draw|prepare|include|add|use|"
-    r"present|show|put|format|answer|respond|summari[sz]e|display|list|compile|organi[sz]e|"
-    r"compare|output|return|arrange|build|insert|in|with|want|need|like|prefer|"
-    r"contain)\b[^.;?]{0,90}?\b(?P<article>a|"
-    r"an|one|in|as|following)(?: (?!of|the|on|around|under|at)[a-z0-9-]+){0,3}? (?P<table>table|"
-    r"tabular form|tabular format)\b(?! (?:of contents|tennis|lamp|top|cloth|manners|reservation|"
-    r"for (?:two|four|six|dinner|\w+ people)|saw|setting|leg|at|by the window|by|near|made|salt|"
-    r"wine|linen|runner|decoration|centerpiece|talk|plan|book)\b|cloth)"
-    r"|\b(?:convert|turn|transform|reformat|rewrite|change)\b[^.;?]{0,90}? (?:to|into|"
-    r"as) (?P<article>an?|one)"
-    r"(?: (?!(?:of|the|on|around|under|at|about|in|set|for|an?)\b)[a-z0-9-]+){0,2} (?P<table>table)"
-    r"(?= (?:with|that|and|showing|having|in|which|of(?! contents))\b|$|[.,:;!?)])"
-    r"|^(?:(?:please|just|only|format|output): ?)?(?P<article>)(?:(?:a|an|short|small|simple|"
-    r"markdown) )*(?P<table>table)(?=:|,|$| "
-    r"(?:with|of (?!contents)|please|only)\b)"
-)
-_TABLE_SIZE: Final = regex.compile(rf"(?P<number>{NUMBER})[ -](?:[a-z]+ )?(?P<side>columns?|rows?)\b")
-_OTHER_TABLE: Final = regex.compile(r"\b(?:html|latex|ascii|sql|plain[- ]text|excel|csv)\b")
-_FURNITURE: Final = regex.compile(
-    r"\b(?:wooden|dining|kitchen|coffee|round|periodic|oak|operating|pool|bedside|dinner|antique|picnic)\b"
-)
 _PYTHON: Final = regex.compile(
     r"\b(?:write|create|implement|give me|provide|"
     r"generate)\b[^.;?]{0,40}?\bpython\b[^.;?]{0,30}\b(?:function|script|program|class|code|"
@@ -108,28 +86,6 @@ def find_formats(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         return
 
 
-def find_tables(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
-    """Find tables with their sizes."""
-    for match in _TABLE.finditer(sentence.text):
-        if (
-            _FURNITURE.search(sentence.text, match.start("article"), match.end())
-            or not _is_ordered(sentence, match, "article")
-            or is_negated(sentence, match.start("table"))
-        ):
-            continue
-        if _OTHER_TABLE.search(sentence.text, match.start(), match.end()):
-            yield Finding(sentence.start + match.start(), sentence.start + match.end())
-            return
-        fields: Fields = {"check": "table"}
-        for size in _TABLE_SIZE.finditer(sentence.text):
-            fields[f"{size['side'].rstrip('s')}s"] = read_number(size["number"])
-        columns = _COLUMNS.search(sentence.text, match.end())
-        if columns and len(names := _read_names(sentence, reading, columns)) > 1:
-            fields["header"] = names
-        yield Finding(sentence.start + match.start(), sentence.start + match.end(), fields)
-        return
-
-
 def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     """Find code in Python that has to parse."""
     match = _PYTHON.search(sentence.text)
@@ -141,12 +97,6 @@ def find_code(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         )
 
 
-def _is_ordered(sentence: Sentence, match: regex.Match[str], group: str) -> bool:
-    return is_demanded(sentence, match.start(group), match.end()) or is_demanded(
-        sentence, match.end(group) + 1, match.end()
-    )
-
-
 def _read_json(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> Fields:
     fields: Fields = {"check": "json"}
     apart = _ROOT_APART.match(sentence.text, match.end())
@@ -155,7 +105,7 @@ def _read_json(sentence: Sentence, reading: Reading, match: regex.Match[str]) ->
     if root:
         fields["root"] = root
     keys = _KEYS.search(sentence.text, match.start())
-    if keys and (names := _read_names(sentence, reading, keys)):
+    if keys and (names := read_names(sentence, reading, keys)):
         fields["keys"] = names
     return fields
 
@@ -167,7 +117,7 @@ def _read_csv(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> 
     elif regex.search(r"\bsemicolons?\b", sentence.text):
         fields["delimiter"] = ";"
     columns = _COLUMNS.search(sentence.text)
-    if columns and (names := _read_names(sentence, reading, columns)):
+    if columns and (names := read_names(sentence, reading, columns)):
         fields["columns"] = names
         rows = _ROWS.search(sentence.text)
         number = read_number(rows["number"]) if rows else None
@@ -176,7 +126,8 @@ def _read_csv(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> 
     return fields
 
 
-def _read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> list[str]:
+def read_names(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> list[str]:
+    """Return the names in the list of a match: keys or columns."""
     start, end = sentence.start + match.start("list"), sentence.start + match.end("list")
     marks = reading.get_marks(start, end)
     if marks:

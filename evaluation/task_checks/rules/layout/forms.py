@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import regex
 
 from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import PRODUCING
-from evaluation.task_checks.quantities import NUMBER, Bounds, find_quantities
+from evaluation.task_checks.quantities import NUMBER, Bounds, Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.rules.layout.negation import is_negated
@@ -95,13 +96,14 @@ def find_lists(sentence: Sentence, _: Reading) -> Iterator[Finding]:
         ):
             continue
         marker = "bullet" if regex.match(r"bullet|unordered", match["kind"]) else "number"
-        size = _read_size(sentence.text[match.end() :]) or _read_size_before(sentence, match.start())
+        after = _read_size(sentence.text, match.end())
+        size = after.bounds if after else _read_size_before(sentence, match.start())
         fields: Fields = {
             "check": "list_item_count",
             "marker": marker,
             **(size.to_fields() if size else {"min": 2}),
         }
-        start, end = sentence.start + match.start(), sentence.start + match.end()
+        start, end = sentence.start + match.start(), sentence.start + (after.end if after else match.end())
         # A note such as "numbered list" belongs to a number elsewhere: "three reasons. Numbered list."
         is_note = size is None and place == 0
         yield Finding(start, end, None if is_note else fields, is_default=size is None)
@@ -117,12 +119,13 @@ def _read_size_before(sentence: Sentence, place: int) -> Bounds | None:
     return quantity.bounds if is_size else None
 
 
-def _read_size(after: str) -> Bounds | None:
+def _read_size(text: str, place: int) -> Quantity | None:
     """Read the number of items: "a bulleted list of three points", "numbered list, seven items"."""
+    after = text[place:]
     lead = _SIZE_LEAD.match(after)
     for quantity in find_quantities(after):
         is_next = lead is not None and quantity.start <= lead.end()
         is_added = _ADDED.fullmatch(after[: quantity.start]) and _MEMBER.match(after, quantity.end)
         if is_next or (is_added and quantity.bounds.most != 1) or _ITEMS.match(after[quantity.end :]):
-            return quantity.bounds
+            return replace(quantity, start=place + quantity.start, end=place + quantity.end)
     return None

@@ -17,12 +17,14 @@ from evaluation.task_checks.sentences import Sentence
 _NTH: Final = (
     r"(?:(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|final|"
     r"\d+(?:st|nd|rd|th)) (?:(?P<nth_unit>paragraph|line|sentence|stanza|one)\b|(?=of (?:which|them|"
-    r"these)\b))|(?P<unit_first>paragraph|line|"
+    r"these)\b|(?:start|begin|open|end|finish)))|(?P<unit_first>paragraph|line|"
     r"sentence) (?:number )?(?P<nth>\d+|one|two|three|four|five|six))"
 )
 _NTH_STARTS: Final = regex.compile(
     rf"\b(?:the )?{_NTH}(?:(?! and )[^.;]){{0,30}}?\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
     rf"ting)? with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
+    rf"|\b(?:the )?(?P<ordinal>second|third|fourth|fifth|last)(?: (?P<nth_unit>paragraph|line|sentence|"
+    rf"stanza))? with{EXACT}{QUOTED} (?P<side>start|begin|open|end|finish)(?:s|ning|ing|ting)?\b"
     r"|\b(?P<side>start|begin|open|end|finish)(?:s|ning|ing|"
     rf"ting)? (?:the )?{_NTH} with{EXACT}(?:{QUOTED}|(?P<bare>[a-z][a-z'-]*))"
 )

@@ -36,6 +36,12 @@ _SHORT_CHOICE: Final = regex.compile(
     r"disagree))(?: only| please|, please|, nothing else|\.|$)"
 )
 _NAMES_WORDS: Final = regex.compile(r"\b(?:words?|keywords?|phrases?|terms?|not|avoid|without)\b|n't\b")
+_STARTS: Final = regex.compile(
+    r"\b(?:start|begin|open|end|finish|clos)(?:e|s|es|ing|ning|ting)? "
+    r"(?:(?:it|your|the|each|every)(?: [a-z]+){0,2} )?(?:off )?(?:with|by) (?:either |one of )?"
+    r"(?:the (?:words?|phrases?) )?[\[(]?$"
+)
+"""Words of which the output, or each part of it, has one at its start or end."""
 _ABOUT: Final = regex.compile(r"\b(?:about|on|discuss\w*|explain\w*)\b")
 _SAYS_ONE: Final = regex.compile(r"\b(?:following|one of|only|exact)\b")
 _OR: Final = regex.compile(r",? (?:or|oder|and|und) |, | ?/ ?")
@@ -70,7 +76,7 @@ def _is_choice(sentence: Sentence, match: regex.Match[str]) -> bool:
     words, lead = match.group(), match.group()[: match.start("list") - match.start()]
     if not _CHOOSES.search(words) or _NOT_BEFORE.search(sentence.text[: match.start()]):
         return False
-    if _ABOUT.search(lead):
+    if _ABOUT.search(lead) or _STARTS.search(sentence.text, 0, match.start("list")):
         return False
     if _NAMES_WORDS.search(lead) and not _SAYS_ONE.search(words):
         return False

@@ -58,13 +58,23 @@ _BROKEN_OFF: Final = regex.compile(
 """Words after unquoted words that belong to the same literal: its end is not known."""
 _VERB_NAMED: Final = regex.compile(r"\bverbs?\b")
 """Words that take other forms: 'sentences with the verb "go"'."""
+_WISHED: Final = regex.compile(
+    rf"^(?:the )?(?P<noun>key ?-?words?|words?|terms?|phrases?) (?P<quotes>{QUOTED}(?:(?:, ?(?:and )?| and )"
+    rf"{QUOTED})*)(?P<bare>(?!))?$"
+)
+"""An item of a list of wishes: 'I'd like: - the keywords "sun" and "sea"'."""
+_WISHES: Final = regex.compile(
+    r"(?<!\bnot |n't )\b(?:like|want|need|includ(?:e|es|ing)|contain|must have|have|mention|use|about) ?:"
+    r"(?:\s*\n[^\n:]{1,200}){0,6}\s*\n\s*$"
+)
+_LONGEST_LIST: Final = 500
 _FORMAT: Final = regex.compile(r"^\W*$|^(?:section|paragraph|p\.p?\.?s|part)\b", regex.I)
 
 
 def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Find the words that a sentence requires or forbids."""
     taken: list[tuple[int, int]] = []
-    for match in find_word_lists(sentence.text):
+    for match in (*find_word_lists(sentence.text), *_find_wished(sentence, reading)):
         start, end = match.span("quotes" if match["quotes"] else "bare")
         is_taken = any(first < end and start < last for first, last in taken)
         if is_taken or _LETTER_BEFORE.search(sentence.text, 0, match.start()):
@@ -75,6 +85,13 @@ def find_keywords(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         findings = _build(sentence, match, texts)
         taken += [(start, end)] if findings else []
         yield from findings
+
+
+def _find_wished(sentence: Sentence, reading: Reading) -> Iterator[regex.Match[str]]:
+    """Find the words that an item of a list of wishes names."""
+    match = _WISHED.match(sentence.text) if QUOTED in sentence.text else None
+    if match and _WISHES.search(reading.text, max(0, sentence.start - _LONGEST_LIST), sentence.start):
+        yield match
 
 
 def _read_texts(sentence: Sentence, reading: Reading, match: regex.Match[str]) -> list[str]:
