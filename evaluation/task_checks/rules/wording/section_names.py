@@ -22,7 +22,7 @@ _WORDS: Final = r"(?!(?:and|or)\b)[\p{L}'-]+(?: (?!(?:and|or)\b)[\p{L}'-]+){0,3}
 _NAMES: Final = regex.compile(
     rf"(?:\b{_NOUN},? ?(?:{_CALLED})?[:(]? ?|\b{_CALLED} |\b(?:label|name|call|title|head) "
     r"(?:them|these|the \w+) )"
-    rf"(?P<quotes>{QUOTED}(?:{_JOIN}{QUOTED})+\)?)(?! ?/| or\b)"
+    rf"(?P<quotes>{QUOTED}(?:{_JOIN}{QUOTED})++)\)?+(?! ?/| or\b)"
     rf"|\b{_NOUN}(?:,? {_CALLED}:?|,? in (?:this|that|the following) order:) "
     rf"(?P<bare>{_WORDS}(?:{_JOIN}{_WORDS})+)(?=$|[.;)\n])"
 )
@@ -45,9 +45,11 @@ def find_section_names(sentence: Sentence, reading: Reading) -> Iterator[Finding
         ):
             continue
         names = _read_names(sentence, reading, match, group)
-        if len(names) > 1 and all(name[:1].isupper() for name in names):
-            start, end = sentence.start + match.start(), sentence.start + match.end()
-            yield Finding(start, end, _build(names, sentence.text))
+        if len(names) > 1 and all(name[:1].isupper() and not name[-1:].isdigit() for name in names):
+            # The number of sections stays a requirement of its own.
+            yield Finding(
+                sentence.start + place, sentence.start + match.end(group), _build(names, sentence.text)
+            )
 
 
 def _build(names: list[str], text: str) -> Fields:
