@@ -26,7 +26,14 @@ from evaluation.task_checks.rules.layout import (
     tables,
 )
 from evaluation.task_checks.rules.leftovers import find_leftovers
-from evaluation.task_checks.rules.wording import choices, keywords, letters, names, section_names
+from evaluation.task_checks.rules.wording import (
+    choices,
+    keywords,
+    letters,
+    names,
+    section_names,
+    word_lengths,
+)
 from evaluation.task_checks.scopes import apply_scopes
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.texts.given_texts import split_sentences
@@ -40,6 +47,7 @@ _RULES: Final[tuple[Rule, ...]] = (
     keywords.find_keywords,
     names.find_names,
     section_names.find_section_names,
+    word_lengths.find_word_lengths,
     letters.find_letters,
     letters.find_plural_letters,
     choices.find_choice,

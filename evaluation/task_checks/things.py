@@ -107,7 +107,7 @@ THINGS: Final = (
     Thing(
         "words",
         (
-            r"words?(?! (?:problems?|games?|puzzles?|searche?s?|processors?|lists?|clouds?|"
+            r"words?(?! (?:longer|shorter|problems?|games?|puzzles?|searche?s?|processors?|lists?|clouds?|"
             r"documents?)\b)(?: count| long| in length)?"
         ),
         _build_words,
@@ -118,7 +118,7 @@ THINGS: Final = (
     Thing("stanzas", r"(?:stanzas?|verses?|quatrains?)", _count("paragraph_count")),
     Thing(
         "lines",
-        r"lines?(?: long| in length)?(?! (?:of code|breaks?|managers?|items?|spacing|graph)\b)",
+        r"(?<!spoken )lines?(?: long| in length)?(?! (?:of code|breaks?|managers?|items?|spacing|graph)\b)",
         _count("line_count"),
         can_repeat=True,
     ),
@@ -167,7 +167,7 @@ THINGS: Final = (
         r"(?:second[- ]level|level[- ](?:2|two)|h2|##) (?:sub-?)?(?:headings?|headers?)",
         _count("heading_count", level=2),
     ),
-    Thing("headings", r"(?:sub-?)?(?:headings?|headers?)", _count("heading_count")),
+    Thing("headings", r"(?<!numbered )(?:sub-?)?(?:headings?|headers?)", _count("heading_count")),
     Thing("code_blocks", r"(?:fenced )?code ?-?(?:blocks?|fences?)", _count("code_block_count")),
     Thing("emails", r"e-?mail addresses", _count("email_count")),
     Thing("links", r"(?:web ?)?(?:links?|urls?|hyperlinks?|web addresses)", _count("url_count")),

@@ -50,6 +50,8 @@ _KINDS: Final = tuple(
 """Words that say again what a check of one of these kinds holds."""
 AND: Final = regex.compile(r",? and (?=(?:the|an?|my|our|some|two|three) )")
 """Between two objects of an order."""
+_EACH_WITH: Final = regex.compile(r"(?:each|every) (?:with|having)")
+_NEXT: Final = 12
 _BULLETS: Final = frozenset("*-•")
 
 
@@ -70,7 +72,13 @@ class Known:
     def covers(self, place: Finding) -> bool:
         """Check whether a check holds what the words of a place say."""
         words = self.reading.text[place.start : place.end]
+        if _EACH_WITH.fullmatch(words) and "each" in self.kinds:
+            return any(self._starts_after(finding, place) for finding in self.findings)
         return self._says_again(words, self._list_literals(place))
+
+    def _starts_after(self, finding: Finding, place: Finding) -> bool:
+        """Check for a check of each part directly after "each with"."""
+        return "each" in (finding.check or {}) and place.end <= finding.start <= place.end + _NEXT
 
     def covers_signs(self, place: Finding) -> bool:
         """Check for words about a sign that a check counts: 'use "*" before each bullet'."""

@@ -97,3 +97,54 @@ def test_what_holds_for_a_part_has_no_check(task):
     derived = derive_checks(task)
     assert not [check for check in derived.checks if check.check in kinds and "each" not in check.quote]
     assert derived.unchecked
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ("Describe Rome. No word may be longer than six letters.", "[\\p{L}\\p{M}]{7,}"),
+        ("Describe Rome using only words of at most 5 letters.", "[\\p{L}\\p{M}]{6,}"),
+    ],
+)
+def test_the_length_of_words_is_a_pattern(task, check):
+    assert derive(task) == [{"check": "regex", "pattern": check, "matches": False}]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Use at most three words longer than 6 letters.",
+        'Write 3 lines starting with "A" and 2 lines starting with "B".',
+        "Write an outline: six numbered headings about Rome.",
+        "Write two stanzas with lines of at most 6 words.",
+    ],
+)
+def test_some_words_and_lines_have_no_check_of_all(task):
+    derived = derive_checks(task)
+    assert {check.check for check in derived.checks} <= {"paragraph_count"}
+    assert derived.unchecked
+
+
+def test_sentences_in_the_plural_are_each_sentence():
+    each = {"check": "word_count", "max": 8, "each": "sentence"}
+    assert derive("Explain tides, using only sentences of 8 words or less.") == [each]
+    assert derive("Antworte in Sätzen mit höchstens 8 Wörtern.") == [each]
+    assert {"check": "starts_with", "text": "- [ ]", "each": "line"} in derive(
+        'Make a checklist: lines beginning with "- [ ]", twelve of them.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "check"),
+    [
+        ('Write it in three sections: "Start", "Middle" and "End".', {"check": "contains"}),
+        ('Write four parts, headed "A B", "C D" and "E F" in that order.', {"check": "template"}),
+        ("Write a review with the sections called Plot, Cast and Verdict.", {"check": "contains"}),
+    ],
+)
+def test_the_names_of_sections_have_to_occur(task, check):
+    assert any(check.items() <= found.items() for found in derive(task))
+
+
+def test_sections_of_a_given_text_have_no_names():
+    assert not derive("My report has sections called Plot and Cast. Write an intro.")

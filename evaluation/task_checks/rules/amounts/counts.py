@@ -18,7 +18,13 @@ from evaluation.task_checks.quantities import (
 )
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.amounts.singles import find_parts, find_units
-from evaluation.task_checks.rules.amounts.units import PART_AFTER, PART_BEFORE, Count, find_unit
+from evaluation.task_checks.rules.amounts.units import (
+    PART_AFTER,
+    PART_BEFORE,
+    PLURAL_BEFORE,
+    Count,
+    find_unit,
+)
 from evaluation.task_checks.rules.amounts.verdicts import read_verdict
 from evaluation.task_checks.rules.finding import Finding
 from evaluation.task_checks.sentences import Sentence
@@ -83,12 +89,18 @@ def find_counts(sentence: Sentence, _: Reading) -> Iterator[Finding]:
             continue
         is_joined = demanded and _JOINS.fullmatch(sentence.text[demanded[-1].end : count.quantity.start])
         # A bound may follow its noun: "bullets, six at most", "word limit 65".
-        places = (count.quantity.start, min(count.match.start(), count.quantity.start))
+        places = (count.quantity.start, min(count.match.start(), _find_start(sentence.text, count)))
         if is_joined or any(is_demanded(sentence, place, count.end) for place in places):
             demanded.append(count)
             yield _build(sentence, count, previous)
     yield from find_units(sentence, counts)
     yield from find_parts(sentence, counts)
+
+
+def _find_start(text: str, count: Count) -> int:
+    """Return where the number starts, or the unit before it: "sentences of 8 words"."""
+    unit = PLURAL_BEFORE.search(text, 0, count.quantity.start)
+    return unit.start() if unit else count.quantity.start
 
 
 def _read_counts(text: str) -> Iterator[Count]:

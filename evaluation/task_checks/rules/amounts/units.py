@@ -39,6 +39,8 @@ _ALL_BEFORE: Final = regex.compile(
     r"are to|can|cannot|can't|shouldn't|mustn't)\b[^.;]{0,30}$"
 )
 """Units in the plural as the subject: "sentences must have at most 20 words"."""
+PLURAL_BEFORE: Final = regex.compile(rf"\b{_UNIT.removesuffix('?')} (?:of|with|having) $")
+"""Units in the plural without a number: "in sentences of at most 12 words"."""
 _EACH_AFTER: Final = regex.compile(
     rf"^,? ?(?:(?:in|for|on) (?:each|every)|per|a|each|(?:in )?(?:each|every)(?: of the)?)[ -]{_UNIT}\b"
 )
@@ -111,11 +113,20 @@ def find_unit(before: str, head: str, after: str, previous: Count | None, count:
         return _name_unit(previous).replace("other", ""), 0
     if (match := _EACH_OF_THEM.search(before)) and (previous or not match.group().startswith("each")):
         return _name_unit(previous) if previous else "other", 0
+    return _find_plain_unit(before, head, after, previous, count)
+
+
+def _find_plain_unit(
+    before: str, head: str, after: str, previous: Count | None, count: Count
+) -> tuple[str, int]:
+    """Find a unit that stands for itself: "each line", "in sentences of ten words"."""
     if match := _EACH_BEFORE.search(head) or _ALL_BEFORE.search(before):
         unit = _UNITS[match["unit"]]
         return ("" if unit == _name_unit(count) else unit), 0
     if (match := _EACH.match(after)) and previous:
         return _name_unit(previous), match.end()
+    if (match := PLURAL_BEFORE.search(before)) and _UNITS[match["unit"]] != _name_unit(count):
+        return ("other" if previous else _UNITS[match["unit"]]), 0
     is_other = OTHER_EACH.search(before) or _PER_OTHER.match(after) or _EACH.match(after)
     return ("other" if is_other else ""), 0
 

@@ -84,7 +84,8 @@ _PART: Final = regex.compile(
     rf"postscript|section|title|sentence|line|names?|(?<!{NUMBER} )words?|which|who|p\.?s|[a-z]+ \d+(?= $)|"
     r"\d+(?:st|nd|rd|th)|"
     r"(?:each|every|this|that|first|second|third|last|next|other) one|column|"
-    rf"headings?|keys?|items?|each|{NUMBER} of (?:them|these|which))\b"
+    rf"headings?|keys?|items?|each|{NUMBER} (?:lines|sentences|paragraphs|bullets)(?= $)|"
+    rf"{NUMBER} of (?:them|these|which))\b"
 )
 _BESIDE_FIRST: Final = regex.compile(
     r"(?:the |your )?(?:very )?(?:first|opening) (?:words?|phrase) (?:should|must|has to|have to|needs? to) "
@@ -94,6 +95,7 @@ _BESIDE_FIRST: Final = regex.compile(
 _EACH: Final = regex.compile(
     rf"\b(?:each|every|all|any)(?: of the)? {_UNIT}s?\b[^.;]{{0,40}}$"
     rf"|\b{_UNIT}s\b[^.;]{{0,60}},? (?:and )?(?:each|each one|all)(?: of (?:them|which))? $"
+    rf"|(?<!{NUMBER} )\b{_UNIT}s (?:that |which )?$"
 )
 _EACH_OBJECT: Final = regex.compile(rf"\b(?:each|every)(?: of the)? {_UNIT}\b")
 _NOTED: Final = regex.compile(

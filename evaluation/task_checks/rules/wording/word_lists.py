@@ -38,7 +38,7 @@ _STOP: Final = (
     r"which|from|than|within|the|a|an|"
     r"or|and|your|it|you|used?|between|before|after|when|while|instead|please|also|will|needs?|"
     r"if|starting|beginning|about|thrice|three|two|any|do|does|don't|shall|cannot|without|by|"
-    r"long|per|order|choice|choices|limits|game|play|written|spelled|entirely|related|ending|"
+    r"longer|shorter|long|per|order|choice|choices|limits|game|play|written|spelled|entirely|related|ending|"
     r"describing|associated|total|minimum|maximum|like|containing|whose|who|what|how|characters?|"
     r"sentences?|words?|wrapped|separated|other|itself|themselves|above|below|here)"
 )
