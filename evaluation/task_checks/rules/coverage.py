@@ -30,6 +30,8 @@ _KINDS: Final = tuple(
         (r"keys?\b|fields?\b", "keys"),
         (r"columns?\b|header", "columns header"),
         (r"rows?\b", "rows"),
+        (r"commas?\b.* (?:delimiter|separator)", "csv"),
+        (r"(?:semicolons?|tabs?)\b", "delimiter"),
         (r"quot|wrap", "quoted"),
         (r"p\.? ?s\.|post ?-?script|at the end|end", "postscript"),
         (r"haikus?|limericks?|lines?\b", "line_syllables line_count"),
@@ -41,7 +43,7 @@ _KINDS: Final = tuple(
         (r"first|at the (?:start|beginning)", "starts_with word_at"),
         (r"exact (?:phrase|words?|option|answer)", "one_of"),
         (
-            r"add(?:itional)? words|just|only|nothing else|no other",
+            r"add(?:itional)? words|just|only|nothing|no other",
             "one_of repeats_request json ends_with part_count",
         ),
         (r"punctuation|marks?\b", "punctuation"),
@@ -52,6 +54,8 @@ AND: Final = regex.compile(r",? and (?=(?:the|an?|my|our|some|two|three) )")
 """Between two objects of an order."""
 _EACH_WITH: Final = regex.compile(r"(?:each|every) (?:with|having)")
 _NEXT: Final = 12
+_SEPARATOR: Final = regex.compile(r" ?[,;|\t] ?")
+_SIGNED: Final = frozenset({"list_item_count", "highlight_count"})
 _BULLETS: Final = frozenset("*-•")
 
 
@@ -83,6 +87,11 @@ class Known:
     def covers_signs(self, place: Finding) -> bool:
         """Check for words about a sign that a check counts: 'use "*" before each bullet'."""
         return _is_about_signs(self._list_literals(place), self.checks)
+
+    def names(self, place: Finding) -> bool:
+        """Check whether a check holds all quoted words of a place, as words or names of columns."""
+        parts = {part for text in self._list_literals(place) for part in _SEPARATOR.split(text)}
+        return bool(parts) and any(parts <= _list_names(check) for check in self.checks)
 
     def _says_again(self, words: str, literals: Sequence[str]) -> bool:
         if words == "each of them" and "highlight_count" in self.kinds:
@@ -116,12 +125,16 @@ def _is_about_signs(literals: Sequence[str], checks: Sequence[Fields]) -> bool:
 
 
 def _is_sign(text: str, checks: Iterable[Fields]) -> bool:
-    """Check whether a quoted sign is the letter that a check counts, or stands before its list items."""
+    """Check whether a quoted sign is the letter that a check counts, or marks its items or highlights."""
     return any(
-        text == check.get("letter") or (check["check"] == "list_item_count" and text in _BULLETS)
-        for check in checks
+        text == check.get("letter") or (check["check"] in _SIGNED and text in _BULLETS) for check in checks
     )
 
 
 def _is_text(text: str, checks: Iterable[Fields]) -> bool:
     return any(text in {check.get("text"), check.get("phrase")} for check in checks)
+
+
+def _list_names(check: Fields) -> set[object]:
+    lists = [check.get(name) for name in ("columns", "texts", "keys")]
+    return {text for names in lists if isinstance(names, list) for text in names}

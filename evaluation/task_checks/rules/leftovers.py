@@ -20,30 +20,10 @@ from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.coverage import AND, Known, drop_masked, list_kinds
 from evaluation.task_checks.rules.finding import Finding, overlap
+from evaluation.task_checks.rules.form_words import FORM_WORDS
+from evaluation.task_checks.rules.remainders import find_remainders
 from evaluation.task_checks.sentences import Sentence
 
-_FORM_WORDS: Final = regex.compile(
-    r"\b(?:json|csv|tsv|ya?ml|xml|(?:comma|semicolon|tab|space|pipe)[- ]?(?:separated|delimited)|"
-    r"(?:separated|divided|delimited) (?:by|with)(?: (?:an? )?(?:two|double|blank|empty)(?: [a-z]+){1,2})?|"
-    r"(?:blank|empty|own|separate|one|single) (?:line|paragraph)s?|new lines?(?! of)|any form of|"
-    r"(?:key ?-?)?words? \ue000(?=$|[,;)]| (?:and|or|in)\b)|"
-    r"as (?:either )?[a-z-]+(?:, [a-z-]+)*,? or [a-z-]+|tables?|columns|rows|keys|fields|bullets?|bulleted|"
-    r"bullet ?points?|numbered|(?:an?|in|the|as) lists?|listed|headings?|headers?|headline|sections|"
-    r"an? (?:[a-z]+ )?section|titles?|subject(?: line)?|hash ?tags?|emojis?|emoticons?|smileys?|links?|urls?|"
-    r"footnotes?|placeholders?|code ?-?blocks?|fenced|docstring|comments|bold|italics?|highlight(?:ed)?|"
-    r"underlined?|all caps|in caps|capitals?|uppercase|lowercase|title case|quotation marks|in quotes|"
-    r"brackets|p\.? ?s\.|signature|sign (?:it|off|as|the)|alphabetical|chronological|in (?:that|this) order|"
-    r"decimal places?|decimals|rounded|haikus?|limericks?|sonnets?|tweets?|acrostics?|couplets?|elfchen|"
-    r"rhym(?:e|es|ing)|one-liner|(?:[a-z-]+ )?(?:tone|voice|register)|(?:first|second|third) person|"
-    r"(?:present|past|future) tense|(?:active|passive) voice|imperative(?: mood)?|yyyy|mm|"
-    r"alliterations?|same (?:first |initial )?(?:letters?|number|length)|initials|"
-    r"(?:first|second|third|last|final|opening|closing) (?:words?|letters?|lines?|sentences?|paragraphs?)|"
-    r"at the (?:very )?(?:end|start|beginning|top|bottom)|word[- ]for[- ]word|verbatim|as follows|(?:each|"
-    r"every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|of them|one|with|"
-    r"having|containing|capitali[sz]ed)|(?:starting|beginning|ending|preceded|followed) (?:with|in|"
-    r"by)(?! (?:an? )?(?:asterisk|dash|hyphen|bullet))|(?:only|just|nothing but) (?:the|a|an|with|"
-    r"one)\b(?: \w+){1,2}|nothing else|\w+ only(?=$|[,.;:!?)]| please))(?![\w-])"
-)
 _PLACES: Final = regex.compile(r"at the|each|every|only|just|nothing|first|last|final")
 """Form words that say where or for what: another requirement of the same clause does not cover them."""
 _STATIVE: Final = (
@@ -138,11 +118,15 @@ def find_leftovers(
     for sentence in sentences:
         if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
             continue
-        near = _list_near(ordered, starts, _place(sentence, 0, len(sentence.text)))
+        whole = _place(sentence, 0, len(sentence.text))
+        near = _list_near(ordered, starts, whole)
         known = Known(reading, list(drop_masked(near, reading.text)), checks, kinds, numbers)
         for place in _find_candidates(sentence, known):
             if not known.touches(place) and not any(overlap(place, other) for other in result[-_NEAREST:]):
                 result.append(place)
+        if findings or result:
+            touched = [*near, *_list_near(result, [place.start for place in result], whole)]
+            result.extend(find_remainders(sentence, touched, known))
     return result[:_MOST]
 
 
@@ -155,7 +139,7 @@ def _list_near(ordered: Sequence[Finding], starts: Sequence[int], place: Finding
 def _find_candidates(sentence: Sentence, known: Known) -> Iterator[Finding]:
     yield from _find_orders(sentence, known)
     yield from _find_amounts(sentence, known.numbers)
-    for match in _FORM_WORDS.finditer(sentence.text):
+    for match in FORM_WORDS.finditer(sentence.text):
         clause = _find_clause(sentence, match)
         is_free = not known.touches(clause)
         is_covered = known.covers(_place(sentence, *match.span())) or known.covers_signs(clause)

@@ -73,3 +73,36 @@ def test_what_no_check_holds_is_listed(task, unchecked):
 )
 def test_no_demand_is_lost(task, unchecked):
     assert any(unchecked in phrase for phrase in derive_checks(task).unchecked)
+
+
+@pytest.mark.parametrize(
+    ("task", "unchecked"),
+    [
+        ("Write 4 lines, the third in capitals, none of them empty.", "none of them empty"),
+        ("Write a plan with three bullet points, the last of which is a question.", "the last of which is a"),
+        ("A note of 3 sentences: the first must not mention money, the second the shortest.", "the shortest"),
+        ("Give me 6 recipe names in lower case, cheapest first.", "cheapest first"),
+        ("Write two paragraphs. The hull number has to be 8812.", "has to be 8812"),
+        ('Write a haiku. Under it put "Written by Tom".', 'put "Written by Tom"'),
+        ("List 5 lakes as bullets, with the depth in brackets.", "with the depth in brackets"),
+        ("List 5 lakes as bullets. Country names upper case, lengths in metres.", "names upper case"),
+        ('Write a poem in 5 lines in which nobody says "gold".', 'nobody says "gold"'),
+        ("Schreib 4 Zeilen, die letzte ohne Verb.", "letzte ohne Verb"),
+        ("Schreib zwei Absätze. Im ersten steht die Frage, im anderen nicht.", "im anderen nicht"),
+    ],
+)
+def test_no_clause_after_a_demand_is_lost(task, unchecked):
+    assert any(unchecked in phrase for phrase in derive_checks(task).unchecked)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "In 4 lines, list the ores that both miners named.",
+        "Write 3 paragraphs about a sailor, because we need one for our two pupils.",
+        "Write 2 sentences about a dog, though our cat eats every mouse.",
+        "Write a CSV with a semicolon as the delimiter.",
+    ],
+)
+def test_a_topic_or_a_reason_after_a_demand_is_not_listed(task):
+    assert derive_checks(task).unchecked == ()
