@@ -33,6 +33,13 @@ _CLAUSE: Final = regex.compile(
     r"became|seems?|looks?|stands?)\b(?! (?:to|allowed|required|forbidden|permitted)\b)"
 )
 """A statement after words that a comma sets off: "In Italian, the word means butter"."""
+BOUND_AND_PART: Final = regex.compile(
+    r"(?:fewer|less|no more|not more|no less|no fewer|at (?:most|least)|max\w*|min\w*|up to|under|exactly)\b"
+    r"[^,;:]{1,40}, (?P<part>(?:the|each|every|no|all) (?:\w+ )?(?:moral|titles?|first|last|final|second|"
+    r"lines?|sentences?|paragraphs?|points?|bullets?|items?|headings?|greeting|subject|stanzas?)\b"
+    r"(?![^.;:]*\b(?:was|were|had|did|became|meant)\b)[^.;:,]*)"
+)
+"""A bound and a statement about a part: "fewer than 200 words, the moral goes in the last line"."""
 _NO_VERB: Final = regex.compile(
     r"[-(]? ?(?:(?:please|and|but|also|nothing|with|in|as|using|within|only|all|the|a|an|just|everything|"
     r"to|of|entirely|completely|under|without|using|avoid|no|anything|somewhere|from|your|whole|response|"
@@ -81,7 +88,9 @@ def is_fragment(sentence: Sentence, before: str, end: int) -> bool:
     """Check whether the words are a demand without a verb: "No commas." or "In one sentence, ..."."""
     if _LABEL.match(before):
         return True
-    if _CLAUSE.match(sentence.text[end:]) or ASKS_BACK.search(sentence.text, end):
+    bound = None if before else BOUND_AND_PART.match(sentence.text)
+    is_statement = _CLAUSE.match(sentence.text[end:]) and (bound is None or end > bound.start("part"))
+    if is_statement or ASKS_BACK.search(sentence.text, end):
         return False
     if sentence.is_question and _ASKING.match(sentence.text):
         return not _COMPARES.match(sentence.text) and bool(_AFTER_COMMA.search(before))

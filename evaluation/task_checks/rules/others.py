@@ -7,6 +7,7 @@ from typing import Final
 
 import regex
 
+from evaluation.task_checks.demands.fragments import BOUND_AND_PART
 from evaluation.task_checks.demands.governors import find_governor
 from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.marks import QUOTED
@@ -78,6 +79,7 @@ def find_others(sentence: Sentence, _: Reading) -> Iterator[Finding]:
     yield from _find_orders(sentence)
     yield from _find_forms(sentence)
     yield from _find_amounts(sentence)
+    yield from _find_bound_parts(sentence)
 
 
 def _find_orders(sentence: Sentence) -> Iterator[Finding]:
@@ -99,6 +101,12 @@ def _find_forms(sentence: Sentence) -> Iterator[Finding]:
         governor = find_governor(sentence.text, match.start())
         if governor and governor.kind != "explain":
             yield Finding(sentence.start + match.start(), sentence.start + match.end())
+
+
+def _find_bound_parts(sentence: Sentence) -> Iterator[Finding]:
+    """Find what a statement after a bound says of a part of the output."""
+    if match := BOUND_AND_PART.match(sentence.text):
+        yield Finding(sentence.start + match.start("part"), sentence.start + match.end("part"))
 
 
 def _find_amounts(sentence: Sentence) -> Iterator[Finding]:

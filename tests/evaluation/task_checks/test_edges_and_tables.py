@@ -148,3 +148,10 @@ def test_the_names_of_sections_have_to_occur(task, check):
 
 def test_sections_of_a_given_text_have_no_names():
     assert not derive("My report has sections called Plot and Cast. Write an intro.")
+
+
+def test_a_bound_before_a_statement_about_a_part_is_read():
+    derived = derive_checks("Write a toast. At most 5 sentences, the first one is a joke.")
+    assert [check.check for check in derived.checks] == ["sentence_count"]
+    assert derived.unchecked == ("the first one is a joke",)
+    assert not derive("Tell me more. Under 40 words, the last line was useless.")
