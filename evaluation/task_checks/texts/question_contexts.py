@@ -39,11 +39,10 @@ def _mark_before(sentences: Sequence[Sentence], *, is_asked: bool) -> Iterator[S
     is_leading, listed = True, -1
     for sentence in sentences:
         is_own = addresses_reply(sentence) or sentence.paragraph == listed
-        if is_own and sentence.text.endswith(":"):
+        if is_own and sentence.text.endswith(":") and not sentence.is_data:
             listed = sentence.paragraph
-        is_leading = is_leading and (
-            is_own or (is_demand(sentence) if is_asked else not tells_story(sentence))
-        )
+        leads = is_demand(sentence) if is_asked else not tells_story(sentence)
+        is_leading = is_leading and not sentence.is_data and (is_own or leads)
         yield sentence if is_leading or is_own else set_apart(sentence)
 
 

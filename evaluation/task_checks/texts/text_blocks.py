@@ -33,7 +33,9 @@ def mark_text_blocks(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     is_listed = False
     for block in blocks:
         is_users = request is None or block is request or is_listed or _is_users(block)
-        is_listed = is_users and (block[-1].text.endswith(":") or (is_listed and are_lines))
+        is_listed = (
+            is_users and not block[-1].is_data and (block[-1].text.endswith(":") or (is_listed and are_lines))
+        )
         yield from block if is_users else map(set_apart, block)
 
 
