@@ -116,17 +116,16 @@ def find_leftovers(
     ordered = sorted(findings, key=lambda finding: finding.start)
     starts = [finding.start for finding in ordered]
     for sentence in sentences:
-        if sentence.is_data or _NARRATES.match(sentence.text) or _asks(sentence):
+        if sentence.is_data or _asks(sentence):
             continue
-        whole = _place(sentence, 0, len(sentence.text))
-        near = _list_near(ordered, starts, whole)
+        tells, before = _NARRATES.match(sentence.text) is not None, len(result)
+        near = _list_near(ordered, starts, _place(sentence, 0, len(sentence.text)))
         known = Known(reading, list(drop_masked(near, reading.text)), checks, kinds, numbers)
-        for place in _find_candidates(sentence, known):
+        for place in () if tells else _find_candidates(sentence, known):
             if not known.touches(place) and not any(overlap(place, other) for other in result[-_NEAREST:]):
                 result.append(place)
-        if findings or result:
-            touched = [*near, *_list_near(result, [place.start for place in result], whole)]
-            result.extend(find_remainders(sentence, touched, known))
+        if near or ((findings or result) and not tells):
+            result.extend(find_remainders(sentence, [*near, *result[before:]], known))
     return result[:_MOST]
 
 

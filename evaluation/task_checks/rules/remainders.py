@@ -127,9 +127,10 @@ def _find_in_gap(sentence: Sentence, start: int, end: int, *, is_first: bool) ->
         part = text[first:last]
         # Words that lead to the next finding say nothing by themselves.
         leads = last == end < len(text)
-        states = (
-            _starts(part, is_end=is_end and not leads) if is_first else _continues(part, is_topic=is_topic)
-        )
+        if is_first:
+            states = _starts(part, is_end=is_end and not leads)
+        else:
+            states = _continues(part, is_topic=is_topic)
         place = first if place is None and states else place
         if place is not None and (is_end or leads):
             yield from _place(sentence, place, first if leads else last)

@@ -12,6 +12,7 @@ from evaluation.task_checks.language.words import EXPLAINING, PRODUCING, REQUIRI
 from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
+from evaluation.task_checks.texts.demand_lists import lists_demands
 from evaluation.task_checks.texts.sentence_roles import asks_or_explains, is_demand, is_order
 
 _REQUIREMENTS: Final = (
@@ -135,7 +136,7 @@ def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sent
         if line == data_line or (below >= 0 and _is_below(sentence, below, whole=whole)):
             yield replace(sentence, is_data=whole or not _ABOUT_ANSWER.search(sentence.text))
             continue
-        head, rest = _split_data(sentence)
+        head, rest = _split_data(sentence, has_below=sentences[-1].paragraph > sentence.paragraph)
         is_given = rest or _POINTS_AFTER.search(head.text) or _asks_about_rules(head)
         data_line = line if is_given else data_line
         below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
@@ -147,11 +148,13 @@ def _asks_about_rules(sentence: Sentence) -> bool:
     return sentence.is_question and _ASKS_ABOUT_RULES.match(sentence.text) is not None
 
 
-def _split_data(sentence: Sentence) -> tuple[Sentence, str]:
+def _split_data(sentence: Sentence, *, has_below: bool) -> tuple[Sentence, str]:
     """Split off the text to work on that follows in the same line."""
     colon = _find_data_colon(sentence)
     rest = "" if colon is None else sentence.text[colon + 1 :].strip()
     if colon is None or rest[:1] in {QUOTED, CODE}:
+        return sentence, ""
+    if lists_demands(sentence.text[:colon], rest, has_below=has_below):
         return sentence, ""
     return replace(sentence, text=sentence.text[: colon + 1]), rest
 

@@ -87,6 +87,11 @@ def test_no_demand_is_lost(task, unchecked):
         ("List 5 lakes as bullets, with the depth in brackets.", "with the depth in brackets"),
         ("List 5 lakes as bullets. Country names upper case, lengths in metres.", "names upper case"),
         ('Write a poem in 5 lines in which nobody says "gold".', 'nobody says "gold"'),
+        ("Explain the tides in two lines: the first 6 words, the second 9 words.", "the second 9 words"),
+        (
+            "My boss wanted a report, but I only need a note of 2 lines, the first in bold.",
+            "the first in bold",
+        ),
         ("Schreib 4 Zeilen, die letzte ohne Verb.", "letzte ohne Verb"),
         ("Schreib zwei Absätze. Im ersten steht die Frage, im anderen nicht.", "im anderen nicht"),
     ],
@@ -106,3 +111,27 @@ def test_no_clause_after_a_demand_is_lost(task, unchecked):
 )
 def test_a_topic_or_a_reason_after_a_demand_is_not_listed(task):
     assert derive_checks(task).unchecked == ()
+
+
+def test_demands_between_an_order_and_the_text_below_it_are_read():
+    task = (
+        "Turn the chat below into minutes: bullet list, no more than 40 words, names bold.\n\n"
+        "Tom: I bring 3 plates.\nAnn: Use no commas."
+    )
+
+    derived = derive_checks(task)
+
+    assert [check.check for check in derived.checks] == ["list_item_count", "word_count"]
+    assert derived.unchecked == ("names bold",)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Rewrite this text: two lines, one verse, no title.",
+        "Shorten this: two lines, three words each.",
+        "Explain the triolet: eight lines, two rhymes, no title.",
+    ],
+)
+def test_a_text_after_a_colon_demands_nothing(task):
+    assert derive_checks(task).checks == derive_checks(task).unchecked == ()
