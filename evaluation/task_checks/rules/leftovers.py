@@ -70,6 +70,7 @@ _TEXT_UNIT: Final = regex.compile(
 )
 _NARRATES: Final = regex.compile(
     rf"^(?!.*{REPORT.pattern}.*\b(?:must|should|has to|have to|may not)\b)"
+    r"(?!.*, (?:but|so|yet) (?:[a-z]+ ){0,3}(?:i|we) (?:only |just )?(?:need|want|would like)\b)"
     r"(?:(?:so|and|but|well|ok|yesterday|today|last \w+|currently),? )*(?:i|we|he|she|they|my|our)"
     r"(?:'m|'ve|'re|'s)?\b(?!(?:'d| would| want| need| like| wish| expect| prefer| (?:only |just )?(?:after|"
     r"looking|hoping)\b))"

@@ -92,6 +92,10 @@ def test_no_demand_is_lost(task, unchecked):
             "My boss wanted a report, but I only need a note of 2 lines, the first in bold.",
             "the first in bold",
         ),
+        (
+            "My boss wants a report, but for now I need a plan: five numbered headings.",
+            "five numbered headings",
+        ),
         ("Schreib 4 Zeilen, die letzte ohne Verb.", "letzte ohne Verb"),
         ("Schreib zwei Absätze. Im ersten steht die Frage, im anderen nicht.", "im anderen nicht"),
     ],
