@@ -90,7 +90,7 @@ def test_no_demand_is_lost(task, unchecked):
         ("Explain the tides in two lines: the first 6 words, the second 9 words.", "the second 9 words"),
         (
             "My boss wanted a report, but I only need a note of 2 lines, the first in bold.",
-            "the first in bold",
+            "first in bold",
         ),
         (
             "My boss wants a report, but for now I need a plan: five numbered headings.",
