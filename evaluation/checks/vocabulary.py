@@ -12,6 +12,7 @@ from evaluation.checks.kinds import (
     counts,
     data_formats,
     items,
+    markdown,
     markup,
     notations,
     placement,
@@ -63,6 +64,7 @@ Check: TypeAlias = Annotated[
     | markup.CodeBlockCount
     | markup.Title
     | markup.Template
+    | markdown.Markdown
     | data_formats.Json
     | data_formats.JsonSchema
     | data_formats.Csv

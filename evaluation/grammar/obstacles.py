@@ -35,7 +35,7 @@ def has_obstacle(layout: Layout, checks: Sequence[BaseCheck]) -> bool:
     """
     alphabet = layout.alphabet.exclude(layout.reserved)
     return (
-        any(isinstance(check, _OTHER_FORMATS) or _is_about_each(check) for check in checks)
+        any(_is_other_format(check) or _is_about_each(check) for check in checks)
         or _has_rivals(checks)
         or not all(len(text) <= _LONGEST_TEXT and layout.alphabet.includes(text) for text in layout.texts)
         or not all(any(map(alphabet.includes, variants)) for variants in _list_required(checks))
@@ -43,6 +43,11 @@ def has_obstacle(layout: Layout, checks: Sequence[BaseCheck]) -> bool:
         or _hides_heading(layout)
         or (bool(layout.options) and not _is_bare(layout))
     )
+
+
+def _is_other_format(check: BaseCheck) -> bool:
+    is_refused = isinstance(check, data_formats.Table) and check.use == "absent"
+    return isinstance(check, _OTHER_FORMATS) and not is_refused
 
 
 def _is_about_each(check: BaseCheck) -> bool:

@@ -404,6 +404,14 @@ class TemplateDict(BaseCheckDict, total=False):
     labels: Required[list[str]]
 
 
+class MarkdownDict(BaseCheckDict, total=False):
+    """The text has Markdown markup, or none; numbered lines, bare addresses and HTML tags are none."""
+
+    check: Required[Literal["markdown"]]
+    use: Required[Literal["present", "absent"]]
+    """``present`` needs markup beyond doubt; ``absent`` refuses all that a renderer shows as markup."""
+
+
 class JsonDict(BaseCheckDict, total=False):
     """The whole text is JSON; a code fence around it is accepted unless ``fence`` is false."""
 
@@ -439,9 +447,10 @@ class CsvDict(BaseCheckDict, total=False):
 
 
 class TableDict(BaseCheckDict, total=False):
-    """The text has a Markdown table."""
+    """The text has a Markdown table, or no table of any notation."""
 
     check: Required[Literal["table"]]
+    use: Literal["present", "absent"]
     columns: int | None
     rows: int | None
     """Without the header."""
@@ -549,6 +558,7 @@ CheckDict: TypeAlias = (
     | CodeBlockCountDict
     | TitleDict
     | TemplateDict
+    | MarkdownDict
     | JsonDict
     | JsonSchemaDict
     | CsvDict

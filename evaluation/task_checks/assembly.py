@@ -51,6 +51,12 @@ _CODE: Final = regex.compile(
     r"query)\b"
 )
 _TITLED: Final = regex.compile(r"\b(?:title|heading|headline)\b")
+_SOURCE: Final = regex.compile(
+    r"(?<!\b(?:no|nor|or|without|any) )\b(?:code(?! ?-?(?:blocks?|fences?))|scripts?|functions?|programs?|"
+    r"sql|bash|shell|one-liner|commands?|regex|html|css|ya?ml|toml|xml|latex|python|javascript|typescript|java|"
+    r"dockerfile|makefile|config)\b"
+)
+"""Outputs whose own signs look like those of Markdown: a comment of a script starts like a heading."""
 _SHOWN: Final = regex.compile(r"\b(?:structure|layout)\b[^.;]{0,40}\b(?:as follows|like this)\b")
 _MOST: Final = 300
 """Requirements that are read; a task that states more is no task."""
@@ -76,7 +82,8 @@ def _settle_form(finding: Finding, findings: Sequence[Finding], reading: Reading
     if not finding.is_form or finding.check is None:
         return finding
     others = [other.check for other in findings if other.check]
-    has_parts = any(check["check"] in _PARTS for check in others) or _has_title(findings, reading.text)
+    has_part = any(check["check"] in _PARTS and not _forbids(check) for check in others)
+    has_parts = has_part or _has_title(findings, reading.text)
     if has_parts or _GOES_ON.search(reading.text, finding.end):
         return replace(finding, check=None)
     codes = {check["code"] for check in others if check["check"] == "language"}
@@ -95,6 +102,8 @@ def _has_title(findings: Sequence[Finding], text: str) -> bool:
 def _settle_scope(finding: Finding, findings: Sequence[Finding], text: str) -> Finding:
     """Drop the check of sentences, lines or marks if code or data are a part of the same output."""
     check = finding.check
+    if check == {"check": "markdown", "use": "absent"} and _SOURCE.search(text):
+        return replace(finding, check=None)
     if check is None or check["check"] not in {*_PROSE, "punctuation"} or "each" in check:
         return finding
     kinds = {str(other.check["check"]) for other in findings if other.check and not _forbids(other.check)}
@@ -121,7 +130,7 @@ def _settle_answer(finding: Finding, findings: Sequence[Finding], text: str) -> 
 
 
 def _forbids(check: Fields) -> bool:
-    return check.get("max") == 0
+    return check.get("max") == 0 or check.get("use") == "absent"
 
 
 def _is_covered(finding: Finding, findings: Sequence[Finding], reading: Reading) -> bool:

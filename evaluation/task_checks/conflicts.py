@@ -7,12 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from evaluation.checks import Check
-from evaluation.checks.base import join_quoted
+from evaluation.checks.base import BaseCheck, join_quoted
+from evaluation.checks.kinds import markup
 from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.kinds.data_formats import Table
+from evaluation.checks.kinds.markdown import Markdown
 
 _BOUNDS: Final = {"min", "max", "exactly"}
 _ONE_VALUE: Final = {"letter_case": "style", "language": "code"}
 _WHOLE_FORMATS: Final = frozenset({"json", "csv", "schema"})
+_BULLETS: Final = frozenset({"bullet", "-", "*", "+"})
+_PLAIN: Final = Markdown(use="absent")
 _SMALLER: Final = {
     "word_count": ("sentence_count", "paragraph_count", "line_count"),
     "character_count": ("word_count", "sentence_count"),
@@ -41,6 +46,7 @@ def _find_conflicts(checks: Sequence[Check]) -> Iterator[list[Check]]:
     if len({check.check for check in formats}) > 1:
         yield formats
     yield from _find_opposites(checks)
+    yield from _find_refused_markup(checks)
     yield from _find_impossible_sizes(checks)
 
 
@@ -97,6 +103,29 @@ def _find_opposites(checks: Sequence[Check]) -> Iterator[list[Check]]:
             )
             if forbidden & {text.casefold() for text in required}:
                 yield [other, check]
+
+
+def _find_refused_markup(checks: Sequence[Check]) -> Iterator[list[Check]]:
+    """Find plain text with three bullet points, and a table where none may be."""
+    for check in checks:
+        if isinstance(check, Markdown | Table) and check.use == "absent":
+            kind = Table if isinstance(check, Table) else BaseCheck
+            yield from (
+                [other, check] for other in checks if isinstance(other, kind) and _needs_markup(other)
+            )
+
+
+def _needs_markup(check: Check) -> bool:
+    if isinstance(check, Markdown | Table):
+        return check.use == "present"
+    if isinstance(check, markup.Title):
+        return check.style == "heading"
+    if isinstance(check, markup.PartCount):
+        return not _PLAIN.holds(f"a\n\n{check.separator}\n\nb")
+    is_markup = isinstance(check, markup.HeadingCount | markup.HighlightCount | markup.CodeBlockCount) or (
+        isinstance(check, markup.ListItemCount) and check.marker.strip() in _BULLETS
+    )
+    return is_markup and _read_bounds([check])[0] > 0
 
 
 def _find_impossible_sizes(checks: Sequence[Check]) -> Iterator[list[Check]]:

@@ -19,6 +19,7 @@ from evaluation.task_checks.rules.layout import (
     formats,
     forms,
     frame,
+    markdown,
     places,
     repetition,
     sections,
@@ -70,6 +71,8 @@ _RULES: Final[tuple[Rule, ...]] = (
     formats.find_formats,
     tables.find_tables,
     formats.find_code,
+    markdown.find_markdown,
+    markdown.find_plain_text,
     others.find_others,
     items.find_items,
 )

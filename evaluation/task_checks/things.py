@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import regex
 
+from evaluation.task_checks.language.words import ALONE, FORMATTING
 from evaluation.task_checks.quantities import Bounds
 
 Fields: TypeAlias = dict[str, object]
@@ -76,10 +77,6 @@ def _build_emoji(bounds: Bounds) -> Fields | None:
 
 def _forbid_only(fields: Fields) -> Callable[[Bounds], Fields | None]:
     return lambda bounds: fields if bounds.most == 0 else None
-
-
-def _build_nothing(_: Bounds) -> None:
-    return None
 
 
 THINGS: Final = (
@@ -233,6 +230,8 @@ THINGS: Final = (
         r"(?:bullet(?:ed)?(?: point)? lists?|lists?|enumerations?)",
         _forbid_only({"check": "list_item_count", "marker": "any", "max": 0}),
     ),
+    Thing("tables", rf"tables?{ALONE}", _forbid_only({"check": "table", "use": "absent"})),
+    Thing("markdown", rf"{FORMATTING}{ALONE}", _forbid_only({"check": "markdown", "use": "absent"})),
 )
 _ADJECTIVE: Final = (
     r"(?:(?!and\b|or\b|of\b|the\b|in\b|to\b|for\b|with\b|is\b|are\b|that\b|by\b|per\b|a\b|an\b|"

@@ -6,15 +6,15 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 import regex
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
 from evaluation.checks.search import any_true, negate
+from evaluation.checks.tables import find_tables, has_table_signs
 from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.disguises import read_disguised
@@ -23,8 +23,6 @@ from evaluation.validation.pattern_fields import AnySchema
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
-_CELL_END: Final = regex.compile(r"(?<!\\)\|")
-_TABLE_RULE: Final = regex.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _ROOTS: Final[Mapping[str, type | tuple[type, ...]]] = {"object": dict, "array": list, "any": object}
 
 
@@ -144,18 +142,28 @@ class Csv(BaseCheck):
 
 
 class Table(BaseCheck):
-    """The text has a Markdown table."""
+    """The text has a Markdown table, or no table of any notation."""
 
     check: Literal["table"] = "table"
     kind: ClassVar[CheckKind] = "format"
 
+    use: Literal["present", "absent"] = "present"
     columns: Count | None = None
     rows: Count | None = None
     """Without the header."""
     header: list[Text] | None = None
 
+    @model_validator(mode="after")
+    def _refuse_size(self) -> Self:
+        if self.use == "absent" and (self.columns, self.rows, self.header) != (None, None, None):
+            raise ValueError("a table that is absent has no size; leave out 'columns', 'rows' and 'header'")
+        return self
+
     def _observe(self, context: CheckContext) -> Observation:
-        tables = _find_tables(context)
+        if self.use == "absent":
+            found = has_table_signs(context.text)
+            return Observation(not found, f"the text has {'a' if found else 'no'} table")
+        tables = find_tables(context.text)
         fitting = [table for table in tables if self._fits(table)]
         sizes = ", ".join(f"{len(table[0])} columns and {len(table) - 1} rows" for table in tables)
         return Observation(
@@ -173,6 +181,8 @@ class Table(BaseCheck):
         )
 
     def _describe(self) -> str:
+        if self.use == "absent":
+            return "write no table"
         columns = "" if self.columns is None else f" with {self.columns} columns"
         rows = "" if self.rows is None else f" with {self.rows} rows below the header"
         header = f" with the columns {join_quoted(self.header)}" if self.header else ""
@@ -205,27 +215,3 @@ def _is_quoted(context: CheckContext, delimiter: str) -> bool:
     match = _FENCED.match(context.source)
     lines = (match.group(1) if match else context.source).strip()
     return bool(regex.fullmatch(rf"{field}(?:\s*(?:{mark}|\n)\s*{field})*+", lines))
-
-
-def _find_tables(context: CheckContext) -> list[list[list[str]]]:
-    lines = context.text.split("\n")
-    tables, end = [], 0
-    for start in range(len(lines) - 1):
-        # A row of a table starts no other one, so that each line is read once.
-        is_start = start >= end and "|" in lines[start] and _TABLE_RULE.match(lines[start + 1])
-        if is_start and (table := _read_table(lines, start)):
-            tables.append(table)
-            end = start + len(table) + 1
-    return tables
-
-
-def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
-    header = _split_cells(lines[start])
-    if len(_split_cells(lines[start + 1])) != len(header):
-        return None
-    rows = takewhile(lambda line: "|" in line, islice(lines, start + 2, None))
-    return [header, *map(_split_cells, rows)]
-
-
-def _split_cells(line: str) -> list[str]:
-    return [cell.strip() for cell in _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))]

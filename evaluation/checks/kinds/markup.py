@@ -13,7 +13,7 @@ from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
 from evaluation.sensitive.quoting import quote_text
 
-_HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
+HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
 _UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
 _BOLD: Final = regex.compile(r"\*\*(?![\s*])[^\n*]*[^\s*]\*\*|(?<!\w)__(?![\s_])[^\n_]*[^\s_]__(?!\w)")
 _ITALIC: Final = regex.compile(
@@ -34,7 +34,7 @@ class HeadingCount(CountCheck):
     level: Annotated[int, Field(ge=1, le=6)] | None = None
 
     def _count(self, context: CheckContext) -> int:
-        levels = [len(marks) for marks in _HEADING.findall(context.text)]
+        levels = [len(marks) for marks in HEADING.findall(context.text)]
         levels += [1 if rule.startswith("=") else 2 for rule in _UNDERLINED.findall(context.text)]
         return sum(self.level in {None, level} for level in levels)
 
@@ -169,7 +169,7 @@ class Title(BaseCheck):
 
     def _observe(self, context: CheckContext) -> Observation:
         in_brackets = self.style != "heading" and bool(_TITLE.search(context.text))
-        as_heading = self.style != "angle_brackets" and bool(_HEADING.match(context.text))
+        as_heading = self.style != "angle_brackets" and bool(HEADING.match(context.text))
         passed = in_brackets or as_heading
         return Observation(passed, f"the text has {'a' if passed else 'no'} title")
 

@@ -138,7 +138,9 @@ _WORDS: Final = {
     "vergleiche": "compare", "interpretiere": "interpret", "kürze": "shorten", "stimmt": "is", "gilt": "does",
     "unser": "our", "unsere": "our", "unserer": "our",
     "unserem": "our", "unseren": "our", "würdest": "would", "würden": "would", "schlagzeile": "headline",
-    "untertitel": "caption",
+    "untertitel": "caption", "tabellen": "tables", "formatierung": "formatting",
+    "formatierungen": "formatting", "formatierungszeichen": "formatting marks", "klartext": "plain text",
+    "reiner": "plain", "reinen": "plain",
 }  # fmt: skip
 _WORD: Final = regex.compile(r"\b\p{L}+\b")
 _ENGLISH: Final = frozenset(

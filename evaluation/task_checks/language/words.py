@@ -99,3 +99,14 @@ UNKNOWN_ORDER: Final = (
     r"him|her|its|their|everything)\b)"
 )
 """A word before an article or pronoun that starts a sentence as only an order does: "Boil the novel down"."""
+MARKDOWN: Final = (
+    r"markdowns?(?:[- ](?:format(?:ting|ted)?|syntax|styling|style|mark-?up|language|elements?|symbols?|"
+    r"characters?|marks?))?"
+)
+FORMATTING: Final = rf"(?:{MARKDOWN}|(?:text )?formatting(?: (?:marks?|symbols?|characters?|codes?|syntax))?)"
+ALONE: Final = (
+    r"(?=$|[.,;:!?)/\n]| (?:please|pls|thanks|at all|of any|whatsoever|anywhere|ever|in|within|inside|to|and|"
+    r"or|nor|but|either|just|only|here|is|are|be|should|must|may|allowed|permitted|wanted|used|for|"
+    r"when)\b| -)"
+)
+"""Words after a thing that is not the first half of another one: "no markdown files"."""

@@ -17,6 +17,8 @@ _KINDS: Final = tuple(
     (regex.compile(rf"\b(?:{words})"), frozenset(kinds.split()))
     for words, kinds in (
         (r"highlight|bold|italic|markdown|emphasi|asterisk", "highlight_count part_count"),
+        (r"plain[- ]text|formatting", "markdown"),
+        (r"markdown", "list_item_count heading_count table code_block_count json markdown"),
         (r"letters?\b|capital|upper|lower|caps\b", "letter_case letter_count capital_word_count"),
         (r"language", "language"),
         (r"bullets?|lists?\b|listed|numbered|points?\b", "list_item_count"),

@@ -26,5 +26,6 @@ FORM_WORDS: Final = regex.compile(
     r"every) (?:words?|sentences?|lines?|paragraphs?|bullets?|items?|answers?|questions?|of them|one|with|"
     r"having|containing|capitali[sz]ed)|(?:starting|beginning|ending|preceded|followed) (?:with|in|"
     r"by)(?! (?:an? )?(?:asterisk|dash|hyphen|bullet))|(?:only|just|nothing but) (?:the|a|an|with|"
-    r"one)\b(?: \w+){1,2}|nothing else|\w+ only(?=$|[,.;:!?)]| please))(?![\w-])"
+    r"one)\b(?: \w+){1,2}|(?:in|as|using|without|any|no) (?:markdown|plain[- ]text)|"
+    r"nothing else|\w+ only(?=$|[,.;:!?)]| please))(?![\w-])"
 )

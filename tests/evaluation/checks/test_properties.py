@@ -144,6 +144,28 @@ def test_tables_are_met_or_missed_by_one(columns, rows):
     assert passes(data, check="csv", rows=rows + 1) is False
 
 
+MARKUP = ["# {}", "**{}**", "- {}\n- {}", "```\n{}\n```", "`{}`", "> {}", "[{}](https://a.org)", "|{}|\n|-|"]
+
+
+@given(st.lists(WORDS, min_size=1), st.sampled_from(MARKUP))
+def test_words_are_plain_text_until_one_has_markup(words, markup):
+    plain = " ".join(words)
+    output = f"{plain}\n\n{markup.replace('{}', words[0])}"
+
+    assert passes(plain, check="markdown", use="absent")
+    assert passes(plain, check="markdown", use="present") is False
+    assert passes(output, check="markdown", use="absent") is False
+    assert passes(output, check="markdown", use="present")
+
+
+@given(ANYTHING)
+def test_no_text_has_markdown_and_has_none(text):
+    assert not (
+        passes(text, check="markdown", use="absent") and passes(text, check="markdown", use="present")
+    )
+    assert not (passes(text, check="table", use="absent") and passes(text, check="table"))
+
+
 @given(st.sampled_from([case[0] for case in CASES]), ANYTHING)
 def test_every_check_decides_every_text_the_same_way_twice(data, text):
     (check,) = read_checks([data])
@@ -172,9 +194,11 @@ def test_an_empty_or_missing_number_never_passes_a_minimum(text):
         ("\U0001f1e6" * 50_000, {"check": "character_count", "exactly": 25_000}),
         ("a" + "`" * 150_000, {"check": "sentence_count", "max": 1}),
         ("a" + "\u0301" * 50_000 + "_" * 50_000, {"check": "word_count", "exactly": 1}),
+        ("*a _a [a]( `a <a: ~~a " * 5_000 + "a", {"check": "table", "use": "absent"}),
+        ("*a " * 50_000, {"check": "markdown", "use": "absent"}),
         ("twenty " * 50_000, {"check": "states_number", "number": 7, "present": False}),
     ],
-    ids=["dots", "tables", "items", "flags", "backticks", "marks", "number words"],
+    ids=["dots", "tables", "items", "flags", "backticks", "marks", "no table", "emphasis", "number words"],
 )
 def test_an_endless_output_takes_no_square_of_its_length(text, check):
     begin = process_time()

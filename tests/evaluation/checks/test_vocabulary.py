@@ -77,6 +77,10 @@ def test_a_check_survives_being_written_and_read(data):
             [{"check": "part_count", "separator": "-", "min": 1, "each": "line"}],
             "[0]: parts are counted in the whole text; leave out 'each'",
         ),
+        (
+            [{"check": "table", "use": "absent", "rows": 2}],
+            "[0]: a table that is absent has no size; leave out 'columns', 'rows' and 'header'",
+        ),
     ],
 )
 def test_an_unusable_check_is_refused_in_one_sentence(data, problem):

@@ -180,6 +180,11 @@ def test_in_doubt_there_is_no_grammar(data: list[dict[str, Any]]) -> None:
     assert write_grammar(read_checks(data), TASK) is None
 
 
+@pytest.mark.parametrize("refused", ["table", "markdown"])
+def test_what_must_be_absent_is_no_obstacle(refused: str) -> None:
+    assert write_grammar(read_checks([LOWER, {"check": refused, "use": "absent"}]), TASK) is not None
+
+
 def test_a_task_in_another_language_is_not_held_to_western_letters() -> None:
     assert write_grammar(read_checks([LOWER]), "Answer in Hindi.") is None
 

@@ -286,6 +286,11 @@ def test_an_apostrophe_is_no_quotation_mark():
         'Include the word "sun". Do not use the word "sun".',
         "Write at most 3 words. The text must have at least 10 sentences.",
         'End your response with "Bye". The last words should be "See you".',
+        "No markdown. Use three bullet points.",
+        "Plain text only. Make a table with 2 columns.",
+        "Write two paragraphs separated by ***. Do not use markdown.",
+        "Make a table with 2 columns. Which bike is best? No tables.",
+        "Use markdown. Which bike is best? Do not use markdown.",
     ],
 )
 def test_checks_that_no_output_can_pass_together_are_dropped_with_a_warning(task):

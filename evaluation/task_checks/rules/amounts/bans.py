@@ -47,6 +47,10 @@ _OF_EACH: Final = regex.compile(
     r"above|over|under|below|with|longer|shorter|that|which|whose)\b(?! (?:allowed|wanted|used|needed)\b))"
 )
 """After a thing of which a property is refused: "no bullet ends with a full stop"."""
+_TOPIC_BEFORE: Final = regex.compile(
+    r"\b(?:about|on|of|describing|where|how|who|what) [^.;:,(-]*[^.;:,( -] $"
+)
+"""A topic, to which the tables may belong: "a story about a café without tables"."""
 _REFUSED: Final = regex.compile(r" (?:not|cannot|forbidden|banned|excluded|prohibited|off limits)\b")
 _INVERTED: Final = regex.compile(rf"(?:{_NEVER})\b[^.;]*\b(?:should|must|may|can|do)\b")
 _REFUSES: Final = regex.compile(
@@ -102,7 +106,7 @@ _FORBIDDABLE: Final = frozenset(BY_NAME) - {
 }
 
 _STRUCTURES: Final = frozenset(
-    {"bullets", "numbered", "headings", "second_headings", "code_blocks", "highlights"}
+    {"bullets", "numbered", "headings", "second_headings", "code_blocks", "highlights", "tables"}
 )
 
 
@@ -160,7 +164,8 @@ def _forbid(sentence: Sentence, match: regex.Match[str], start: int) -> Iterator
         or PART_BEFORE.search(sentence.text[:start])
         or PART_AFTER.match(sentence.text[match.end() :])
     )
-    check = None if scoped else thing.build(Bounds(0, 0))
+    is_furniture = thing.name == "tables" and _TOPIC_BEFORE.search(sentence.text, 0, start)
+    check = None if scoped or is_furniture else thing.build(Bounds(0, 0))
     yield Finding(sentence.start + start, sentence.start + match.end(), _bound_by_zero(check))
 
 
