@@ -11,6 +11,7 @@ from evaluation.errors import ContractError
 from evaluation.task_checks.assembly import assemble
 from evaluation.task_checks.conflicts import drop_conflicts
 from evaluation.task_checks.reading import Reading, read_task
+from evaluation.task_checks.refusals import drop_refused
 from evaluation.task_checks.rules import others, style
 from evaluation.task_checks.rules.amounts import bans, counts, frequencies, items, part_counts
 from evaluation.task_checks.rules.finding import Finding, drop_doubles
@@ -99,7 +100,7 @@ def derive_checks(task: str) -> DerivedChecks:
     findings = part_counts.open_part_counts(drop_doubles(findings), sentences, reading.text)
     findings = items.settle_items(findings, sentences)
     leftovers = find_leftovers(sentences, findings, reading)
-    scoped = list(apply_scopes(findings, sentences))
+    scoped = list(apply_scopes(drop_refused(findings, sentences), sentences))
     assembled = sorted(
         [*assemble(scoped, reading), *apply_scopes(leftovers, sentences)], key=lambda finding: finding.start
     )

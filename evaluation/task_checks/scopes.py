@@ -53,7 +53,8 @@ _CONDITION: Final = regex.compile(
     r"\w+ (?:were|was|had|could)\b))[^,;:]{3,120}, "
 )
 _ON_CONDITION: Final = regex.compile(
-    r"^,? ?(?:(?!about|on|of|what|how)\w+ ){0,3}?(?:unless|(?:if|when|where) (?:you (?:must|mention|use|"
+    r"^,? ?(?:(?!about|on|of|what|how)\w+ ){0,3}?(?:unless|if (?:at all )?possible|"
+    r"if you can|(?:if|when|where) (?:you (?:must|mention|use|"
     r"have to|"
     r"quote|name|cite)|needed|necessary|required|applicable|appropriate|relevant))\b"
 )

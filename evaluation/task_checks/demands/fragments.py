@@ -53,7 +53,7 @@ _NAMES_TEXT: Final = regex.compile(
     r"(?: (?:a|an|the))? $"
 )
 """A task without a verb: "A poem in Latin with four lines"."""
-_AFTER_COMMA: Final = regex.compile(r",(?: in| with| using| and| please)* ?$")
+_AFTER_COMMA: Final = regex.compile(r"(?:,(?: in| with| using| and| please)*| \((?:in|using|with)) ?$")
 _NEAR_COMMA: Final = regex.compile(
     r"[,;(] ?(?!(?:the|an?|my|our|his|her|their|its|most|many|some|every|all) [a-z]+ $"
     r"|[a-z]{3,}s (?!of|in|at|no|not|must|should|with|under|over|up|max|min|only|just)[a-z]+ $)(?:\w+ ){0,2}$"

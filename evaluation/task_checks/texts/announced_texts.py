@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 import regex
@@ -13,7 +14,7 @@ from evaluation.task_checks.marks import CODE, QUOTED
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.texts.demand_lists import lists_demands
-from evaluation.task_checks.texts.sentence_roles import asks_or_explains, is_demand, is_order
+from evaluation.task_checks.texts.sentence_roles import asks_or_explains, is_order, states_demand
 
 _REQUIREMENTS: Final = (
     r"(?:rules?|constraints?|requirements?|key ?words?|words?|phrases?|terms?|format|guidelines?|"
@@ -66,6 +67,8 @@ _POINTS_AFTER: Final = regex.compile(
     r"paragraph|review|essay|abstract|report)$"
 )
 _COLON: Final = regex.compile(r":(?=\s|$)")
+_MOST_COLONS: Final = 5
+"""Colons of a sentence that are read; it bounds the time of a sentence of nothing else."""
 _LABEL: Final = regex.compile(
     r"^(?:text|article|passage|e-?mail|context|input|document|transcript|story|poem|source|"
     r"original|code|data|review|message|"
@@ -77,7 +80,10 @@ _ABOUT_ANSWER: Final = regex.compile(
     r"summary|explanation|translation|version)\b"
 )
 _GREETS: Final = regex.compile(r"^(?:dear|hi|hello|hey|good (?:morning|evening|day))\b")
-_REPLIES: Final = regex.compile(r"(?:please )?(?:reply|respond|answer|react)\b")
+_REPLIES: Final = regex.compile(
+    r"(?:please )?(?:(?:reply|respond|answer|react)\b"
+    r"|(?:write|draft) (?:an?|the) (?:reply|answer|response) to (?:this|the|my)\b)"
+)
 _ORDERS: Final = regex.compile(
     rf"^(?:please |also |and |finally,? )?(?:{REQUIRING}|{PRODUCING}|no|in|at (?:least|most)|"
     r"your|wrap|first|without|"
@@ -87,6 +93,11 @@ _ORDERS_IN_LINE: Final = regex.compile(
     r"^(?:(?:please|also|and|finally) |(?:keep|make sure|limit|answer|respond|reply|write|use|"
     r"(?:turn|make|rewrite|summari[sz]e|shorten) (?:it|this|that)|summari[sz]e)\b)"
 )
+_TURNS_TO_TASK: Final = regex.compile(
+    r"(?:turn|make|rewrite|summari[sz]e|shorten|translate|convert) (?:it|this|that|them|these|those)\b"
+    r"|(?:your )?(?:task|instructions?|constraints?|requirements?|question)\s*:"
+)
+"""The end of a text in a line: "turn them into a poem", "Task: ..."."""
 _STATES_RULE: Final = regex.compile(
     r" (?:(?:not|no) (?:more|less|fewer|longer|shorter) (?:than|as)|at (?:least|most)|exactly|max\w*|min\w*|"
     r"up to|between|under|fewer than|less than|more than) (?:\w+ )?(?:\d|\w+ (?:words?|sentences?|"
@@ -123,7 +134,8 @@ _ASKS_ABOUT_RULES: Final = regex.compile(
 
 def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sentence]:
     """Mark the text after "Rewrite this text:" in its line, or below it, as data."""
-    data_line, below, whole = -1, -1, False
+    data_line, below, whole, names_rules = -1, -1, False, False
+    demanding = _find_demanding_end(sentences)
     for sentence in sentences:
         if sentence.is_data:
             yield sentence
@@ -131,8 +143,10 @@ def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sent
         line = _find_line_end(reading, sentence.start)
         # A letter, or rules to discuss: whatever they order, they order it of somebody else.
         whole = whole or (sentence.paragraph == below and bool(_GREETS.match(sentence.text)))
-        if line == data_line and not whole and _ORDERS_IN_LINE.match(sentence.text):
-            data_line = -1
+        ends_text = _TURNS_TO_TASK if whole else _ORDERS_IN_LINE
+        data_line = -1 if line == data_line and ends_text.match(sentence.text) else data_line
+        if sentence.paragraph in demanding and sentence.paragraph > below >= 0 and not names_rules:
+            below, whole = -1, False
         if line == data_line or (below >= 0 and _is_below(sentence, below, whole=whole)):
             yield replace(sentence, is_data=whole or not _ABOUT_ANSWER.search(sentence.text))
             continue
@@ -140,8 +154,16 @@ def mark_announced(sentences: list[Sentence], reading: Reading) -> Iterator[Sent
         is_given = rest or _POINTS_AFTER.search(head.text) or _asks_about_rules(head)
         data_line = line if is_given else data_line
         below = _find_data_below(sentences, sentence, reading, head) if below < 0 else below
+        names_rules = names_rules or _NAMES_RULES.search(head.text) is not None
         whole = bool(_RULES_BELOW.match(head.text) or (rest and _LABEL.match(sentence.text)))
         yield head
+
+
+def _find_demanding_end(sentences: list[Sentence]) -> frozenset[int]:
+    """Find the last paragraph if it states demands and nothing else: it is no part of a letter above it."""
+    last = sentences[-1].paragraph if sentences else 0
+    end = [sentence for sentence in sentences if sentence.paragraph == last]
+    return frozenset({end[0].paragraph} if end and all(map(states_demand, end)) else ())
 
 
 def _asks_about_rules(sentence: Sentence) -> bool:
@@ -182,7 +204,7 @@ def _find_data_below(sentences: list[Sentence], sentence: Sentence, reading: Rea
 def _are_demands(sentences: list[Sentence], sentence: Sentence) -> bool:
     """Check whether nothing but demands stands below a sentence."""
     below = [other for other in sentences if other.paragraph > sentence.paragraph]
-    return all(is_demand(other) for other in below)
+    return all(states_demand(other) for other in below)
 
 
 def _is_below(sentence: Sentence, below: int, *, whole: bool) -> bool:
@@ -203,7 +225,7 @@ def _find_data_colon(sentence: Sentence) -> int | None:
         return label.end() - 1
     if ":" not in sentence.text:
         return None
-    for match in _COLON.finditer(sentence.text):
+    for match in islice(_COLON.finditer(sentence.text), _MOST_COLONS):
         head = sentence.text[: match.start()]
         states_rule = _STATES_RULE.match(sentence.text, match.end())
         if states_rule and (not _POINTS.search(head) or _ONLY_SIZE.fullmatch(sentence.text, match.end())):

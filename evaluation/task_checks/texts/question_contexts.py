@@ -14,10 +14,9 @@ from evaluation.task_checks.texts.sentence_roles import (
     addresses_reply,
     asks_or_explains,
     asks_question,
-    is_demand,
-    is_order,
+    gives_situation,
     makes_request,
-    speaks_of_reply,
+    states_demand,
     tells_story,
 )
 
@@ -41,13 +40,15 @@ def _mark_before(sentences: Sequence[Sentence], *, is_asked: bool) -> Iterator[S
         is_own = addresses_reply(sentence) or sentence.paragraph == listed
         if is_own and sentence.text.endswith(":") and not sentence.is_data:
             listed = sentence.paragraph
-        leads = is_demand(sentence) if is_asked else not tells_story(sentence)
+        leads = (
+            states_demand(sentence) or gives_situation(sentence) if is_asked else not tells_story(sentence)
+        )
         is_leading = is_leading and not sentence.is_data and (is_own or leads)
         yield sentence if is_leading or is_own else set_apart(sentence)
 
 
 def set_apart(sentence: Sentence) -> Sentence:
     """Mark a statement as data, and an order as one that may be somebody else's."""
-    if is_order(sentence.text) or speaks_of_reply(sentence):
+    if states_demand(sentence):
         return replace(sentence, is_context=True)
     return replace(sentence, is_data=True)

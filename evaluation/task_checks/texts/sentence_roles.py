@@ -11,7 +11,7 @@ from evaluation.task_checks.sentences import Sentence
 
 _LEAD: Final = (
     r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
-    r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.]{1,30},)(?![\w']),? ?)*"
+    r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.:]{1,30}[,:])(?![\w']),? ?)*"
 )
 _SUPPOSES: Final = r"(?:picture|imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
 _ORDERS: Final = regex.compile(
@@ -74,6 +74,21 @@ _PIECE: Final = (
     r"(?:[\w'-]+ ){0,3}(?:(?:max|min)\w*\.?(?= |$)|(?:[<>≤≥]=? ?\d+|at (?:most|least)|exactly|no|not|under|"
     r"within|in|only|without|up to|\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b)(?: [\w'-]+){0,7}"
 )
+_LABELLED: Final = regex.compile(
+    r"(?:audience|tone|style|format|length|topic|language|rules?|constraints?|requirements?|include|exclude|avoid|use|"
+    r"must (?:not )?(?:have|include|contain)|output|limit|lines|words|ending)\b ?:"
+)
+_OF_A_TEXT: Final = (
+    r"(?:says?|said|asks?|wants?|requires?|told|wrote|reads?|states?|sent|got|letter|form|note|rules?|text|"
+    r"message|prompt|e-?mail|essay|poem|words?|sentences?|lines?|paragraphs?)"
+)
+_SITUATION: Final = regex.compile(
+    rf"(?!.*(?:\b{_OF_A_TEXT}\b|[:\ue000]))"
+    r"(?:(?:ok(?:ay)? so|so|hey|hi|hello|well|imagine|suppose|pretend),? )?(?:(?:you(?:'re| are)|"
+    r"i(?:'m| am|'ve| have| want| need| write| don't)|we(?:'re| are| have|'ve)|it(?:'s| is)|this is|"
+    r"my [a-z ]{2,20} (?:is|are|isn't)|act as|to be|(?:school|home|office|quick|small|short) [a-z]+)"
+    r"\b[^.:]{0,60})"
+)
 _ONLY_FORM: Final = regex.compile(
     r"(?!.*\b(?:is|are|was|were|has|had|have|\w+ed|says?|said|i|he|she|we|they|my|our)\b)"
     rf"{_PIECE}(?:[,;] {_PIECE}){{0,3}}"
@@ -121,14 +136,20 @@ def addresses_reply(sentence: Sentence) -> bool:
     )
 
 
-def is_demand(sentence: Sentence) -> bool:
+def states_demand(sentence: Sentence) -> bool:
     """Check for an order, a demand without a verb, or a statement about the reply: "Use no lists."."""
     return bool(
         _ORDERS.match(sentence.text)
         or _ONLY_FORM.fullmatch(sentence.text)
+        or _LABELLED.match(sentence.text)
         or _STATES.match(sentence.text)
         or speaks_of_reply(sentence)
     )
+
+
+def gives_situation(sentence: Sentence) -> bool:
+    """Check for what the user is or does, or a role of the model: "I'm writing a paper", "You are a chef"."""
+    return _SITUATION.fullmatch(sentence.text) is not None
 
 
 def speaks_of_reply(sentence: Sentence) -> bool:

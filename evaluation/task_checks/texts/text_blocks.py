@@ -17,8 +17,8 @@ from evaluation.task_checks.texts.question_contexts import set_apart
 from evaluation.task_checks.texts.sentence_roles import (
     addresses_reply,
     asks_or_explains,
-    is_demand,
     orders_text,
+    states_demand,
     tells_story,
 )
 
@@ -61,5 +61,5 @@ def _is_users(block: Sequence[Sentence]) -> bool:
         or _GOES_ON.match(first.text)
     ):
         return True
-    demands = sum(is_demand(sentence) for sentence in block)
-    return is_demand(first) and 2 * demands >= len(block)
+    demands = sum(states_demand(sentence) for sentence in block)
+    return states_demand(first) and 2 * demands >= len(block)

@@ -1,5 +1,7 @@
 """What a question is about, and texts that are given with a request, demand nothing of the reply."""
 
+import time
+
 import pytest
 
 from evaluation.task_checks import derive_checks
@@ -88,6 +90,13 @@ def test_lines_that_somebody_else_wrote_are_no_demand(task):
             "What is rain?\n\nIt is for my aunt. Use 9 lines.", ["line_count"], id="below a question"
         ),
         pytest.param("Is this true?\n\nTea cures all.\n\nUse 9 words.", ["word_count"], id="below a text"),
+        pytest.param("You are a chef. Use at most 9 lines. What is roux?", ["line_count"], id="a role"),
+        pytest.param("I'm tired. Two lines max. What is rain?", ["line_count"], id="a situation"),
+        pytest.param("Explain it.\n\nAudience: kids. No lists.", ["list_item_count"], id="labels below"),
+        pytest.param("Is it rude?\n\nHi Bo, run!\n\nUse 9 words.", ["word_count"], id="below a letter"),
+        pytest.param("Notes: 3 eggs. Turn them into a poem of 9 lines.", ["line_count"], id="after notes"),
+        pytest.param("Before you answer: use no commas. What is jazz?", ["punctuation"], id="before it"),
+        pytest.param("What is rain (in 9 words)?", ["word_count"], id="in parentheses"),
         pytest.param(
             "Rules for your answer:\n1. German only\n2. max. 80 words\nQuestion: Was ist Zeit?",
             ["language", "word_count"],
@@ -108,3 +117,35 @@ def test_an_order_that_may_be_somebody_elses_is_listed_as_unchecked():
     derived = derive_checks("My boss left a note. Write at most 30 words. Is he serious?")
     assert derived.checks == ()
     assert derived.unchecked == ("at most 30 words",)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param('Verwende das Wort "Honig" nicht.', id="behind it, in German"),
+        pytest.param('Use the word "honey" never.', id="behind it"),
+        pytest.param("Don't end with a question.", id="before it"),
+        pytest.param("Nothing in capital letters.", id="nothing"),
+        pytest.param("Don't use exactly 3 sentences.", id="an exact number"),
+        pytest.param("Don't answer in English.", id="a language"),
+        pytest.param('Use the word "honey" if possible.', id="a mere wish"),
+    ],
+)
+def test_what_is_refused_has_no_check_of_the_opposite(task):
+    derived = derive_checks(task)
+    assert (derived.checks, bool(derived.unchecked)) == ((), True)
+
+
+@pytest.mark.parametrize(
+    "piece", ["Max 3 words. ", "in 3 words, ", "A: ", "Dear Tom,\n\nkeep it to 3 words.\n\n"]
+)
+def test_the_time_grows_no_faster_than_a_task(piece):
+    few = min(_measure(f"{piece * (4_000 // len(piece))}{number}") for number in range(3))
+    many = min(_measure(f"{piece * (32_000 // len(piece))}{number}") for number in range(3))
+    assert many < 24 * few
+
+
+def _measure(task):
+    start = time.process_time()
+    derive_checks(task)
+    return time.process_time() - start

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import Final
 
 import regex
@@ -19,6 +21,8 @@ _COUNTS: Final = frozenset(
 )
 _SIZES: Final = _COUNTS - {"section_count"}
 _LONGEST_BEFORE: Final = 1_000
+_MOST: Final = 50
+"""Numbers that are compared with each other; it bounds the time of long tasks."""
 _TOPIC: Final = (
     r"(?:about|on|regarding|concerning|describing|covering|discussing|explaining|dedicated to|devoted to|"
     r"for|over|to|zum|zur)\b"
@@ -56,7 +60,7 @@ _LABEL: Final = regex.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Place:
     """A number with the sentence that it stands in, and the task before and after it."""
 
@@ -65,7 +69,7 @@ class _Place:
     before: str
     after: str
 
-    @property
+    @cached_property
     def is_about_part(self) -> bool:
         """Whether its words name what it is about, so that another number can be about something else."""
         patterns = (_DESCRIBED, _LABEL)
@@ -79,7 +83,8 @@ class _Place:
 
 def open_part_counts(findings: Sequence[Finding], sentences: Sequence[Sentence], text: str) -> list[Finding]:
     """Return the findings without the checks of numbers that hold for a part of the output."""
-    places = [_place(finding, sentences, text) for finding in findings if _is_whole(finding)]
+    counts = islice(filter(_is_whole, findings), _MOST)
+    places = [_place(finding, sentences, text) for finding in counts]
     known = [place for place in places if place is not None]
     parts = {*_find_parts(known), *_find_single_texts(known, text)}
     return [
