@@ -70,6 +70,10 @@ class Known:
     checks: Sequence[Fields]
     kinds: frozenset[str]
     numbers: frozenset[int]
+    texts: frozenset[object]
+    """The literals of the checks."""
+    signs: frozenset[object]
+    """The letters that checks count, and the signs that mark their items or highlights."""
 
     def touches(self, place: Finding) -> bool:
         """Check whether a rule has read some of the words of a place."""
@@ -88,7 +92,7 @@ class Known:
 
     def covers_signs(self, place: Finding) -> bool:
         """Check for words about a sign that a check counts: 'use "*" before each bullet'."""
-        return _is_about_signs(self._list_literals(place), self.checks)
+        return self._are_signs(self._list_literals(place))
 
     def names(self, place: Finding) -> bool:
         """Check whether a check holds all quoted words of a place, as words or names of columns."""
@@ -100,9 +104,12 @@ class Known:
             return True
         if words.startswith(("each", "every")) and "separated by" not in words:
             return bool(self.kinds & {"each", "section_count", "part_count"})
-        if literals and not all(_is_text(text.strip(), self.checks) for text in literals):
-            return _is_about_signs(literals, self.checks)
+        if literals and not all(text.strip() in self.texts for text in literals):
+            return self._are_signs(literals)
         return any(self.kinds & of and pattern.search(words) for pattern, of in _KINDS)
+
+    def _are_signs(self, literals: Sequence[str]) -> bool:
+        return bool(literals) and all(text.strip() in self.signs for text in literals)
 
     def _list_literals(self, place: Finding) -> list[str]:
         marks = self.reading.get_marks(place.start, place.end)
@@ -122,19 +129,17 @@ def list_kinds(checks: Iterable[Fields]) -> frozenset[str]:
     return frozenset(name for check in checks for name in (str(check["check"]), *check))
 
 
-def _is_about_signs(literals: Sequence[str], checks: Sequence[Fields]) -> bool:
-    return bool(literals) and all(_is_sign(text.strip(), checks) for text in literals)
+def list_texts(checks: Iterable[Fields]) -> frozenset[object]:
+    """List the literals of checks."""
+    values = (check.get(name) for check in checks for name in ("text", "phrase"))
+    return frozenset(value for value in values if isinstance(value, str))
 
 
-def _is_sign(text: str, checks: Iterable[Fields]) -> bool:
-    """Check whether a quoted sign is the letter that a check counts, or marks its items or highlights."""
-    return any(
-        text == check.get("letter") or (check["check"] in _SIGNED and text in _BULLETS) for check in checks
-    )
-
-
-def _is_text(text: str, checks: Iterable[Fields]) -> bool:
-    return any(text in {check.get("text"), check.get("phrase")} for check in checks)
+def list_signs(checks: Sequence[Fields]) -> frozenset[object]:
+    """List the letters that checks count, and the signs that mark their items or highlights."""
+    letters = (check.get("letter") for check in checks)
+    marks = _BULLETS if any(check["check"] in _SIGNED for check in checks) else frozenset()
+    return frozenset(letter for letter in letters if isinstance(letter, str)) | marks
 
 
 def _list_names(check: Fields) -> set[object]:

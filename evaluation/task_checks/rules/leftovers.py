@@ -18,7 +18,7 @@ from evaluation.task_checks.language.words import PRODUCING, REQUIRING
 from evaluation.task_checks.marks import QUOTED
 from evaluation.task_checks.quantities import Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
-from evaluation.task_checks.rules.coverage import AND, Known, drop_masked, list_kinds
+from evaluation.task_checks.rules.coverage import AND, Known, drop_masked, list_kinds, list_signs, list_texts
 from evaluation.task_checks.rules.finding import Finding, overlap
 from evaluation.task_checks.rules.form_words import FORM_WORDS
 from evaluation.task_checks.rules.remainders import find_remainders
@@ -113,7 +113,7 @@ def find_leftovers(
     parts = [check for check in checks if check["check"] in _PARTS]
     values = [check.get(name) for check in parts for name in ("exactly", "min", "rows", "columns")]
     numbers = frozenset(value for value in values if isinstance(value, int))
-    kinds = list_kinds(checks)
+    kinds, texts, signs = list_kinds(checks), list_texts(checks), list_signs(checks)
     ordered = sorted(findings, key=lambda finding: finding.start)
     starts = [finding.start for finding in ordered]
     for sentence in sentences:
@@ -121,7 +121,7 @@ def find_leftovers(
             continue
         tells, before = _NARRATES.match(sentence.text) is not None, len(result)
         near = _list_near(ordered, starts, _place(sentence, 0, len(sentence.text)))
-        known = Known(reading, list(drop_masked(near, reading.text)), checks, kinds, numbers)
+        known = Known(reading, list(drop_masked(near, reading.text)), checks, kinds, numbers, texts, signs)
         for place in () if tells else _find_candidates(sentence, known):
             if not known.touches(place) and not any(overlap(place, other) for other in result[-_NEAREST:]):
                 result.append(place)

@@ -115,8 +115,8 @@ _PART_AFTER: Final = regex.compile(
     r"first|keywords?|emphasis|acronyms?|key|important|section|start|beginning|subject)"
 )
 _NOT: Final = regex.compile(
-    r"\b(?:not|n't|never|no|nothing(?! but\b)|avoid|refrain|without|don't|rather than|instead of)\b(?: \w+){0,5} ?$|"
-    r"n't(?: \w+){0,4} ?$"
+    r"\b(?:not|n't|never|no|nothing(?! but\b)|avoid|refrain|without|don't|rather than|"
+    r"instead of)\b(?: \w+){0,5} ?$|n't(?: \w+){0,4} ?$"
 )
 _EMPHASIS: Final = regex.compile(r" (?:language|only|exclusively|throughout)")
 _OTHER_AFTER: Final = regex.compile(rf"^ (?:and|or|as well as) (?:the )?(?:{_NAME})\b")
