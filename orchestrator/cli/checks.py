@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from shlex import quote
+from typing import Final
 
 import typer
 from rich.text import Text
@@ -24,7 +25,8 @@ from orchestrator.settings import check_task
 from orchestrator.task_contracts.model_writer import ModelWriter
 from orchestrator.task_contracts.writers import drop_unquoted
 
-_NOTHING = "The task states nothing that a program can check; a success would rest on the judge alone."
+_NOTHING: Final = "The task states nothing that a program can check; a success would rest on the judge alone."
+_UNCHECKED: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 
 
 def print_checks(
@@ -113,7 +115,8 @@ def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
 
 def _draw(derived: DerivedChecks) -> Iterator[Text]:
     if not derived.checks:
-        yield Text(_NOTHING, style="yellow")
+        states_something = derived.unchecked or derived.warnings
+        yield Text(_UNCHECKED if states_something else _NOTHING, style="yellow")
     for check in derived.checks:
         quote = f" (“{one_line(check.quote)}”)" if check.quote else ""
         yield Text.assemble(("checked: ", "green"), one_line(describe_check(check)), (quote, "dim"))

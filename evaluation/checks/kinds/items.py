@@ -9,7 +9,7 @@ from pydantic import model_validator
 from evaluation.checks.base import CheckKind
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.counts import CountCheck
-from evaluation.checks.kinds.item_layouts import count_items
+from evaluation.checks.layouts.item_layouts import count_items
 from evaluation.checks.segmentation import Amount
 
 

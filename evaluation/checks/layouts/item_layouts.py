@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from typing import Final
 
 import regex
 
+from evaluation.checks.layouts.answer_frames import (
+    find_framed_lists,
+    is_address,
+    is_frame_title,
+    is_introduction,
+    is_letter_or_prose,
+    is_total,
+)
+from evaluation.checks.layouts.item_marks import BULLET, EMOJI, LETTER, ItemMark, find_marks, is_marked
 from evaluation.checks.segmentation import CONTENT, Amount
-from evaluation.texts.json_texts import parse_json
+from evaluation.texts.json_texts import parse_json, read_json_values
 
 _JSON_STARTS: Final = ("{", "[")
-_TAB: Final = 4
 _FEWEST: Final = 2
 """Fewer lines without marks are no items."""
+_FENCES: Final = 2
+"""The fences of one block."""
+_AROUND: Final = 2
+"""Most lines around a block that is the answer: an introduction and a closing line."""
 _NESTED: Final = 2
 """Blanks by which a nested item stands further in."""
 _LONGEST_HEAD: Final = 80
@@ -23,67 +34,19 @@ _LONGEST_HEAD: Final = 80
 _FENCE: Final = regex.compile(r"[ \t]*(```|~~~)")
 _HAS_CONTENT: Final = regex.compile(CONTENT)
 _QUOTE_MARK: Final = regex.compile(r"^[ \t]{0,3}>[ \t]?")
-_COUNT_WORD: Final = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
-    r"eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)"
-)
-_EMOJI: Final = r"(?:(?![0-9#*])[\p{Extended_Pictographic}\uFE0F\u200D]{1,8}[ \t]*)?"
-_LABEL: Final = (
-    rf"(?:(?P<word>\p{{L}}{{1,20}}) ?(?:#|no\. ?|nr\. ?)?(?P<of>\d{{1,3}}|{_COUNT_WORD})(?![\p{{L}}\d])"
-    r"(?=[ \t]*(?:[:.)：—–*_]|- |$))"
-    r"|第 ?(?P<of>[\d一二三四五六七八九十百]{1,4}) ?\p{Han}?(?=[：:、，. 　]|$))"
-)
-_NUMBER: Final = r"(?:\((?P<of>\d{1,3})\)|(?P<of>\d{1,3})(?:[.)](?!\d)|、|．|️?⃣))"
-_HAN_NUMBER: Final = r"(?P<of>[一二三四五六七八九十百]{1,4})[、．.](?=.)"
-_OPENING: Final = rf"^[ \t]*{_EMOJI}"
-_MARKS: Final = (
-    regex.compile(rf"^#{{1,6}}[ \t]+[*_]{{0,3}}{_EMOJI}(?:{_LABEL}|{_NUMBER})", regex.I),
-    regex.compile(rf"{_OPENING}[*_]{{2,3}}{_EMOJI}(?:{_LABEL}|{_NUMBER})", regex.I),
-    regex.compile(rf"{_OPENING}{_LABEL}(?!$)", regex.I),
-    regex.compile(rf"^[ \t]*(?:{_NUMBER}|{_HAN_NUMBER})[ \t]*\S"),
-    regex.compile(r"^[ \t]*\(?(?P<of>[a-zA-Z])[.)][ \t]+\S"),
-    regex.compile(r"^[ \t]*(?P<of>[-*+•◦▪‣–●○])[ \t]+\S"),
-)
-"""The marks of items: those of one kind are nested in those of a kind before it."""
-_LETTER, _BULLET = len(_MARKS) - 2, len(_MARKS) - 1
 _HEADING: Final = regex.compile(r"^(?P<level>#{1,6})[ \t]+(?P<words>\S.*)$")
 _BOLD_LINE: Final = regex.compile(
-    rf"^[ \t]{{0,3}}{_EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*:?[ \t]*$"
+    rf"^[ \t]{{0,3}}{EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*:?[ \t]*$"
 )
-_BOLD_LEAD: Final = regex.compile(rf"^[ \t]{{0,3}}{_EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*")
+_BOLD_LEAD: Final = regex.compile(rf"^[ \t]{{0,3}}{EMOJI}\*\*(?P<words>[^*\n]{{1,{_LONGEST_HEAD}}})\*\*")
 _ROW: Final = regex.compile(r"^[ \t]*\|.*\|[ \t]*$")
 _RULE_ROW: Final = regex.compile(r"^[ \t|:-]+$")
-_FRAME: Final = regex.compile(
-    r"\W*(?:(?:the )?(?:introduction|intro|overview|conclusions?|summary|final thoughts?|closing|notes?|"
-    r"sources|references|bonus)|einleitung|einführung|überblick|fazit|schluss|zusammenfassung|quellen|hinweise?|"
-    r"引言|前言|介绍|结论|总结|结语|مقدمة|المقدمة|خاتمة|الخاتمة|خلاصة|الخلاصة)\W*",
-    regex.I,
-)
-"""Headings of what surrounds the items."""
-_ADDRESS: Final = regex.compile(
-    r"\W*(?:(?:sure|certainly|of course|okay|here|hope|i hope|let me know|feel free|enjoy|would you|"
-    r"do you want|these|i can|note|klar|gerne|natürlich|hier|ich hoffe|viel (?:spaß|erfolg|glück)|"
-    r"sag|lass|möchtest|hinweis)\b|以下|这里|希望|当然|إليك|فيما يلي|آمل|هذه)",
-    regex.I,
-)
-"""How a line starts that speaks to the reader and is no item."""
 _APART: Final = regex.compile(r"\W*<<[^<>]*>>\W*$|\W*p\.? ?(?:p\.? ?)?s(?:\.|:)", regex.I)
 _ENDS_WITH_COLON: Final = regex.compile(r"[:：][ \t*_]*$")
 _SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।][\p{Pf}\p{Pe}\"'*_]*$")
 _SEVERAL_SENTENCES: Final = regex.compile(
     r"[\p{L}\d\p{Pe}][.!…]+[\p{Pf}\p{Pe}\"'*_]* +\p{Lu}.{12}|[。！].{6}"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A line that starts an item."""
-
-    line: int
-    kind: int
-    indent: int
-    word: str
-    number: str
 
 
 def count_items(text: str) -> Amount:
@@ -101,12 +64,23 @@ def count_items(text: str) -> Amount:
     values = parse_json("\n".join(lines)) if "".join(lines).lstrip()[:1] in _JSON_STARTS else ()
     if values:
         return _count_members(values[0])
-    marks = list(_find_marks(lines))
+    if any(find_marks(lines)):
+        return _count_marked(lines)
     headings = list(_find_headings(lines))
-    if marks:
-        return _count_marks(marks, len(headings))
     layouts = [*_count_heads(lines, headings), *_count_rows(lines)]
-    return _join(layouts or [0]) if layouts or len(headings) > 1 else _count_lines(lines)
+    if layouts or len(headings) > 1:
+        return _join(layouts or [0])
+    return _count_block(text, lines) or _count_lines(lines)
+
+
+def _count_block(text: str, lines: Sequence[str]) -> Amount | None:
+    """Count the items of the only block of JSON if an introduction and at most one line more surround it."""
+    around = [line for line in lines if _HAS_CONTENT.search(line)]
+    fences = sum(bool(_FENCE.match(line)) for line in text.split("\n"))
+    if fences != _FENCES or not 0 < len(around) <= _AROUND or not _ENDS_WITH_COLON.search(around[0]):
+        return None
+    values = read_json_values(text)
+    return _count_members(values[0]) if len(values) == 1 and isinstance(values[0], list | dict) else None
 
 
 def _count_members(value: object) -> Amount:
@@ -134,17 +108,21 @@ def _read_lines(text: str) -> list[str]:
     return plain if any(map(_HAS_CONTENT.search, plain)) else [x for x in lines if not _FENCE.match(x)]
 
 
-def _find_marks(lines: Sequence[str]) -> Iterator[_Mark]:
-    for place, line in enumerate(lines):
-        for kind, pattern in enumerate(_MARKS):
-            if (match := pattern.match(line)) and _HAS_CONTENT.search(line, match.end("of")):
-                indent = len(line.expandtabs(_TAB)) - len(line.expandtabs(_TAB).lstrip())
-                word = match.groupdict().get("word") or ""
-                yield _Mark(place, kind, indent, word.casefold(), match["of"].casefold())
-                break
+def _count_marked(lines: Sequence[str]) -> Amount:
+    """Count without the lists that surround the items; with and without those that may do so."""
+    framed = list(find_framed_lists(lines, {mark.line: mark.kind for mark in find_marks(lines)}))
+    surely = {place for is_sure, places in framed if is_sure for place in places}
+    drops = (surely, {place for _, places in framed for place in places})
+    kept = [["" if place in drop else line for place, line in enumerate(lines)] for drop in drops]
+    amounts = [
+        _count_marks(marks, sum(1 for _ in _find_headings(rest)))
+        for rest in kept
+        if (marks := list(find_marks(rest)))
+    ]
+    return _join(number for amount in amounts for number in (amount.least, amount.most))
 
 
-def _count_marks(marks: Sequence[_Mark], headings: int) -> Amount:
+def _count_marks(marks: Sequence[ItemMark], headings: int) -> Amount:
     kind = min(mark.kind for mark in marks)
     least = min(mark.indent for mark in marks if mark.kind == kind)
     top = [mark for mark in marks if mark.kind == kind and mark.indent < least + _NESTED]
@@ -158,11 +136,11 @@ def _count_marks(marks: Sequence[_Mark], headings: int) -> Amount:
     return _join(counts)
 
 
-def _count_parts(top: Sequence[_Mark]) -> Iterator[int]:
+def _count_parts(top: Sequence[ItemMark]) -> Iterator[int]:
     """Yield the numbers of items that the marks may stand for."""
     numbers = {mark.number for mark in top}
     first = [mark for mark in top if mark.word == top[0].word]
-    if top[0].kind == _BULLET:
+    if top[0].kind == BULLET:
         yield from (len(top), sum(mark.number == top[0].number for mark in top))
     elif top[0].word:
         # "Q1", "A1": the answers are no items; "Tip 1", "Trick 2": both are.
@@ -171,20 +149,20 @@ def _count_parts(top: Sequence[_Mark]) -> Iterator[int]:
         yield from (len(top), 1 + _count_restarts(top) if _count_restarts(top) else len(top))
 
 
-def _count_restarts(top: Sequence[_Mark]) -> int:
+def _count_restarts(top: Sequence[ItemMark]) -> int:
     places = [int(mark.number) if mark.number.isdecimal() else 0 for mark in top]
     return sum(0 < second <= first for first, second in pairwise(places))
 
 
-def _may_be_details(top: Sequence[_Mark]) -> bool:
+def _may_be_details(top: Sequence[ItemMark]) -> bool:
     """Check whether the items below several headings may be details: they have no running number."""
-    return top[0].kind >= _LETTER or (not top[0].word and _count_restarts(top) > 0)
+    return top[0].kind >= LETTER or (not top[0].word and _count_restarts(top) > 0)
 
 
 def _find_headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the level and the words of headings and bold lines that have no number."""
     for line in lines:
-        if any(pattern.match(line) for pattern in _MARKS):
+        if is_marked(line):
             continue
         if match := _HEADING.match(line):
             yield len(match["level"]), match["words"].casefold()
@@ -199,7 +177,8 @@ def _count_heads(lines: Sequence[str], headings: Sequence[tuple[int, str]]) -> I
     top = [words for level, words in headings if level == highest]
     leads = [match["words"].casefold() for match in map(_BOLD_LEAD.match, lines) if match]
     for group in (top, leads):
-        heads = [words for words in group if not _FRAME.fullmatch(words)]
+        heads = [words for words in group[:1] if not is_introduction(words)] + group[1:]
+        heads = [words for words in heads if not is_frame_title(words)]
         if len(heads) > 1:
             yield from (len(heads), len(set(heads)))
 
@@ -208,7 +187,7 @@ def _count_rows(lines: Sequence[str]) -> Iterator[int]:
     rules = [place for place, line in enumerate(lines) if _ROW.match(line) and _RULE_ROW.match(line)]
     rows = [line for line in lines if _ROW.match(line) and not _RULE_ROW.match(line)]
     if len(rules) == 1 and rows:
-        yield len(rows) - 1
+        yield len(rows) - 1 - is_total(rows[-1])
     elif rows:
         yield 0
 
@@ -218,6 +197,8 @@ def _count_lines(lines: Sequence[str]) -> Amount:
     # Single lines around one block are no items; several blocks may be items of several lines.
     inner = [block for place, block in enumerate(blocks) if block[1:] or 0 < place < len(blocks) - 1]
     items = _drop_frame(inner[0] if len(inner) == 1 and inner[0][1:] else [*chain.from_iterable(blocks)])
+    if is_letter_or_prose([*chain.from_iterable(blocks)]):
+        return Amount(0, 0)
     if len(items) < _FEWEST or any(map(_SEVERAL_SENTENCES.search, items)):
         return Amount(0, 0)
     several = sum(len(block) > 1 for block in blocks)
@@ -233,11 +214,11 @@ def _split_blocks(lines: Iterable[str]) -> list[list[str]]:
 def _drop_frame(lines: Sequence[str]) -> Sequence[str]:
     """Drop an introduction with a colon, and lines that speak to the reader, or alone end as a sentence."""
     is_plain = bool(lines[1:-1]) and not any(map(_SENTENCE_END.search, lines[1:-1]))
-    frame = [bool(_ADDRESS.match(line) or (is_plain and _SENTENCE_END.search(line))) for line in lines]
+    frame = [bool(is_address(line) or (is_plain and _SENTENCE_END.search(line))) for line in lines]
     if not frame:
         return lines
-    is_introduction = frame[0] or bool(_ENDS_WITH_COLON.search(lines[0]) or _HEADING.match(lines[0]))
-    return lines[is_introduction : len(lines) - frame[-1]]
+    has_introduction = frame[0] or bool(_ENDS_WITH_COLON.search(lines[0]) or _HEADING.match(lines[0]))
+    return lines[has_introduction : len(lines) - frame[-1]]
 
 
 def _join(numbers: Iterable[int]) -> Amount:
