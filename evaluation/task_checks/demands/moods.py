@@ -54,7 +54,14 @@ _CONTRAST: Final = regex.compile(
 """The wish of the user after that of another one: "my boss wants a report, but I need ..."."""
 _ASIDE: Final = regex.compile(r"[,;:(]| - |\b(?:please|in|using|with|within|under)\b")
 _YES_OR_NO: Final = regex.compile(r"(?:do|does|did|is|are|was|were|has|have|any(?:one|body)) ")
-_ASIDE_OF_YES_OR_NO: Final = regex.compile(r"[,;:(]| - |\b(?:please|in|using|within|under)\b")
+_SET_OFF: Final = regex.compile(r"[,;:(]| - |\bplease\b")
+_WITHIN: Final = regex.compile(r"\b(?:in|using|within|under)(?: (?:a|an|the|your|only|just))* ?$")
+_SIZE: Final = regex.compile(
+    r"(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|exactly|at (?:most|least)|no more|"
+    r"fewer|less|single)\b"
+)
+_IN_CONDITION: Final = regex.compile(r"\bif (?!possible\b|you\b)[^,;:.]*$")
+"""Within a condition: "if the motion has to begin with ..., what happens?"."""
 
 
 def is_demanded(sentence: Sentence, start: int, end: int) -> bool:
@@ -80,8 +87,12 @@ def _is_asked(sentence: Sentence, before: str) -> bool:
         return False
     if _WHY_WRITES.fullmatch(before):
         return True
-    aside = _ASIDE_OF_YES_OR_NO if _YES_OR_NO.match(sentence.text) else _ASIDE
-    return bool(_WHY.match(sentence.text)) and not aside.search(before)
+    if _IN_CONDITION.search(before):
+        return True
+    if _YES_OR_NO.match(sentence.text):
+        is_size = _WITHIN.search(before) and _SIZE.match(sentence.text, len(before))
+        return not (is_size or _SET_OFF.search(before))
+    return bool(_WHY.match(sentence.text)) and not _ASIDE.search(before)
 
 
 def _is_subject(text: str, start: int, end: int) -> bool:

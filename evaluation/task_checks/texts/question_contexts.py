@@ -14,8 +14,10 @@ from evaluation.task_checks.texts.sentence_roles import (
     addresses_reply,
     asks_or_explains,
     asks_question,
+    describes,
     gives_situation,
     makes_request,
+    mends_text,
     states_demand,
     tells_story,
 )
@@ -30,7 +32,8 @@ def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     yield from _mark_before(sentences[:last], is_asked=asks_question(sentences[last], is_last=True))
     yield sentences[last]
     for sentence in sentences[last + 1 :]:
-        yield set_apart(sentence) if tells_story(sentence) and not addresses_reply(sentence) else sentence
+        is_told = tells_story(sentence) or (mends_text(sentences[last]) and describes(sentence))
+        yield set_apart(sentence) if is_told and not addresses_reply(sentence) else sentence
 
 
 def _mark_before(sentences: Sequence[Sentence], *, is_asked: bool) -> Iterator[Sentence]:

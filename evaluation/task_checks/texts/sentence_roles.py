@@ -13,11 +13,18 @@ _LEAD: Final = (
     r"(?:[-•>*(]? ?(?:please|kindly|pls|plz|also|and|so|then|now|first|next|finally|ok|okay|hi|hello|hey|"
     r"thanks|again|always|just|simply|only|(?:before|when|after|while) [^,.:]{1,30}[,:])(?![\w']),? ?)*"
 )
-_SUPPOSES: Final = r"(?:picture|imagine|suppose|assume|consider|given|say (?:that|i|we|you|somebody|there))\b"
+_SUPPOSES: Final = (
+    r"(?:picture|imagine|suppose|assume|consider|given|"
+    r"say (?:that|i|we|you|somebody|there|(?:an?|the|my|your) [a-z]+ (?:[a-z]{3,}s|has|is)))\b"
+)
 _ORDERS: Final = regex.compile(
     rf"{_LEAD}(?!{_SUPPOSES})(?:{PRODUCING}|{REQUIRING}|no|without)\b(?!'| ?[:=(.]| (?:you|we|i|they)\b)"
 )
 _WORKS: Final = regex.compile(rf"{_LEAD}(?:{EXPLAINING})\b(?!'| ?[:=])")
+_MENDS: Final = regex.compile(
+    rf"{_LEAD}(?:rewrite|rephrase|paraphrase|proofread|correct|edit|fix|improve|polish|reword|revise) "
+    r"(?:the [a-z]+ (?:of|in) )?(?:this|these|my|the (?:part|following))\b"
+)
 _CAN_YOU: Final = regex.compile(
     rf"{_LEAD}(?:can|could|would|will) (?:you|u)(?: (?:please|pls|also|kindly|maybe|just|quickly|possibly))* "
 )
@@ -51,6 +58,7 @@ _ADDRESSES: Final = regex.compile(
     rf"|^(?:{_LEAD}(?:your\b|you (?:must|should|may|have to|need to)\b)|(?:and |also )?please\b)"
     rf"|, so (?:{REQUIRING})\b"
 )
+_MODAL: Final = regex.compile(r"\b(?:must|should|shall|needs?|ha(?:s|ve) to)\b")
 _UNIT: Final = (
     r"(?:word|sentence|line|paragraph|letter|text|title|list|bullet|heading|part|section|placeholder|summary|"
     r"explanation|translation|version|language|tone|style|format|length)s?"
@@ -103,6 +111,11 @@ def asks_or_explains(sentence: Sentence) -> bool:
     return asks_question(sentence, is_last=True) or _WORKS.match(sentence.text) is not None
 
 
+def mends_text(sentence: Sentence) -> bool:
+    """Check for an order to improve a text: "proofread this"."""
+    return _MENDS.match(sentence.text) is not None
+
+
 def asks_question(sentence: Sentence, *, is_last: bool = False) -> bool:
     """Check for a question that wants to know something, and does not ask for a text."""
     if _asks_for_text(sentence):
@@ -150,6 +163,11 @@ def states_demand(sentence: Sentence) -> bool:
 def gives_situation(sentence: Sentence) -> bool:
     """Check for what the user is or does, or a role of the model: "I'm writing a paper", "You are a chef"."""
     return _SITUATION.fullmatch(sentence.text) is not None
+
+
+def describes(sentence: Sentence) -> bool:
+    """Check for a sentence that states no demand and has no word such as "must"."""
+    return not states_demand(sentence) and _MODAL.search(sentence.text) is None
 
 
 def speaks_of_reply(sentence: Sentence) -> bool:

@@ -24,6 +24,10 @@ CONTEXTS = {
     "a report": "The sign reads: at most three words, no digits. Explain it to our guests.",
     "a fact about the topic": "Analyse the speech; it has only about 270 words.",
     "a plan of the user": "Assess my plan. I want to write 50,000 words in May.",
+    "a supposition of one": "Say a student hands in 1,870 words. Who counts them?",
+    "a condition in a question": 'If a motion has to begin with "This house", who checks it?',
+    "a way of speaking": "Do signers have a way to show that somebody speaks in capitals?",
+    "a text after an order to improve it": "Improve this text. It is stiff. It has lines of 40 words.",
     "a choice": "Which is harder, a limit of exactly 100 words or a ban on the letter e?",
     "what happens in a story": 'Make up a tale: a king reads only mails that end with "so be it".',
     "how others do it": "Analyse why the slogan worked with no more than two words.",
@@ -96,6 +100,7 @@ def test_lines_that_somebody_else_wrote_are_no_demand(task):
         pytest.param("Is it rude?\n\nHi Bo, run!\n\nUse 9 words.", ["word_count"], id="below a letter"),
         pytest.param("Notes: 3 eggs. Turn them into a poem of 9 lines.", ["line_count"], id="after notes"),
         pytest.param("Before you answer: use no commas. What is jazz?", ["punctuation"], id="before it"),
+        pytest.param("Fix this text. Line 1 must be in French.", [], id="of a part"),
         pytest.param("What is rain (in 9 words)?", ["word_count"], id="in parentheses"),
         pytest.param(
             "Rules for your answer:\n1. German only\n2. max. 80 words\nQuestion: Was ist Zeit?",

@@ -73,7 +73,7 @@ _PROSE: Final = frozenset({"words", "sentences", "paragraphs", "lines", "charact
 _DEFINITE: Final = regex.compile(
     r"\b(?:these|those|this|following|above|his|her|their|original|previous|given|provided|"
     r"same)(?: \w+)? ?$|\b(?:the|my|our)(?: (?:first|last|top|following|above|same|next|previous|"
-    r"other|original))? ?$|\b(?:of|from|in) the ?$"
+    r"other|original|usual|current|daily|weekly|monthly|yearly))? ?$|\b(?:of|from|in) the ?$"
 )
 
 
