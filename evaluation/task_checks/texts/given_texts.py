@@ -38,7 +38,7 @@ def split_sentences(reading: Reading) -> list[Sentence]:
     cut = [_mark_question(sentence) for sentence in cut_sentences(reading)]
     sentences = list(mark_announced(_mark_pasted(cut, reading), reading))
     discussed = [
-        replace(sentence, is_data=sentence.is_data or _is_discussed(sentence, following))
+        replace(sentence, is_data=True) if _is_discussed(sentence, following) else sentence
         for sentence, following in zip(sentences, [*sentences[1:], None], strict=False)
     ]
     return list(mark_contexts(list(mark_text_blocks(discussed))))
@@ -46,8 +46,9 @@ def split_sentences(reading: Reading) -> list[Sentence]:
 
 def _mark_question(sentence: Sentence) -> Sentence:
     """Mark a question without its mark: "does anybody still write letters"."""
-    is_question = sentence.is_question or (asks_question(sentence) and " - " not in sentence.text)
-    return replace(sentence, is_question=is_question)
+    if sentence.is_question or " - " in sentence.text or not asks_question(sentence):
+        return sentence
+    return replace(sentence, is_question=True)
 
 
 def _mark_pasted(sentences: list[Sentence], reading: Reading) -> list[Sentence]:

@@ -28,6 +28,9 @@ _GOES_ON: Final = regex.compile(r"(?:it|this|that|there|and|but|also|because|for
 def mark_text_blocks(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Mark the sentences of paragraphs that belong to a text; of a single paragraph, of lines."""
     blocks = _split(sentences)
+    if len(blocks) == 1:
+        yield from sentences
+        return
     request = next((blocks[place] for place in (0, -1) if blocks and _is_request(blocks[place])), None)
     are_lines = bool(blocks) and blocks[0][0].paragraph == blocks[-1][0].paragraph
     is_listed = False

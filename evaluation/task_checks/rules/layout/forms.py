@@ -13,7 +13,7 @@ from evaluation.task_checks.language.words import PRODUCING
 from evaluation.task_checks.quantities import NUMBER, Bounds, Quantity, find_quantities
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
-from evaluation.task_checks.rules.layout.negation import is_negated
+from evaluation.task_checks.rules.negation import is_negated
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 

@@ -12,7 +12,7 @@ from evaluation.task_checks.demands.moods import is_demanded
 from evaluation.task_checks.language.words import ALONE, MARKDOWN, REWORKING
 from evaluation.task_checks.reading import Reading
 from evaluation.task_checks.rules.finding import Finding
-from evaluation.task_checks.rules.layout.negation import is_negated
+from evaluation.task_checks.rules.negation import is_negated
 from evaluation.task_checks.sentences import Sentence
 from evaluation.task_checks.things import Fields
 
