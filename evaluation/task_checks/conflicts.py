@@ -106,7 +106,7 @@ def _find_opposites(checks: Sequence[Check]) -> Iterator[list[Check]]:
 
 
 def _find_refused_markup(checks: Sequence[Check]) -> Iterator[list[Check]]:
-    """Find plain text with three bullet points, and a table where none may be."""
+    """Find plain text beside bullet points, and a refused table beside a demanded one."""
     for check in checks:
         if isinstance(check, Markdown | Table) and check.use == "absent":
             kind = Table if isinstance(check, Table) else BaseCheck

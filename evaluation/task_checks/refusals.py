@@ -1,4 +1,4 @@
-"""Drops the check of what a sentence refuses: "don't end with a joke", "use it never".
+"""Drops the checks of refused things: "don't end with a joke", "use it never".
 
 Rules read demands by the words that state them. If a negation stands before or behind these words, the check
 would say the opposite; the refusal stays as a requirement that nothing checks.
@@ -39,7 +39,7 @@ _BEHIND: Final = regex.compile(r"(?: [a-z]+){0,2}? (?:not|never|nowhere)(?= ?(?:
 
 
 def drop_refused(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """Drop the checks of what a sentence refuses."""
+    """Drop the checks of refused things."""
     starts = [sentence.start for sentence in sentences]
     for finding in findings:
         sentence = sentences[max(0, bisect_right(starts, finding.start) - 1)]

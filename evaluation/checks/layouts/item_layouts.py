@@ -50,7 +50,7 @@ _SEVERAL_SENTENCES: Final = regex.compile(
 
 
 def count_items(text: str) -> Amount:
-    """Count the items in the order of these layouts; what the layout leaves open gives two numbers.
+    """Count the items in the order of these layouts; a layout that leaves the number open gives two numbers.
 
     0. JSON and nothing else: its only list, or the members of its only object.
     1. Items with a number, a numbered label ("Question 3:") or a bullet point, without nested ones. Bullet

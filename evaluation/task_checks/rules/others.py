@@ -104,7 +104,7 @@ def _find_forms(sentence: Sentence) -> Iterator[Finding]:
 
 
 def _find_bound_parts(sentence: Sentence) -> Iterator[Finding]:
-    """Find what a statement after a bound says of a part of the output."""
+    """Find a statement about a part of the output behind a bound."""
     if match := BOUND_AND_PART.match(sentence.text):
         yield Finding(sentence.start + match.start("part"), sentence.start + match.end("part"))
 

@@ -1,1 +1,1 @@
-"""Tells the request of a task from texts that are given with it, and from what a question is about."""
+"""Tells the request of a task from given texts, and from the subject of a question."""

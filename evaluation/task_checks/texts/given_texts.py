@@ -1,4 +1,4 @@
-"""Tells the sentences of the request from those of a text to work on, or of a description."""
+"""Tells the sentences of the request from the sentences of given texts and descriptions."""
 
 from __future__ import annotations
 

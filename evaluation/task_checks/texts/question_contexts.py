@@ -1,4 +1,4 @@
-"""Tells what a question, or an order to explain, is about from what the reply must be.
+"""Tells the subject of a question, or of an order to explain, from demands on the reply.
 
 "The worksheet says: write two paragraphs. Is this too much?" demands nothing of the reply. If a task ends by
 asking, statements describe, and orders between a statement and the question may be somebody else's.
@@ -37,7 +37,7 @@ def mark_contexts(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
 
 
 def _mark_before(sentences: Sequence[Sentence], *, is_asked: bool) -> Iterator[Sentence]:
-    """Mark what follows the demands at the start; before an order to explain, what follows a story."""
+    """Mark the sentences after the leading demands; before an order to explain, after a story."""
     is_leading, listed = True, -1
     for sentence in sentences:
         is_own = addresses_reply(sentence) or sentence.paragraph == listed

@@ -161,7 +161,7 @@ def states_demand(sentence: Sentence) -> bool:
 
 
 def gives_situation(sentence: Sentence) -> bool:
-    """Check for what the user is or does, or a role of the model: "I'm writing a paper", "You are a chef"."""
+    """Check for a situation of the user or a role of the model: "I'm writing a paper", "You are a chef"."""
     return _SITUATION.fullmatch(sentence.text) is not None
 
 

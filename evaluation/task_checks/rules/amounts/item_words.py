@@ -1,4 +1,4 @@
-"""The words of a number of items: what is nothing but words, what is none, and how orders name them."""
+"""Words of numbers of items: nouns that are counted, nouns that are not, and the orders before them."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _find_form(sentence: Sentence, match: regex.Match[str], use: str) -> Finding
 
 
 def _is_certain(sentence: Sentence, match: regex.Match[str]) -> bool:
-    """Check whether the form is that of the output, and not of its topic."""
+    """Check whether the form belongs to the output, and not to its topic."""
     place = match.start("form")
     governor = find_governor(sentence.text, place)
     if governor is None or _SET_OFF.search(sentence.text, 0, place) or _NAMES_FORMAT.search(match["form"]):
