@@ -32,9 +32,10 @@ _POSITIVE: Final = frozenset(
 )
 """Checks that say what the output has."""
 _BEFORE: Final = regex.compile(
-    r"(?:\b(?:do not|never|not|avoid|nothing|nobody|refrain from)|n't)"
+    r"(?:\b(?:do not|never|not|avoid|nothing|nobody|refrain from)|\b\w+n't)"
     r"(?: (?!but\b|and\b|only\b|to forget\b)[a-z]+){0,3} ?$"
 )
+_LONGEST_BEFORE: Final = 40
 _BEHIND: Final = regex.compile(r"(?: [a-z]+){0,2}? (?:not|never|nowhere)(?= ?(?:$|[.,;:!?)]))")
 
 
@@ -43,8 +44,7 @@ def drop_refused(findings: Iterable[Finding], sentences: Sequence[Sentence]) -> 
     starts = [sentence.start for sentence in sentences]
     for finding in findings:
         sentence = sentences[max(0, bisect_right(starts, finding.start) - 1)]
-        is_refused = _says_what_is_there(finding) and _is_refused(finding, sentence)
-        yield replace(finding, check=None) if is_refused else finding
+        yield _refuse(finding, sentence) if _says_what_is_there(finding) else finding
 
 
 def _says_what_is_there(finding: Finding) -> bool:
@@ -53,6 +53,13 @@ def _says_what_is_there(finding: Finding) -> bool:
     return is_end or "exactly" in check or check.get("check") in _POSITIVE
 
 
-def _is_refused(finding: Finding, sentence: Sentence) -> bool:
-    text, start, end = sentence.text, finding.start - sentence.start, finding.end - sentence.start
-    return bool(_BEFORE.search(text[max(0, start - 40) : max(0, start)]) or _BEHIND.match(text, end))
+def _refuse(finding: Finding, sentence: Sentence) -> Finding:
+    """Drop the check if a negation stands beside its words; the words then include the negation."""
+    start, end = finding.start - sentence.start, finding.end - sentence.start
+    before = _BEFORE.search(sentence.text, max(0, start - _LONGEST_BEFORE), start)
+    behind = _BEHIND.match(sentence.text, end)
+    if before is None and behind is None:
+        return finding
+    first = finding.start if before is None else sentence.start + before.start()
+    last = finding.end if behind is None else sentence.start + behind.end()
+    return replace(finding, check=None, start=first, end=last)

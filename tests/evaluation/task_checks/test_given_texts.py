@@ -138,7 +138,13 @@ def test_an_order_that_may_be_somebody_elses_is_listed_as_unchecked():
 )
 def test_what_is_refused_has_no_check_of_the_opposite(task):
     derived = derive_checks(task)
-    assert (derived.checks, bool(derived.unchecked)) == ((), True)
+    assert derived.checks == ()
+    assert derived.unchecked
+
+
+def test_a_refusal_is_quoted_with_its_negation():
+    derived = derive_checks('Verwende das Wort "Honig" nicht. Don\'t end with a question.')
+    assert derived.unchecked == ('Verwende das Wort "Honig" nicht', "Don't end with a question")
 
 
 @pytest.mark.parametrize(

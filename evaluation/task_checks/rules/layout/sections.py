@@ -203,10 +203,6 @@ def _find_separator_near(sentence: Sentence, reading: Reading) -> bool:
     return SEPARATOR in text or bool(regex.search(r"asterisk|dashes|stars", text))
 
 
-def _is_highlighted(sentence: Sentence, end: int) -> bool:
-    return bool(regex.match(r" (?:highlighted|bold|italic)", sentence.text[end:]))
-
-
 def _count_highlights(match: regex.Match[str]) -> tuple[Bounds | None, int]:
     quantity = next(iter(find_quantities(match["gap"])), None)
     if quantity:
