@@ -25,7 +25,7 @@ from agents.calls.tool_round import answer_calls
 from agents.calls.tool_runner import ToolRunner, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
 from agents.errors import ToolLoopError
-from agents.models.sampling import Sampling, remove_grammar
+from agents.models.sampling import Sampling
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.objects import remove_thoughts
 from agents.sync import run_sync
@@ -180,8 +180,6 @@ class ExecutionAgent(BaseAgent):
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
     ) -> Conversation[str]:
         model = _choose_model(self.llm, sampling)
-        # A server takes either a schema or a grammar.
-        sampling = sampling if schema is None else remove_grammar(sampling)
         call = ModelCall(model, _add_schema(messages, schema), self.transport_retry, schema, sampling)
         return remove_thoughts(reply_text((yield from ask_model(call))))
 
@@ -201,8 +199,6 @@ class ExecutionAgent(BaseAgent):
     def _converse_with_tools(
         self, messages: Sequence[BaseMessage], runner: ToolRunner, sampling: Sampling | None
     ) -> Conversation[str]:
-        # The reply may have to call a tool, which no grammar of the output allows.
-        sampling = remove_grammar(sampling)
         has_own_model = sampling is None or sampling.model is None
         model = self._model if has_own_model else bind_tools(_choose_model(self.llm, sampling), self.tools)
         rounds = 0

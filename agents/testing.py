@@ -37,16 +37,12 @@ class ScriptedChatModel(BaseChatModel):
         tools: The names of the tools that were bound last.
         temperature: The temperature that the next call is made with.
         seed: The seed that the next call is made with.
-        extra_body: Further fields of the next request, such as its grammar.
         samplings: Temperature and seed of each call, in order.
-        grammars: The grammar of each call, in order; None if it has none.
     """
 
     temperature: float | None = None
     seed: int | None = None
-    extra_body: dict[str, object] | None = None
     samplings: list[tuple[float | None, int | None]] = Field(default_factory=list)
-    grammars: list[object] = Field(default_factory=list)
     usage: tuple[int, int] | None = None
     prompts: list[list[BaseMessage]] = Field(default_factory=list)
     tools: list[str] = Field(default_factory=list)
@@ -66,7 +62,7 @@ class ScriptedChatModel(BaseChatModel):
     @property
     def _identifying_params(self) -> dict[str, object]:
         # By these, a cache tells apart what is asked of the model.
-        return {"temperature": self.temperature, "seed": self.seed, "extra_body": self.extra_body}
+        return {"temperature": self.temperature, "seed": self.seed}
 
     def _generate(
         self,
@@ -78,7 +74,6 @@ class ScriptedChatModel(BaseChatModel):
         with self._lock:
             self.prompts.append(list(messages))
             self.samplings.append((self.temperature, self.seed))
-            self.grammars.append((self.extra_body or {}).get("grammar") or None)
             self._roles.append(_name_role(messages, run_manager))
             reply = self._ask(messages)
         if isinstance(reply, Exception):

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Final
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import build_chat_model
 from agents.models.llama_process import Settings
-from agents.models.sampling import READS_GRAMMARS
 from agents.models.weights import Weights, locate_weights
 
 if TYPE_CHECKING:
@@ -127,7 +126,6 @@ def build_embedded(weights: Weights | None, options: Mapping[str, object]) -> Ch
             "max_retries": 0,
             # ChatOpenAI turns it off for any endpoint but OpenAI's own.
             "stream_usage": True,
-            "metadata": {READS_GRAMMARS: True},
         },
         options=settings,
     )

@@ -19,7 +19,7 @@ from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.tools.effects import build_gate
 from orchestrator.judging.tools.received import add_received
 from orchestrator.judging.verdict import build_failure
-from orchestrator.nodes.base import Node, find_hidden_answer, get_context, stop_if_over_budget, with_totals
+from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with_totals
 from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
@@ -46,7 +46,6 @@ from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import CallOrigin
 from orchestrator.supervision.limits import SupervisionPolicy
-from orchestrator.task_contracts.reply_grammar import write_reply_grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +71,11 @@ class StepRules:
 
     Attributes:
         schema: The JSON Schema of the output; None if it may be any text.
-        grammar: The grammar of the output; None if the contract asks for no form.
         gate: Decides before each tool call whether the tool may run.
         policy: Sets the deadline of a person's answer about a call.
     """
 
     schema: Mapping[str, object] | None
-    grammar: str | None
     gate: ToolGate
     policy: SupervisionPolicy
 
@@ -118,10 +115,7 @@ def executor_node(
             once=frozenset(settings.once_tools),
             find_earlier=earlier,
         )
-        schema = contracts.find_schema(state)
-        hidden = find_hidden_answer(state, contract, settings)
-        grammar = write_reply_grammar(contract, state, hidden) if schema is None else None
-        rules = StepRules(schema, grammar, gate, settings.supervision_policy)
+        rules = StepRules(contracts.find_schema(state), gate, settings.supervision_policy)
         update = await _execute_step(executor, {**state, **compressed}, run, settings, observer, rules)
         update = {**update, "results": add_received(update["results"], contracts.tools.readers)}
         for record in update["results"]:
@@ -229,7 +223,7 @@ async def _call_executor(  # noqa: PLR0917
                     context=request.context,
                     task=describe_task(state),
                     schema=None if request.draft is not None else rules.schema,
-                    sampling=build_sampling(request, executor.models, rules.grammar),
+                    sampling=build_sampling(request, executor.models),
                 ),
                 *args,
                 run=run,

@@ -216,19 +216,14 @@ def _add_list(text: str, head: str, items: Sequence[str]) -> str:
     return "\n".join([text, "", f"{head}:", *(f"- {item}" for item in items)])
 
 
-def build_sampling(
-    request: StepRequest, models: Mapping[str, BaseChatModel], grammar: str | None
-) -> Sampling | None:
+def build_sampling(request: StepRequest, models: Mapping[str, BaseChatModel]) -> Sampling | None:
     """Returns how the executor's model writes its reply; None if it keeps all its own settings.
 
     Args:
         request: The request.
         models: The models of escalations, by the name in the policy.
-        grammar: The grammar of the output; None if the contract asks for no form.
     """
     # A name that no rule has comes from a store; then the executor keeps its own model.
     model = None if request.model is None else models.get(request.model)
-    # The reply to a draft is a list of parts.
-    grammar = grammar if request.draft is None else None
-    sampling = Sampling(request.temperature, request.seed, model, grammar)
+    sampling = Sampling(request.temperature, request.seed, model)
     return None if sampling == Sampling() else sampling

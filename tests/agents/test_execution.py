@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from dataclasses import replace
 from typing import Annotated
 
 import pytest
@@ -225,74 +224,6 @@ def test_another_refusal_is_raised():
 def test_a_model_without_such_settings_keeps_its_own():
     model = FakeListChatModel(responses=["x"])
     assert ExecutionAgent(model).execute_step("s", sampling=WARM) == "x"
-
-
-# ------------------------------------------------------------------------------------------------ grammars
-
-LOWER = Sampling(grammar="root ::= [a-z ]{1,}")
-
-
-def read_grammars(replies, **options):
-    """A model whose server reads grammars."""
-    return ScriptedChatModel(replies, **options).model_copy(update={"metadata": {"reads_grammars": True}})
-
-
-def test_a_server_that_reads_grammars_gets_the_grammar_of_the_reply():
-    model = read_grammars(["a", "b", "c"])
-    ExecutionAgent(model).execute_step("s", sampling=LOWER)
-    ExecutionAgent(model).synthesize("t", "r", sampling=LOWER)
-    ExecutionAgent(model).execute_step("s")
-    assert model.grammars == [LOWER.grammar, LOWER.grammar, None]
-
-
-def test_another_server_gets_no_grammar():
-    model = ScriptedChatModel(["a"])
-    assert ExecutionAgent(model).execute_step("s", sampling=LOWER) == "a"
-    assert model.grammars == [None]
-
-
-def test_a_reply_that_may_call_tools_has_no_grammar():
-    model = read_grammars([calls(("add", {"a": 1, "b": 2})), "3"])
-    ExecutionAgent(model, tools=[add]).execute_step("s", sampling=LOWER)
-    assert model.grammars == [None, None]
-
-
-def test_a_reply_with_a_schema_has_no_grammar():
-    model = read_grammars(["{}"])
-    ExecutionAgent(model).execute_step("s", sampling=LOWER, schema={"title": "x", "type": "object"})
-    assert model.grammars == [None]
-
-
-def test_a_server_that_refuses_a_grammar_writes_without_it():
-    model = read_grammars([RefusedError("failed to parse grammar"), "x"])
-    assert ExecutionAgent(model).execute_step("s", sampling=LOWER) == "x"
-    assert model.grammars == [LOWER.grammar, None]
-
-
-class FailedError(Exception):
-    """The answer of a server that finds no token that the grammar allows."""
-
-    status_code = 500
-
-
-@pytest.mark.parametrize("error", [RefusedError, FailedError, Exception], ids=["400", "500", "streamed"])
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_without_a_refused_grammar_temperature_and_seed_are_kept(error, awaited):
-    model = read_grammars([error("Unexpected empty grammar stack after accepting piece"), "x"])
-    agent, sampling = ExecutionAgent(model), replace(WARM, grammar=LOWER.grammar)
-    if awaited:
-        assert await agent.aexecute_step("s", sampling=sampling) == "x"
-    else:
-        assert agent.execute_step("s", sampling=sampling) == "x"
-    assert model.grammars == [LOWER.grammar, None]
-    assert model.samplings == [(0.7, 5), (0.7, 5)]
-
-
-def test_without_a_refused_temperature_the_grammar_is_kept():
-    model = read_grammars([RefusedError("unknown field: temperature"), "x"])
-    ExecutionAgent(model).execute_step("s", sampling=replace(WARM, grammar=LOWER.grammar))
-    assert model.grammars == [LOWER.grammar] * 2
-    assert model.samplings == [(0.7, 5), (None, None)]
 
 
 # --------------------------------------------------------------------------------------------------- tools

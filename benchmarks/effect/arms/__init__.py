@@ -38,7 +38,6 @@ ARMS: Mapping[str, Arm] = {
         _planned("no-contract-planned", leave_open),
         Orchestrated("from-task", derive_by_rules),
         _planned("from-task-planned", derive_by_rules),
-        Orchestrated("from-task-free", derive_by_rules, has_grammar=False),
         Orchestrated("from-task-model", derive_by_model),
         Orchestrated("official-contract", use_official),
         _planned("official-contract-planned", use_official),

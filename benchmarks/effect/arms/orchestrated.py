@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from langchain_core.language_models import BaseChatModel
-
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
 from evaluation import EvaluationContract
@@ -39,33 +37,25 @@ class Orchestrated:
         choose_contract: Returns the arguments of the orchestrator that say the contract.
         is_planned: Whether the model plans the steps; if not, the task is the only step.
         policy: The retries, besides their number.
-        has_grammar: Whether the model writes by the grammar of the checks.
     """
 
     name: str
     choose_contract: Callable[[Trial], Mapping[str, Any]]
     is_planned: bool = False
     policy: RetryPolicy = _DEFAULT
-    has_grammar: bool = True
     package: str = ""
     module: str = ""
 
     def answer(self, trial: Trial) -> Answer:
         """Run the prompt as a task; a claim is the status ``success``."""
-        model = trial.model if self.has_grammar else remove_grammars(trial.model)
         orchestrator = LangGraphOrchestrator(
-            PlanningAgent(model, max_steps=_SMALL_PLAN) if self.is_planned else WholeTask(),
-            ExecutionAgent(model),
-            MonitoringAgent(model),
+            PlanningAgent(trial.model, max_steps=_SMALL_PLAN) if self.is_planned else WholeTask(),
+            ExecutionAgent(trial.model),
+            MonitoringAgent(trial.model),
             retry_policy=self.policy.model_copy(update={"max_retries": trial.retries}),
             **self.choose_contract(trial),
         )
         return read_answer(orchestrator.run(trial.prompt.text))
-
-
-def remove_grammars(model: BaseChatModel) -> BaseChatModel:
-    """Return the model without the sign that its server reads grammars."""
-    return model.model_copy(update={"metadata": None})
 
 
 def read_answer(state: OrchestratorState) -> Answer:

@@ -18,7 +18,6 @@ from langchain_openai import ChatOpenAI
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models import embedded
 from agents.models.embedded import Endpoint, embedded_endpoint, require_runtime
-from agents.models.sampling import Sampling, apply_sampling
 from agents.models.spec import load_model
 from agents.models.weights import check_weights, locate_weights
 
@@ -286,19 +285,7 @@ def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path:
     assert embedded_endpoint() == endpoint
 
 
-def test_a_reply_follows_the_grammar(endpoint: Endpoint) -> None:
-    model = load_model("local", temperature=0.7, seed=1, max_tokens=20)
-    grammar = 'root ::= ("red" | "blue")\n'
-    assert apply_sampling(model, Sampling(grammar=grammar)).invoke("Name a planet.").text in {"red", "blue"}
-
-
 def test_a_model_that_may_call_tools_is_not_refused(endpoint: Endpoint) -> None:
     tool = {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {}}}
     model = load_model("local", max_tokens=1).bind_tools([tool])
     assert isinstance(model.invoke("Say hello."), AIMessage)
-
-
-def test_a_model_without_the_sign_writes_freely(endpoint: Endpoint) -> None:
-    model = load_model("local", max_tokens=20, metadata={"reads_grammars": False})
-    reply = apply_sampling(model, Sampling(grammar='root ::= "red"\n')).invoke("Name a planet.")
-    assert reply.text != "red"

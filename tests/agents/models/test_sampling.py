@@ -45,23 +45,3 @@ def test_a_cached_reply_is_used_for_the_same_sampling_only(build):
 
     assert len(set(replies)) == len(samplings)
     assert again == replies
-
-
-def test_a_server_that_reads_grammars_gets_the_grammar_with_its_other_fields(chat_server):
-    chat_server.will_say("blue")
-    model = chat_server.model().model_copy(
-        update={"metadata": {"reads_grammars": True}, "extra_body": {"min_p": 0.1}}
-    )
-    apply_sampling(model, Sampling(grammar="root ::= [a-z]+", seed=3)).invoke("Hi")
-    (request,) = chat_server.requests
-    assert {name: request[name] for name in ("grammar", "min_p", "seed")} == {
-        "grammar": "root ::= [a-z]+",
-        "min_p": 0.1,
-        "seed": 3,
-    }
-
-
-def test_another_server_gets_no_field_that_it_does_not_know(chat_server):
-    chat_server.will_say("blue")
-    apply_sampling(chat_server.model(), Sampling(grammar="root ::= [a-z]+")).invoke("Hi")
-    assert "grammar" not in chat_server.requests[0]

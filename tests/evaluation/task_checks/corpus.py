@@ -1,0 +1,113 @@
+"""The labelled tasks, divided into those that the rules may be written with and those that only measure them.
+
+Each line of a file has ``task``, the ``checks`` that it states, and in some files ``unchecked``, the words of
+requirements that no check covers. A row of ``mentions.jsonl`` states nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from zlib import crc32
+
+from evaluation.checks import Check, read_checks
+from evaluation.task_checks import DerivedChecks, derive_checks
+from tests.evaluation.checks.ifeval import PROMPTS, to_checks
+from tests.evaluation.task_checks.labels import JUDGED
+from tests.evaluation.task_checks.scoring import Score, add, compare
+
+Half: TypeAlias = Literal["dev", "held-out"]
+SETS: Final = ("demands", "wordings", "requests", "users", "mentions")
+_DEVELOPED: Final = 120
+"""Prompts of IFEval, from the first, that the rules may be written with."""
+
+
+@dataclass(frozen=True)
+class LabelledTask:
+    """One task with its labels."""
+
+    text: str
+    checks: tuple[Check, ...]
+    unchecked: tuple[str, ...] = ()
+    accepted: frozenset[str] = frozenset()
+    """Kinds of checks that readers found right although no label has them."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What became of the tasks of a set."""
+
+    score: Score
+    refusing: int
+    """Tasks with a check that is not among the labels: it may refuse a right output."""
+    lost: int
+    """Tasks with a requirement that is neither checked nor listed as unchecked."""
+
+
+def read_set(name: str, half: Half) -> list[LabelledTask]:
+    """Reads a half of a set by its name; ``ifeval`` needs the folder EVALUATION_DATA."""
+    if name == "ifeval":
+        return list(_read_ifeval(half))
+    path = Path(__file__).with_name(f"{name}.jsonl")
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [_read_row(row) for row in rows if _find_half(row) == half]
+
+
+def measure(tasks: Iterable[LabelledTask]) -> Figures:
+    """Derives the checks of each task and compares them with its labels."""
+    pairs = [(task, derive_checks(task.text)) for task in tasks]
+    scores = [compare(task.checks, derived.checks, task.accepted) for task, derived in pairs]
+    refusing = sum(bool(score.wrong or score.beyond) for score in scores)
+    lost = sum(any(_list_lost(task, derived)) for task, derived in pairs)
+    return Figures(reduce(add, scores, Score()), refusing, lost)
+
+
+def _find_half(row: Mapping[str, Any]) -> Half:
+    part = row.get("part")
+    if part in {"seen", "unseen", "joined"}:
+        return "dev" if part == "seen" else "held-out"
+    return "dev" if crc32(row["task"].encode()) % 2 else "held-out"
+
+
+def _read_row(row: Mapping[str, Any]) -> LabelledTask:
+    checks = tuple(read_checks(row.get("checks", [])))
+    return LabelledTask(row["task"], checks, tuple(row.get("unchecked", ())))
+
+
+def _read_ifeval(half: Half) -> Iterator[LabelledTask]:
+    bounds = (0, _DEVELOPED) if half == "dev" else (_DEVELOPED, None)
+    with PROMPTS.open(encoding="utf-8") as file:
+        for prompt in map(json.loads, islice(file, *bounds)):
+            pairs = zip(prompt["instruction_id_list"], prompt["kwargs"], strict=True)
+            checks = [check for name, fields in pairs for check in read_checks(to_checks(name, fields))]
+            accepted = frozenset(JUDGED.get(prompt["key"], ()))
+            yield LabelledTask(prompt["prompt"], tuple(checks), (), accepted)
+
+
+def _list_lost(task: LabelledTask, derived: DerivedChecks) -> Iterator[str]:
+    """Yields the labelled words that neither a check nor an unchecked phrase overlaps."""
+    places = [*derived.unchecked, *(check.quote or "" for check in derived.checks)]
+    for words in [*(check.quote or "" for check in task.checks), *task.unchecked]:
+        if words and not any(_overlap(words, place, task.text) for place in places):
+            yield words
+
+
+def _overlap(first: str, second: str, text: str) -> bool:
+    spans = list(_find_spans(second, text))
+    return any(
+        min(end, last) - max(start, begin) >= 3
+        for start, end in _find_spans(first, text)
+        for begin, last in spans
+    )
+
+
+def _find_spans(words: str, text: str) -> Iterator[tuple[int, int]]:
+    start = text.find(words)
+    while words and start >= 0:
+        yield start, start + len(words)
+        start = text.find(words, start + 1)
