@@ -32,11 +32,6 @@ from .judges.trust.figures import JudgeTrust as JudgeTrust
 from .judges.trust.measuring import measure_judge as measure_judge
 from .judges.trust.store import find_trust as find_trust
 from .judges.trust.store import save_trust as save_trust
-from .plain_types.case import AgentRunDict as AgentRunDict
-from .plain_types.case import EvaluationCaseDict as EvaluationCaseDict
-from .plain_types.case import EvaluationContractDict as EvaluationContractDict
-from .plain_types.case import ToolCallDict as ToolCallDict
-from .plain_types.checks import CheckDict as CheckDict
 from .plugins import AsyncJudge as AsyncJudge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest

@@ -11,7 +11,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from evaluation.pipeline import FIRST, NODES, Node
-from evaluation.plain_types.case import EvaluationCaseDict
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.results.state import EvaluationState
 
@@ -64,7 +63,8 @@ class SaverHolder(Protocol):
         ...
 
 
-EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, EvaluationCaseDict, EvaluationState]
+EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, None, Any, EvaluationState]
+"""Its input is a case as a dict, which LangGraph's types cannot say."""
 
 
 def build_evaluation_graph(
@@ -88,8 +88,8 @@ def build_evaluation_graph(
     plugins = Plugins(check_judge(judge), **options)
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
     # A typed input would drop them silently.
-    graph: StateGraph[EvaluationState, None, EvaluationCaseDict, EvaluationState]
-    graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)  # type: ignore[arg-type]
+    graph: StateGraph[EvaluationState, None, Any, EvaluationState]
+    graph = StateGraph(EvaluationState, input_schema=dict, output_schema=EvaluationState)
     for name, node in NODES.items():
         graph.add_node(name, _bind(node, plugins), input_schema=dict if name == FIRST else None)  # type: ignore[arg-type]
         if isinstance(node.then, str):

@@ -19,9 +19,8 @@ from evaluation.results.report import EvaluationReport
 
 if TYPE_CHECKING:
     from evaluation.inputs.contract import EvaluationCase
-    from evaluation.plain_types.case import EvaluationCaseDict
 
-    AnyCase: TypeAlias = EvaluationCase | EvaluationCaseDict
+    AnyCase: TypeAlias = EvaluationCase | Mapping[str, object]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -20,18 +20,18 @@ def names_no_price(context: CheckContext) -> bool:
 
 
 CONTRACTS = [
-    EvaluationContract(checks=[{"check": "list_item_count", "min": 3}]),
-    EvaluationContract(
-        required_content=[{"text": "Tuesday"}],
-        output_length={"max_words": 12},
-        checks=[{"check": "function", "name": "names_no_price"}],
-    ),
+    {"checks": [{"check": "list_item_count", "min": 3}]},
+    {
+        "required_content": [{"text": "Tuesday"}],
+        "output_length": {"max_words": 12},
+        "checks": [{"check": "function", "name": "names_no_price"}],
+    },
 ]
 
 
 def contract_of(step: str, index: int) -> EvaluationContract:
     """Return the contract of a step; the steps are those of the plan."""
-    return CONTRACTS[index]
+    return EvaluationContract.model_validate(CONTRACTS[index])
 
 
 SCRIPT = [

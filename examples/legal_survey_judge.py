@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Mapping
 
 from agents import load_model
-from evaluation import EvaluationCaseDict, EvaluationReport, JudgeRequest, evaluate
+from evaluation import EvaluationReport, JudgeRequest, evaluate
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.judges.rubrics import LEGAL_SURVEY
 from evaluation.testing import ScriptedJudge
@@ -87,7 +87,7 @@ def main() -> None:
     spec = parser.parse_args().model
     judge = RubricJudge(load_model(spec)) if spec else ScriptedJudge(judge_by_wording)
     for name, question in QUESTIONS.items():
-        case: EvaluationCaseDict = {
+        case: dict[str, object] = {
             "agent_run": {"input": TASK, "final_output": question},
             "rubric": LEGAL_SURVEY,
         }

@@ -14,8 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from evaluation import EvaluationCaseDict, evaluate_many, run_from_messages
-from evaluation.plain_types.case import ArgumentRuleDict, ContentRuleDict
+from evaluation import evaluate_many, run_from_messages
 from evaluation.statistics.agreement import agreement
 from evaluation.statistics.pass_at_k import pass_hat_k
 
@@ -34,14 +33,14 @@ WRITES = [  # of the domains airline and retail
     "modify_user_address",
     "return_delivered_order_items",
 ]
-ARGUMENTS: ArgumentRuleDict = {
+ARGUMENTS = {
     "match": "superset",  # arguments beyond the expected ones are harmless
     "unordered": [["item_ids", "new_item_ids"]],  # which items, and each with its replacement
     "numbers_as_text": True,
 }
 
 
-def make_case(run: dict[str, Any]) -> EvaluationCaseDict:
+def make_case(run: dict[str, Any]) -> dict[str, object]:
     """Require of one published run the same changes of data, and the answers that the user asked for."""
     task = run["info"]["task"]
     writes = [action for action in task["actions"] if action["name"] in WRITES]
@@ -61,7 +60,7 @@ def make_case(run: dict[str, Any]) -> EvaluationCaseDict:
     }
 
 
-def make_rule(output: str) -> ContentRuleDict:
+def make_rule(output: str) -> dict[str, object]:
     """Require a number by its value, in any notation, and anything else as a text."""
     try:
         return {"number": float(output)}

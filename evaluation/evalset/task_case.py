@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Unpack
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -10,19 +10,12 @@ from evaluation.inputs.contract import EvaluationContract
 from evaluation.validation.input_model import InputModel
 from evaluation.values import VersionOne
 
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import TaskCaseDict
-
 FROM_TASK: Final = "from_task"
 FromTask: TypeAlias = Literal["from_task"]
 
 
 class TaskCase(InputModel):
     """A task with the contract of its final output."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[TaskCaseDict]) -> None: ...
 
     name: Annotated[str, Field(pattern=r"\S")] | None = None
     """Names the case in reports. Default: its place in the file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Unpack, cast
+from typing import Annotated, Final, cast
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
@@ -14,19 +14,12 @@ from evaluation.inputs.run import AgentRun, RunMetadata
 from evaluation.inputs.trajectory_rules import MATCH_MODES, ExpectedAction, TrajectoryRules
 from evaluation.validation.input_model import InputModel, NameOrObject
 
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import EvaluationCaseDict, EvaluationContractDict
-
 # Shared instances, because pydantic would deep-copy a default for each contract.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
 
 
 class EvaluationContract(InputModel):
     """The requirements on a run; absent requirements are not checked, and the report says so."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[EvaluationContractDict]) -> None: ...
 
     checks: ContractChecks = Field(default_factory=list)
     """Requirements that code decides, on the final output and on the tools that were called."""
@@ -70,10 +63,6 @@ def _describe_final_state(schema: JsonDict) -> None:
 
 class EvaluationCase(EvaluationContract):
     """One recorded run with its contract: the input of ``evaluate``."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[EvaluationCaseDict]) -> None: ...
 
     model_config = ConfigDict(json_schema_extra=_describe_final_state)
 

@@ -6,14 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
 from evaluation.importers.langchain import dump_message
 from evaluation.importers.message import content_texts
-
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import AgentRunDict, ToolCallDict
+from evaluation.values import JsonObject
 
 
 def assistant_texts(messages: object) -> Iterator[str]:
@@ -30,7 +27,7 @@ def assistant_parts(messages: object) -> Iterator[list[str]]:
 
 def run_from_messages(
     messages: Iterable[object], *, failed: Callable[[str], bool] | None = None
-) -> AgentRunDict:
+) -> JsonObject:
     """Convert a conversation to an ``agent_run``.
 
     Each answer belongs to the nearest call before it that has no answer: the one with its id if ids are
@@ -60,14 +57,14 @@ def run_from_messages(
 
 def convert_calls(
     conversation: Conversation, failed: Callable[[str], bool] | None = None
-) -> list[ToolCallDict]:
+) -> list[JsonObject]:
     """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
     calls_of = Counter(recorded.message for recorded in conversation.calls)
     calls = [(recorded.message, _convert_call(recorded, failed)) for recorded in conversation.calls]
     return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
 
 
-def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> ToolCallDict:
+def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> JsonObject:
     call, answer = recorded.call, recorded.answer
     return {
         "name": call.name,

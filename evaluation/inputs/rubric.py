@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from evaluation.validation.input_model import InputModel, ListOrRange, NameOrObject, limit_without
 from evaluation.validation.pattern_fields import SchemaObject
 from evaluation.values import format_numbers
-
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import RubricDict
 
 
 class Criterion(InputModel):
@@ -53,10 +50,6 @@ class Scale(InputModel):
 
 class Rubric(InputModel):
     """How a judge scores: criteria, scale, pass score, and the schema of its answer."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[RubricDict]) -> None: ...
 
     model_config = ConfigDict(
         json_schema_extra=limit_without("scale", "pass_score", {"minimum": _LOWEST, "maximum": _HIGHEST})

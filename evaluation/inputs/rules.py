@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -17,9 +17,6 @@ from evaluation.validation.input_model import (
 )
 from evaluation.validation.pattern_fields import AnySchema, PatternText
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
-
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import AuditRuleDict, AuditRulesDict, DriftRulesDict
 
 
 class Threshold(InputModel):
@@ -129,10 +126,6 @@ _Domain = Annotated[str, AfterValidator(_check_domain), Field(json_schema_extra=
 class AuditRule(InputModel):
     """A requirement on the texts and actions of a run; exactly one of the last six fields defines it."""
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[AuditRuleDict]) -> None: ...
-
     model_config = ConfigDict(json_schema_extra=require_one(*_AUDIT_RULES))
 
     id: str
@@ -163,10 +156,6 @@ Reaction = Severity | Literal["off"]
 class AuditRules(InputModel):
     """The audit of a run: its rules, and the severity of credentials and personal data."""
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[AuditRulesDict]) -> None: ...
-
     rules: list[AuditRule] = Field(default_factory=list)
     credentials: Reaction = "critical"
     personal_data: Reaction = "info"
@@ -184,10 +173,6 @@ class Tolerance(InputModel):
 
 class DriftRules(InputModel):
     """How a run is compared with its baseline."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[DriftRulesDict]) -> None: ...
 
     tolerances: dict[str, Tolerance] = Field(default_factory=dict)
     default: Tolerance | None = None

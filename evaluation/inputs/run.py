@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack, cast
+from typing import Annotated, Final, Literal, Self, cast
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
@@ -11,9 +11,6 @@ from evaluation.checks.context import NotRun
 from evaluation.importers.langchain import dump_messages
 from evaluation.validation.input_model import InputModel, NameOrObject
 from evaluation.values import Count, Quantity
-
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import AgentRunDict
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]
 
@@ -86,10 +83,6 @@ class AgentRun(Measured):
 
     It needs an output, an action, a message or an error: without any of them, there is nothing to evaluate.
     """
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[AgentRunDict]) -> None: ...
 
     model_config = ConfigDict(json_schema_extra=_describe_run)
 

@@ -12,11 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from evaluation.checks.context import NOT_RUN_WORDS
 from evaluation.errors import ContractError
 from evaluation.validation.problems import describe_errors
-from evaluation.values import Count, as_object, is_deep
+from evaluation.values import Count, JsonObject, as_object, is_deep
 
 if TYPE_CHECKING:
     from evaluation.checks.context import NotRun
-    from evaluation.plain_types.case import AgentRunDict, ToolCallDict
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json --full`"
 _NO_TEXT: Final = "an error without a text"
@@ -76,7 +75,7 @@ class _State(_Part):
     usage: dict[str, object]
 
 
-def run_from_state(state: Mapping[str, object]) -> AgentRunDict:
+def run_from_state(state: Mapping[str, object]) -> JsonObject:
     """Convert a run of the orchestrator to an ``agent_run``.
 
     Args:
@@ -121,15 +120,15 @@ def _read_state(value: object) -> _State:
         raise ContractError(f"{'; '.join(problems[:_PROBLEMS])}; {_ACCEPTED}") from None
 
 
-def _read_end(run: _State) -> AgentRunDict:
-    output: AgentRunDict = {} if run.output is None else {"final_output": run.output}
+def _read_end(run: _State) -> JsonObject:
+    output: JsonObject = {} if run.output is None else {"final_output": run.output}
     if run.status == "success":
         return output
     message = "" if run.failure is None else run.failure.message
     return {**output, "error": message or _NO_TEXT}
 
 
-def _tell_cut_off(run: _State) -> AgentRunDict:
+def _tell_cut_off(run: _State) -> JsonObject:
     """Return the messages that say that the output was cut off, if it was: it fails as it did in the run."""
     accepted = [each for each in (*run.results, *run.synthesis) if each.status in _ACCEPTED_STATUSES]
     reason = accepted[-1].cut_off if accepted and run.output is not None else None
@@ -139,7 +138,7 @@ def _tell_cut_off(run: _State) -> AgentRunDict:
     return {"messages": [{"role": "user", "content": run.task}, end]}
 
 
-def _name_model(records: Sequence[_Record]) -> AgentRunDict:
+def _name_model(records: Sequence[_Record]) -> JsonObject:
     """Return the model, by whose name prices are found, if the executor had only one."""
     names = {record.model for record in records}
     name = names.pop() if len(names) == 1 else None
@@ -161,13 +160,13 @@ def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> di
     return {name: label for name, label in labels.items() if label is not None}
 
 
-def convert_call(call: Mapping[str, object]) -> ToolCallDict:
+def convert_call(call: Mapping[str, object]) -> JsonObject:
     """Convert a recorded tool call of the orchestrator to one of an ``agent_run``.
 
     Its arguments are those that the tool received, which may differ from those that the model wrote.
     """
     latency_ms = _valid_quantity(call["latency_ms"])
-    converted: ToolCallDict = {
+    converted: JsonObject = {
         "name": str(call["name"]),
         "args": _convert_arguments(call.get("received") or call["args"]),
         "result": call["result"],
@@ -193,7 +192,7 @@ def _convert_arguments(args: object) -> Mapping[str, object] | str | None:
     return json.dumps(args, ensure_ascii=False)
 
 
-def convert_usage(usage: Mapping[str, object]) -> AgentRunDict:
+def convert_usage(usage: Mapping[str, object]) -> JsonObject:
     """Convert the usage of a run or of an execution; what was not measured is absent."""
     values: dict[str, object] = {
         "latency_ms": _valid_quantity(usage.get("latency_ms")),
@@ -201,7 +200,7 @@ def convert_usage(usage: Mapping[str, object]) -> AgentRunDict:
         "model_calls": _valid_count(usage.get("model_calls")) or None,
         "cost_usd": _valid_quantity(usage.get("cost_usd")),
     }
-    return cast("AgentRunDict", {name: value for name, value in values.items() if value is not None})
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _valid_count(value: object) -> int | None:

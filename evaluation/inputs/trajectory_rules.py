@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, Unpack, get_args
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
 from evaluation.inputs.run import ActionKind
 from evaluation.validation.input_model import InputModel, NameOrObject, require_if
 from evaluation.values import WHOLE, Quantity
-
-if TYPE_CHECKING:
-    from evaluation.plain_types.case import ArgumentRuleDict, ExpectedActionDict, TrajectoryRulesDict
 
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
 MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
@@ -28,10 +25,6 @@ class ArgumentRule(InputModel):
     With ``superset``, the observed arguments contain at least the expected ones; with ``subset``, at most.
     Both apply at every level of nesting.
     """
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[ArgumentRuleDict]) -> None: ...
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -82,10 +75,6 @@ class ArgumentRule(InputModel):
 
 class ExpectedAction(InputModel):
     """An expected action; if ``args`` is absent, any arguments match."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[ExpectedActionDict]) -> None: ...
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -153,10 +142,6 @@ class ExpectedAction(InputModel):
 
 class TrajectoryRules(InputModel):
     """How actions are compared."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[TrajectoryRulesDict]) -> None: ...
 
     arguments: ArgumentRule = Field(default_factory=ArgumentRule)
     """The rule for every tool that ``tools`` does not name."""

@@ -25,7 +25,6 @@ from evaluation import (
 from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
 from evaluation.judges.call import aask_judge
-from evaluation.plain_types.case import EvaluationCaseDict
 from evaluation.plugins import AnyJudge, PluginOptions
 from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.options import EvaluationOptions
@@ -147,7 +146,7 @@ class Evaluator:
         place = describe_execution(record["step_index"], record["attempt"])
         config = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         with without_inherited_durability():
-            return await self._unstored_graph.ainvoke(cast("EvaluationCaseDict", case), config)
+            return await self._unstored_graph.ainvoke({**case}, config)
 
 
 def _find_trust(agent: object) -> JudgeTrust | None:
