@@ -41,11 +41,10 @@ def replay_recorded() -> None:
     policies = [NamedPolicy(f"{n} retries", RetryPolicy(max_retries=n)) for n in (1, 2, 5)]
     policies.append(NamedPolicy("two new samples", RetryPolicy(strategies=[ResampleRule()])))
     for replayed in replay(load_recorded_runs(RECORDED, HERE), policies):
-        interval = replayed.success.interval
-        bounds = f" ({interval.low:.2f} to {interval.high:.2f})" if interval else ""
+        low, high = replayed.bounds
         print(
-            f"replayed {replayed.policy}: success {replayed.success.value:.2f}{bounds}, "
-            f"{replayed.exact_runs} of {replayed.runs} exact"
+            f"replayed {replayed.policy}: success {low:.2f} to {high:.2f}, "
+            f"{replayed.not_recorded} of {replayed.runs} not recorded"
         )
 
 

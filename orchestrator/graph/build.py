@@ -45,7 +45,6 @@ from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
 from orchestrator.nodes.synthesis import synthesis_node, with_conclusion
-from orchestrator.retry.custom import check_strategies
 from orchestrator.runtime.agent_methods import bind_compressor, bind_method, can_synthesize
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
@@ -191,7 +190,6 @@ def _build_steps(
         agents.monitor if agents.judge is None else agents.judge,
     )
     rules = settings.retry_policy.strategies
-    check_strategies(rules)
     models = load_models(rules, agents.models, agents.executor)
     once = find_once_tools(agents.executor)
     methods = ExecutorMethods(bind_execution(agents.executor), bind_correction(agents.executor), models, once)

@@ -12,8 +12,8 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.contracts import Contracts
 from orchestrator.judging.disclosure import Expectations, read_expectations
 from orchestrator.judging.verdict import build_failure, no_verdict
-from orchestrator.retry.correction import build_instruction
-from orchestrator.retry.outcome import (
+from orchestrator.retry.refused_step import build_instruction
+from orchestrator.retry.verdict_updates import (
     add_transport_retries,
     apply_decision,
     ask_person,

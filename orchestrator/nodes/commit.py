@@ -17,9 +17,9 @@ from orchestrator.nodes.base import (
     with_totals,
 )
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.correction import build_instruction, find_commit_kind
-from orchestrator.retry.custom import build_custom_request
-from orchestrator.retry.request import build_request, join_refusal
+from orchestrator.retry.custom_strategy import build_custom_request
+from orchestrator.retry.refused_step import build_instruction, find_commit_kind
+from orchestrator.retry.step_request import build_request, join_refusal
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
@@ -61,7 +61,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
 
 def _build_request(state: OrchestratorState, settings: Settings) -> tuple[str, str]:
     """Returns the instruction, and the context with the reason if the step was refused."""
-    request = join_refusal(build_request(state, settings.retry_policy.seed, build_custom_request))
+    request = join_refusal(build_request(state, settings.retry_policy, build_custom_request))
     return request.instruction, request.context
 
 

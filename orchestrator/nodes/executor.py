@@ -23,9 +23,9 @@ from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with
 from orchestrator.nodes.human import ToolApproval, check_questions
 from orchestrator.nodes.step_record import build_record
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.custom import build_custom_request
-from orchestrator.retry.outcome import add_decision, warn_of_refused_calls
-from orchestrator.retry.request import StepRequest, build_request, build_sampling, join_refusal
+from orchestrator.retry.custom_strategy import build_custom_request
+from orchestrator.retry.step_request import StepRequest, build_request, build_sampling, join_refusal
+from orchestrator.retry.verdict_updates import add_decision, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
@@ -162,7 +162,7 @@ async def _execute_step(  # noqa: PLR0917
 ) -> StateUpdate:
     started_at = run.now().isoformat()
     try:
-        request = build_request(state, settings.retry_policy.seed, build_custom_request)
+        request = build_request(state, settings.retry_policy, build_custom_request)
     except RetryStrategyError as error:
         index = current_index(state)
         return {"results": [], **build_failure("executor_error", str(error), index, error)}

@@ -17,7 +17,7 @@ from orchestrator.errors import ResumeError
 from orchestrator.judging.basis import Evidence, describe_basis, find_basis
 from orchestrator.judging.tools.stored import find_unasked
 from orchestrator.nodes.base import Node, emit_verdicts, get_context
-from orchestrator.retry.outcome import accept, add_decision, fail, retry
+from orchestrator.retry.verdict_updates import accept, add_decision, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.nested_graphs import read_task_id
 from orchestrator.runtime.recording.active_recorder import read_recorder

@@ -26,7 +26,7 @@ from orchestrator.nodes.base import (
     stop_if_over_budget,
     with_judge_usage,
 )
-from orchestrator.retry.outcome import add_transport_retries, fail, read_outcome
+from orchestrator.retry.verdict_updates import add_transport_retries, fail, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from evaluation.sensitive.quoting import shorten
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, emit_verdicts, get_context, next_state
-from orchestrator.retry.outcome import ask_person, read_outcome
+from orchestrator.retry.verdict_updates import ask_person, read_outcome
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.retry.repair import keeps_end, replace_parts
-from orchestrator.retry.request import StepRequest
+from orchestrator.retry.step_request import StepRequest
 from orchestrator.runtime.call import Raised, Returned
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState

@@ -12,7 +12,7 @@ from orchestrator.judging.disclosure import Expectations
 from orchestrator.judging.feedback import findings_of
 from orchestrator.nodes.base import Node, call_supervision, find_hidden_answer, get_context, next_state
 from orchestrator.planning.outline import describe_task
-from orchestrator.retry.outcome import add_decision, ask_person, fail, retry
+from orchestrator.retry.verdict_updates import add_decision, ask_person, fail, retry
 from orchestrator.runtime.context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, latest_record

@@ -8,7 +8,6 @@ from typing import TypeVar
 from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.parallel import list_done_steps
 from orchestrator.planning.plan import PlannedSteps
-from orchestrator.state.current_step import current_index, current_records
 from orchestrator.state.graph_state import NOTHING_UNDERWAY, Declared, OrchestratorState, StateUpdate
 from orchestrator.state.records import Json
 from orchestrator.state.supervision_records import SupervisionMode
@@ -69,22 +68,9 @@ def build_replan_request(state: OrchestratorState) -> str:
         task,
         fence_text("done already", state["context"], mark) if state["context"] else "",
         fence_text("tried, and failed", failure, mark),
-        _describe_rest(state),
+        "Plan only what is left to do, in another way than the one that failed.",
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _describe_rest(state: OrchestratorState) -> str:
-    records, index = current_records(state), current_index(state)
-    decision = records[-1].get("decision") if records else None
-    if decision is None or decision["use"] != "decompose":
-        return "Plan only what is left to do, in another way than the one that failed."
-    after = [state["plan"][step] for step in range(index + 1, len(state["plan"]))]
-    text = (
-        f"Split this step into smaller ones, each of which is simple and can be checked on its own: "
-        f"{state['plan'][index]}"
-    )
-    return "\n".join([text, *(["Then plan these as they are:", *after] if after else [])])
 
 
 def _list_contracts(steps: PlannedSteps) -> list[dict[str, Json] | None] | None:

@@ -32,7 +32,6 @@ class Attempt:
         number: Number of the execution in its step, from 1.
         strategy: The strategy that led to it, such as "feedback", or "correct"; "first" for the first.
         rule: Place of that rule in ``RetryPolicy.strategies``; None if no rule led to it.
-        sample: Number of the sample within ``parallel``, from 1; None for any other strategy.
         outcome: How it was judged; "needs_review" if there is no verdict.
         kinds: Kinds of its failed checks; empty if it was accepted.
         score: Checks that passed, weighted by severity, from 0 to 1; None if none was answered.
@@ -51,7 +50,6 @@ class Attempt:
     number: int
     strategy: str = FIRST
     rule: int | None = None
-    sample: int | None = None
     outcome: Outcome
     kinds: tuple[RefusalKind, ...] = ()
     score: float | None = None
@@ -99,7 +97,6 @@ def _read_attempt(record: StepRecord, last: StepRecord | None) -> Attempt:
         number=record["attempt"],
         strategy=FIRST if last is None else "feedback" if decision is None else decision["use"],
         rule=None if decision is None else decision["rule"],
-        sample=None if decision is None else decision.get("sample"),
         outcome=outcome,
         kinds=() if outcome == "validated" else failed_kinds(report),
         score=report_score(report),

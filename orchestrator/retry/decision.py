@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from orchestrator.judging.report import RefusalKind
 from orchestrator.retry.attempts import Attempt, best_attempt
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.rules import ExecutingRule, ParallelRule, RetryRule
+from orchestrator.retry.rules import RetryRule
 from orchestrator.retry.stalls import find_stall
 
 Use = Literal[
@@ -18,15 +18,13 @@ Use = Literal[
     "resample",
     "repair",
     "escalate",
-    "parallel",
     "custom",
-    "decompose",
     "ask_human",
     "replan",
     "accept_best",
     "stop",
 ]
-RETRIES: Final = frozenset({"feedback", "resample", "repair", "escalate", "parallel", "custom"})
+RETRIES: Final = frozenset({"feedback", "resample", "repair", "escalate", "custom"})
 """The decisions after which the step is executed again."""
 
 
@@ -39,14 +37,12 @@ class RetryDecision:
         reason: Why, in one clause.
         rule: The rule that decides; None if the bounds of the policy do.
         position: Place of that rule in ``RetryPolicy.strategies``.
-        sample: Number of the next sample within ``parallel``, from 1; None for any other strategy.
     """
 
     use: Use
     reason: str
     rule: RetryRule | None = None
     position: int | None = None
-    sample: int | None = None
 
     @property
     def is_retry(self) -> bool:
@@ -58,9 +54,8 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     """Decides what follows the last execution of a step.
 
     The bounds decide first: a missing verdict (``needs_review``), ``stall``, and ``max_retries``. Then the
-    samples of ``parallel`` that are due are drawn. Then the first rule of ``strategies`` decides that
-    matches the failure and was not used ``times`` times. Rules that execute nothing (``decompose``,
-    ``ask_human``) decide also after the last retry.
+    first rule of ``strategies`` decides that matches the failure and was not used ``times`` times.
+    ``ask_human``, which executes nothing, decides also after the last retry.
 
     Args:
         policy: The policy. ``max_retries`` and ``max_replans`` are those that the run has left in all.
@@ -72,13 +67,8 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     if (by_verdict := _decide_without_verdict(policy, history)) is not None:
         return by_verdict
     end = _find_end(policy, history)
-    rule = _continue_samples(policy, history) if end is None else None
-    rule = rule or _apply_rules(policy, history, can_execute=end is None)
-    if rule is None:
-        return _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
-    if rule.use != "stop":
-        return rule
-    return replace(_give_up(policy, history, rule.reason), rule=rule.rule, position=rule.position)
+    by_rule = _apply_rules(policy, history, can_execute=end is None)
+    return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe(last.kinds)}")
 
 
 def list_retries(history: Sequence[Attempt]) -> list[Attempt]:
@@ -104,31 +94,16 @@ def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
     return None if policy.stall is None else find_stall(history, policy.stall)
 
 
-def _continue_samples(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision | None:
-    """Decides on the next sample of ``parallel`` if some are still to be drawn."""
-    last = history[-1]
-    if last.sample is None or last.rule is None or last.rule >= len(policy.strategies):
-        return None
-    rule = policy.strategies[last.rule]
-    if not isinstance(rule, ParallelRule) or last.sample >= rule.n:
-        return None
-    reason = f"sample {last.sample} of {rule.n} was refused"
-    return RetryDecision(use=rule.use, reason=reason, rule=rule, position=last.rule, sample=last.sample + 1)
-
-
 def _apply_rules(
     policy: RetryPolicy, history: Sequence[Attempt], *, can_execute: bool
 ) -> RetryDecision | None:
     """Returns the decision of the first rule that matches; None if none does."""
     last = history[-1]
     for position, rule in enumerate(policy.strategies):
-        is_possible = can_execute or not isinstance(rule, get_args(ExecutingRule))
-        if rule.use == "decompose" and not policy.max_replans:
-            is_possible = False
+        is_possible = can_execute or rule.use == "ask_human"
         if is_possible and _matches(policy, rule, last) and not _is_used_up(rule, position, history):
             reason = f"{_describe(last.kinds)} failed at attempt {last.number}"
-            sample = 1 if isinstance(rule, ParallelRule) else None
-            return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position, sample=sample)
+            return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position)
     return None
 
 
@@ -142,8 +117,8 @@ def _matches(policy: RetryPolicy, rule: RetryRule, last: Attempt) -> bool:
 def _is_used_up(rule: RetryRule, position: int, history: Sequence[Attempt]) -> bool:
     # A correction is what a rule that asks a person led to.
     uses = {rule.use, "correct"}
-    used = [attempt for attempt in history if attempt.rule == position and attempt.strategy in uses]
-    return rule.times is not None and sum(attempt.sample in {None, 1} for attempt in used) >= rule.times
+    used = sum(attempt.rule == position and attempt.strategy in uses for attempt in history)
+    return rule.times is not None and used >= rule.times
 
 
 def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:

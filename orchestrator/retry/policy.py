@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self, Unpack
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from agents.models.transport_retry import TransportRetry
 from evaluation.evalset.yaml_text import format_yaml, parse_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.plain_rules import read_rules
-from orchestrator.retry.reachability import find_problem
-from orchestrator.retry.rules import FeedbackRule, RetryRule
+from orchestrator.retry.rules import AskHumanRule, ExecutingRule, FeedbackRule, RetryRule
 from orchestrator.retry.stalls import StallRules
-from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_group
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel
 from orchestrator.state.plain_values import format_repr
 
-if TYPE_CHECKING:
-    from orchestrator.retry.plain_rules import RetryPolicyDict
+_USES: Final = ", ".join(
+    rule.model_fields["use"].default for rule in (*get_args(ExecutingRule), AskHumanRule)
+)
+
+
+def _read_list(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _read_transport(value: object) -> object:
@@ -31,12 +33,12 @@ def _read_transport(value: object) -> object:
     known = [each.name for each in fields(TransportRetry)]
     for name in (name for name in value if name not in known):
         raise ConfigurationError(
-            f"transport: {name} is not an argument of TransportRetry; give any of {', '.join(known)}"
+            f"{name} is not an argument of TransportRetry; give any of {', '.join(known)}"
         )
     try:
         return TransportRetry(**value)
     except ValueError as error:
-        raise ConfigurationError(f"transport: {error}") from None
+        raise ConfigurationError(str(error)) from None
 
 
 def _read_text(source: object) -> str:
@@ -62,8 +64,7 @@ class RetryPolicy(SettingsModel):
     Transient errors of a server are apart, in ``transport``.
 
     Attributes:
-        max_retries: Executions of a step after its first, before the run fails. The samples of
-            ``ParallelRule`` count, too.
+        max_retries: Executions of a step after its first, before the run fails.
         strategies: Rules for what is done after a failed execution; the first that matches decides.
         judge_attempts: How often the monitor is asked about one execution if its answers cannot be read.
             The execution itself is not repeated for that.
@@ -80,20 +81,16 @@ class RetryPolicy(SettingsModel):
         seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:
-        ConfigurationError: A value is not accepted, or a rule can never decide. If ``max_retries`` is left
-            out, rules that need more retries are refused where the policy is used: the orchestrator takes
-            ``max_retries``, too.
+        ConfigurationError: A value is not accepted, or a rule can never decide.
     """
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[RetryPolicyDict]) -> None: ...
 
     max_retries: Count = 2
     strategies: Annotated[
         Sequence[RetryRule],
-        BeforeValidator(read_rules),
-        Field(min_length=1, description="a list of rules, such as [FeedbackRule()]"),
+        BeforeValidator(_read_list),
+        Field(
+            min_length=1, description=f"a list of rules, such as [FeedbackRule()]; 'use' is one of {_USES}"
+        ),
     ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
     needs_review: Annotated[
@@ -107,7 +104,6 @@ class RetryPolicy(SettingsModel):
     ] = Field(default_factory=TransportRetry)
     stall: Annotated[
         StallRules | None,
-        BeforeValidator(partial(read_group, StallRules, "stall")),
         Field(description="StallRules, or an object with its fields, or None"),
     ] = None
     max_replans: Count = 0
@@ -118,9 +114,12 @@ class RetryPolicy(SettingsModel):
 
     @model_validator(mode="after")
     def _check_strategies(self) -> Self:
-        # If it is left out, the orchestrator's own argument may still say it: ``check_rules`` comes then.
-        is_known = "max_retries" in self.model_fields_set
-        _refuse(find_problem(self.strategies, self.max_retries if is_known else None, self.max_replans))
+        for place, rule in enumerate(self.strategies):
+            if (earlier := _find_earlier(self.strategies[:place], rule)) is not None:
+                raise ConfigurationError(
+                    f"strategies[{place}] can never decide, because strategies[{earlier}] decides before it "
+                    f"and has no end; give that one times or after, or leave out strategies[{place}]"
+                )
         return self
 
     @property
@@ -159,32 +158,27 @@ class RetryPolicy(SettingsModel):
         return format_yaml(values)
 
 
-def check_rules(policy: RetryPolicy) -> RetryPolicy:
-    """Returns a policy to which no ``max_retries`` is added any more, if each of its rules can decide.
-
-    Raises:
-        ConfigurationError: A rule can never decide.
-    """
-    if isinstance(policy, RetryPolicy):
-        _refuse(find_problem(policy.strategies, policy.max_retries, policy.max_replans))
-    return policy
-
-
-def _refuse(problem: str | None) -> None:
-    if problem is not None:
-        raise ConfigurationError(problem)
+def _find_earlier(before: Sequence[RetryRule], rule: RetryRule) -> int | None:
+    """Returns the place of an earlier rule that always decides first."""
+    for place, earlier in enumerate(before):
+        covers = earlier.after is None or (rule.after is not None and {*rule.after} <= {*earlier.after})
+        # A person is still asked after the last retry. A missing verdict matches only rules that name it.
+        is_reached = rule.use == "ask_human" != earlier.use
+        is_reached |= earlier.after is None and rule.after is not None and "unverified" in rule.after
+        if covers and earlier.times is None and not is_reached:
+            return place
+    return None
 
 
 def merge_max_retries(policy: RetryPolicy | None, max_retries: int | None) -> RetryPolicy:
     """Returns the policy with ``max_retries``, which can be given in the policy or beside it.
 
     Raises:
-        ConfigurationError: It is not accepted, the policy was built with another value, or a rule can never
-            decide within it.
+        ConfigurationError: It is not accepted, or the policy was built with another value.
     """
     policy = RetryPolicy() if policy is None else policy
     if max_retries is None or not isinstance(policy, RetryPolicy):  # ``Settings`` refuses another type
-        return check_rules(policy)
+        return policy
     merged = type(policy)(**{**dict(policy), "max_retries": max_retries})
     # Only a value that the caller wrote is in conflict; the policy's default is not.
     if "max_retries" in policy.model_fields_set and policy != merged:

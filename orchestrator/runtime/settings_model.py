@@ -52,31 +52,29 @@ def _describe_problem(model: type[BaseModel], values: Mapping[str, object], erro
     problem = error.errors(include_url=False)[0]
     if not problem["loc"]:  # a validator of the whole model, whose message is a sentence already
         return str(problem["ctx"]["error"])
-    cause = problem.get("ctx", {}).get("error")
-    if isinstance(cause, ConfigurationError):  # of a value that is checked itself
-        return str(cause)
     name = str(problem["loc"][0])
     if name not in model.model_fields:
         return f"{name} is not an argument of {model.__name__}; give any of {', '.join(model.model_fields)}"
-    value = shorten(repr(values[name]), 80) if name in values else "missing"
+    place = _name_place(values.get(name), problem["loc"])
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, ConfigurationError):  # of a group within the model, or of a value that checks itself
+        return f"{place}: {cause}"
+    value = (
+        "missing" if problem["type"] == "missing" else shorten(repr(_read_input(values, problem["loc"])), 80)
+    )
     is_too_large = problem.get("ctx", {}).get("le") == LARGEST
-    return f"{name} is {value}; give {model.model_fields[name].description}{_BELOW if is_too_large else ''}"
+    return f"{place} is {value}; give {model.model_fields[name].description}{_BELOW if is_too_large else ''}"
 
 
-def read_group(model: type[SettingsModel], name: str, value: object) -> object:
-    """Reads a group of settings from an object; returns any other value as it is.
+def _name_place(value: object, loc: Sequence[int | str]) -> str:
+    """Names an item of a list or of an object, such as strategies[0] or prices.local."""
+    is_group = isinstance(value, Mapping) and loc[-1] in value
+    if len(loc) == 1 or not (is_group or isinstance(value, list | tuple)):
+        return str(loc[0])
+    return f"{loc[0]}[{loc[1]}]" if isinstance(loc[1], int) else f"{loc[0]}.{loc[1]}"
 
-    Args:
-        model: The group.
-        name: Name of the field that holds the group.
-        value: Value of the field.
 
-    Raises:
-        ConfigurationError: A value or a name is not accepted; the message begins with ``name``.
-    """
-    if not isinstance(value, Mapping):
-        return value
-    try:
-        return model(**{str(key): each for key, each in value.items()})
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{name}: {error}") from None
+def _read_input(values: Mapping[str, object], loc: Sequence[int | str]) -> object:
+    value = values[str(loc[0])]
+    is_item = _name_place(value, loc) != loc[0]
+    return value[loc[1]] if is_item else value  # type: ignore[index]

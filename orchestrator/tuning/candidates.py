@@ -11,10 +11,9 @@ from itertools import product
 from typing import Any, Final
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.custom import check_strategies
-from orchestrator.retry.policy import RetryPolicy, check_rules
+from orchestrator.retry.policy import RetryPolicy
 from orchestrator.retry.rules import EscalateRule
-from orchestrator.tuning.spec import TuneSpec
+from orchestrator.tuning.tune_spec import TuneSpec
 
 DEFAULT: Final = "default"
 _MODEL: Final = "model"
@@ -83,7 +82,7 @@ def build_space(spec: TuneSpec) -> Space:
 
     Raises:
         ConfigurationError: A field is unknown, a policy is not accepted, no combination is, a policy asks a
-            person, a custom strategy is not installed, or there is nothing besides the default.
+            person, or there is nothing besides the default.
     """
     values: dict[str, Sequence[object]] = dict(spec.space)
     if len(spec.models) > 1 and values:
@@ -100,14 +99,13 @@ def build_space(spec: TuneSpec) -> Space:
     if not space.everything:
         raise ConfigurationError("the space holds only the default policy; add values or policies to compare")
     for candidate in space.everything:
-        _check_candidate(candidate, is_run=spec.tasks is not None)
+        _check_candidate(candidate)
     return space
 
 
-def _check_candidate(candidate: Candidate, *, is_run: bool) -> None:
+def _check_candidate(candidate: Candidate) -> None:
     """Refuses, before anything is spent, a policy that cannot be run."""
-    check_strategies(candidate.policy.strategies)
-    if is_run and candidate.policy.asks_human:
+    if candidate.policy.asks_human:
         raise ConfigurationError(
             f"{candidate.name} asks a person, and a search asks nobody; "
             "leave out ask_human and needs_review: human"
@@ -146,7 +144,7 @@ def _combine(
 
 
 def _build(fields: Mapping[str, Any]) -> RetryPolicy:
-    return check_rules(RetryPolicy(**fields))
+    return RetryPolicy(**fields)
 
 
 def _build_policy(where: str, fields: Mapping[str, object]) -> RetryPolicy:

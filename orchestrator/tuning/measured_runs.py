@@ -13,9 +13,9 @@ from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate
-from orchestrator.tuning.replay.attempts import RecordedRun
-from orchestrator.tuning.spec import Quantity
+from orchestrator.tuning.replay import RecordedRun
 from orchestrator.tuning.trials import Values
+from orchestrator.tuning.tune_spec import Quantity
 
 
 @dataclass(frozen=True, slots=True)

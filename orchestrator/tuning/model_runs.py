@@ -11,6 +11,8 @@ from typing import Final
 from langchain_core.language_models import BaseChatModel
 
 from agents import load_model
+from agents.models.address import find_address
+from agents.models.identity import describe_origin, identify_model
 from agents.roles import build_roles
 from evaluation.evalset.task_case import TaskCase
 from evaluation.sensitive.quoting import shorten
@@ -21,12 +23,13 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.protocols import Planner
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import StepRecord
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, name_task
-from orchestrator.tuning.replay.policies import is_success, read_run
-from orchestrator.tuning.spec import TuneSpec
-from orchestrator.tuning.study.identities import digest_model, list_origins
-from orchestrator.tuning.study.recorded_replies import RecordedReplies
+from orchestrator.tuning.recorded_replies import RecordedReplies
+from orchestrator.tuning.replay import read_run
+from orchestrator.tuning.run_log import digest_values
+from orchestrator.tuning.tune_spec import TuneSpec
 
 _NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
     "planner_error", "executor_error", "compressor_error", "monitor_error", "supervisor_error",
@@ -48,7 +51,7 @@ class ModelRunner:
     """Runs a task for real, with the models of a specification.
 
     Attributes:
-        identity: Digests of the models, each by its name.
+        identity: Digest of the models with their settings and origins; equal in every process.
 
     Raises:
         ModelSpecError: A specification names no model.
@@ -65,8 +68,8 @@ class ModelRunner:
         # All of them before anything is spent.
         names = dict.fromkeys([*spec.models, *escalations])
         models = {name: _check_model(name, load(name)) for name in names}
-        self.identity = {f"another model {name!r}": digest_model(model) for name, model in models.items()}
-        self._replies = RecordedReplies(replies, list_origins([*models.values()]))
+        self.identity = digest_values([_describe_model(model) for model in models.values()], spec.planning)
+        self._replies = RecordedReplies(replies, _list_origins([*models.values()]))
         changes: Mapping[str, object] = {"cache": self._replies}
         self._models = {name: model.model_copy(update=changes) for name, model in models.items()}
         self._planning, self._prices = spec.planning, spec.prices
@@ -102,7 +105,7 @@ class ModelRunner:
     def _measure(self, state: OrchestratorState, case: TaskCase, calls: int, elapsed: float) -> MeasuredRun:
         usage, run = state["usage"], read_run(state, name_task(case))
         return MeasuredRun(
-            success=is_success(state),
+            success=state["status"] == "success" and not any(map(_is_best_of_refused, _list_records(state))),
             model_calls=usage["model_calls"],
             tokens=usage["total_tokens"],
             cost_usd=usage["cost_usd"],
@@ -113,6 +116,29 @@ class ModelRunner:
             spent_usd=(usage["cost_usd"] or 0.0) if calls else 0.0,
             run=run,
         )
+
+
+def _list_records(state: OrchestratorState) -> list[StepRecord]:
+    return [*state["results"], *state["synthesis"]]
+
+
+def _is_best_of_refused(record: StepRecord) -> bool:
+    return record["status"] == "warning"
+
+
+def _describe_model(model: BaseChatModel) -> list[object]:
+    plain = {name: value for name, value in model if isinstance(value, str | int | float | None)}
+    named = identify_model(model) or f"{type(model).__module__}.{type(model).__qualname__}"
+    address = find_address(model)
+    # The port of an embedded server changes.
+    settings = {name: value for name, value in plain.items() if not address or address not in str(value)}
+    return [named, describe_origin(model), settings]
+
+
+def _list_origins(models: Sequence[BaseChatModel]) -> dict[str, str]:
+    """Returns for each address of a server which model answers there."""
+    addresses = ((find_address(model), model) for model in models)
+    return {address: describe_origin(model) for address, model in addresses if address}
 
 
 def _check_model(name: str, model: object) -> BaseChatModel:

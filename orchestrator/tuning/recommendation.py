@@ -7,8 +7,8 @@ from typing import Final
 
 from evaluation.statistics.paired import PairedDifference, paired_difference
 from orchestrator.tuning.candidates import Candidate
-from orchestrator.tuning.spec import Objective
 from orchestrator.tuning.trials import Trial
+from orchestrator.tuning.tune_spec import Objective
 
 FEWEST_TASKS: Final = 10
 """With fewer held-out tasks, no difference is told apart."""
@@ -50,11 +50,11 @@ def recommend(
         objective: What makes a policy better.
     """
     if best is None:
-        return _keep(default, "every policy breaks a limit of the objective", best, objective)
+        return _keep(default, "every policy breaks a limit of the objective", best)
     if best.candidate.digest == default.candidate.digest:
-        return _keep(default, "no policy was better on the tasks of the search", best, objective)
+        return _keep(default, "no policy was better on the tasks of the search", best)
     if held_out is None:
-        return _keep(default, "nothing can be told apart without held-out runs", best, objective)
+        return _keep(default, "nothing can be told apart without held-out runs", best)
     return _compare(default, best, held_out, objective)
 
 
@@ -62,33 +62,26 @@ def _compare(
     default: Trial, best: Trial, held_out: tuple[Trial, Trial], objective: Objective
 ) -> Recommendation:
     after, before = held_out
-    tasks = [task for task in after.by_task if task in before.by_task]
-    difference = paired_difference(before.scores(objective, tasks), after.scores(objective, tasks))
-    interval = f"{difference.interval.low:+.3f} to {difference.interval.high:+.3f}"
-    measured = f"{difference.mean:+.3f} on {len(tasks)} held-out tasks (95 % interval {interval})"
-    broken = after.broken_limit(objective)
-    is_better = difference.interval.low > 0.0 and len(tasks) >= FEWEST_TASKS and broken is None
-    if is_better:
-        name = best.candidate.name
-        sentence = f"Use {name}: its {_name_value(objective)} differs from the default's by {measured}."
-    elif broken is not None:
-        sentence = (
-            f"Keep the default: on the held-out tasks, {best.candidate.name} breaks a limit ({broken})."
-        )
-    elif len(tasks) < FEWEST_TASKS:
-        sentence = (
-            f"Keep the default: nothing can be told apart with fewer than {FEWEST_TASKS} held-out tasks "
-            f"(here {len(tasks)})."
-        )
-    else:
-        sentence = (
-            f"Keep the default: nothing can be told apart; the {_name_value(objective)} of "
-            f"{best.candidate.name} differs by {measured}."
-        )
+    difference = paired_difference(before.values("success"), after.values("success"))
+    low, high = difference.interval
+    count, name = len(after.by_task), best.candidate.name
+    measured = f"{difference.mean:+.3f} on {count} held-out tasks (95 % interval {low:+.3f} to {high:+.3f})"
+    reason = (
+        f"on the held-out tasks, {name} breaks a limit ({broken})"
+        if (broken := after.broken_limit(objective))
+        else f"nothing can be told apart with fewer than {FEWEST_TASKS} held-out tasks (here {count})"
+        if count < FEWEST_TASKS
+        else f"nothing can be told apart; the success rate of {name} differs by {measured}"
+        if low <= 0.0
+        else None
+    )
+    is_better = reason is None
     return Recommendation(
         best.candidate if is_better else default.candidate,
-        sentence,
-        _describe_refutation(default, best, held_out, is_better=is_better),
+        f"Use {name}: its success rate differs from the default's by {measured}."
+        if is_better
+        else f"Keep the default: {reason}.",
+        _describe_refutation(default, best, count, is_better=is_better),
         best,
         held_out,
         difference,
@@ -96,30 +89,20 @@ def _compare(
     )
 
 
-def _keep(default: Trial, reason: str, best: Trial | None, objective: Objective) -> Recommendation:
-    count = len(default.by_task)
+def _keep(default: Trial, reason: str, best: Trial | None) -> Recommendation:
     refutation = (
-        f"Compared by their {_name_value(objective)} on the same {count} tasks; more tasks, or other "
+        f"Compared by their success rate on the same {len(default.by_task)} tasks; more tasks, or other "
         "policies, could show a difference."
     )
-    return Recommendation(
-        default.candidate, f"Keep the default: {reason}.", refutation, best, None, None, is_told_apart=False
-    )
+    sentence = f"Keep the default: {reason}."
+    return Recommendation(default.candidate, sentence, refutation, best, None, None, is_told_apart=False)
 
 
-def _describe_refutation(
-    default: Trial, best: Trial, held_out: tuple[Trial, Trial], *, is_better: bool
-) -> str:
-    tasks = len(held_out[0].by_task)
+def _describe_refutation(default: Trial, best: Trial, held_out: int, *, is_better: bool) -> str:
     compared = (
         f"{best.candidate.name} was chosen on {len(default.by_task)} tasks and compared with the default on "
-        f"{tasks} others, on the same tasks and seeds"
+        f"{held_out} others, on the same tasks and seeds"
     )
-    extrapolated = "" if best.exact else "; it is extrapolated from recorded attempts, so run it for real"
     if is_better:
-        return f"{compared}{extrapolated}; {tasks} new tasks on which the interval contains 0 refute it."
-    return f"{compared}{extrapolated}; an interval above 0 on more tasks refutes it."
-
-
-def _name_value(objective: Objective) -> str:
-    return "success rate" if dict(objective.weights) == {"success": 1.0} else "weighted value"
+        return f"{compared}; {held_out} new tasks on which the interval contains 0 refute it."
+    return f"{compared}; an interval above 0 on more tasks refutes it."

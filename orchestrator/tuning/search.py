@@ -10,9 +10,9 @@ from typing import Final, Protocol
 from evaluation.errors import MissingExtraError
 from evaluation.statistics.sequential import sequential_test
 from orchestrator.tuning.candidates import Candidate, Space
-from orchestrator.tuning.spec import Objective, TuneSpec
-from orchestrator.tuning.study.run_log import BudgetSpentError
-from orchestrator.tuning.trials import Trial, Values, score_values
+from orchestrator.tuning.run_log import BudgetSpentError
+from orchestrator.tuning.trials import Trial, Values
+from orchestrator.tuning.tune_spec import Objective, TuneSpec
 
 _ASKED_PER_TRIAL: Final = 20
 """Proposals for each trial: the sampler may propose a policy again, or one that RetryPolicy refuses."""
@@ -28,7 +28,7 @@ class Measure(Protocol):
 
 
 def run_trial(
-    candidate: Candidate, tasks: Sequence[str], measure: Measure, best: Trial | None, objective: Objective
+    candidate: Candidate, tasks: Sequence[str], measure: Measure, best: Trial | None = None
 ) -> Trial:
     """Measures a candidate task by task, until it is clearly worse than the best one so far.
 
@@ -42,7 +42,7 @@ def run_trial(
     for task, values in measure(candidate, tasks):
         by_task[task] = values
         if best is not None and task in best.by_task:
-            pairs.append((score_values(best.by_task[task], objective), score_values(values, objective)))
+            pairs.append((best.by_task[task]["success"], values["success"]))
             if sequential_test(pairs, _ALPHA).verdict == "treatment_lower":
                 reason = f"clearly worse than {best.candidate.name} after {len(pairs)} tasks"
                 return Trial(candidate, by_task, stopped=reason)
@@ -50,14 +50,14 @@ def run_trial(
 
 
 def choose_best(trials: Sequence[Trial], objective: Objective) -> Trial | None:
-    """Returns the trial on all tasks with the highest value; of equal ones, the cheapest.
+    """Returns the trial on all tasks with the most success; of equal ones, the cheapest.
 
     Returns None if every one breaks a limit.
     """
     allowed = [trial for trial in trials if trial.stopped is None and trial.broken_limit(objective) is None]
 
     def rank(trial: Trial) -> tuple[float, float]:
-        return trial.score(objective), -(trial.mean(objective.against) or 0.0)
+        return trial.success, -(trial.mean(objective.against) or 0.0)
 
     return max(allowed, key=rank, default=None)
 
@@ -111,7 +111,7 @@ def _search_by_optuna(
 ) -> None:
     optuna = _import_optuna()
     study = optuna.create_study(
-        directions=["maximize"] if _is_weighted(spec.objective) else ["maximize", "minimize"],
+        directions=["maximize", "minimize"],
         sampler=optuna.samplers.TPESampler(seed=spec.seed, n_startup_trials=min(10, spec.budget.trials)),
     )
     known = {trial.candidate.digest: trial for trial in trials}
@@ -129,18 +129,9 @@ def _search_by_optuna(
             continue
         if candidate.digest not in known:
             known[candidate.digest] = attempt(candidate)
-        study.tell(proposal, _list_goals(known[candidate.digest], spec.objective))
-
-
-def _list_goals(trial: Trial, objective: Objective) -> list[float]:
-    # A policy that was ended early keeps the value of its tasks so far, which is low enough.
-    if _is_weighted(objective):
-        return [trial.score(objective)]
-    return [trial.mean("success") or 0.0, trial.mean(objective.against) or 0.0]
-
-
-def _is_weighted(objective: Objective) -> bool:
-    return "weights" in objective.model_fields_set
+        # A policy that was ended early keeps the value of its tasks so far, which is low enough.
+        trial = known[candidate.digest]
+        study.tell(proposal, [trial.success, trial.mean(spec.objective.against) or 0.0])
 
 
 def _import_optuna() -> ModuleType:
@@ -149,7 +140,7 @@ def _import_optuna() -> ModuleType:
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             "the search of a large space needs optuna, which is not installed; "
-            "run: pip install 'plan-execute-monitor[tune]', or raise budget.trials to try all of the space"
+            "run: pip install optuna, or raise budget.trials to try all of the space"
         ) from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)

@@ -10,7 +10,7 @@ from evaluation.statistics.intervals import Interval, proportion
 from evaluation.statistics.means import FEWEST, mean_variance
 from evaluation.statistics.quantiles import t_quantile
 from orchestrator.tuning.candidates import Candidate
-from orchestrator.tuning.spec import Objective, Quantity
+from orchestrator.tuning.tune_spec import Objective, Quantity
 
 Values = Mapping[str, float]
 """Quantities of a task by name, as means over its runs; a quantity that is unknown is left out."""
@@ -25,15 +25,11 @@ class Trial:
         candidate: The policy and its model.
         by_task: The quantities of each task, in the order in which the tasks were run.
         stopped: Why it was not run on all tasks; None if it was.
-        exact: Whether its figures were measured, or read from recorded attempts that suffice.
-        predicted: The 95 % prediction interval of the success of a replayed policy.
     """
 
     candidate: Candidate
     by_task: Mapping[str, Values] = field(default_factory=dict)
     stopped: str | None = None
-    exact: bool = True
-    predicted: Interval | None = None
 
     def values(self, quantity: Quantity) -> list[float]:
         """Returns a quantity of each task that has it."""
@@ -47,8 +43,6 @@ class Trial:
     def interval(self, quantity: Quantity) -> Interval | None:
         """Returns the 95 % interval of the mean: Clopper and Pearson's for 0 and 1, else Student's."""
         values = self.values(quantity)
-        if quantity == "success" and self.predicted is not None:
-            return self.predicted
         if set(values) <= {0.0, 1.0}:
             return proportion(round(sum(values)), len(values)).interval
         if len(values) < FEWEST:
@@ -56,13 +50,10 @@ class Trial:
         half = t_quantile(_UPPER, len(values) - 1) * mean_variance(values) ** 0.5
         return Interval(fmean(values) - half, fmean(values) + half)
 
-    def scores(self, objective: Objective, tasks: Sequence[str]) -> list[float]:
-        """Returns the value of each of these tasks by the weights of the objective."""
-        return [score_values(self.by_task[task], objective) for task in tasks]
-
-    def score(self, objective: Objective) -> float:
-        """Returns the mean value of its tasks."""
-        return fmean(self.scores(objective, list(self.by_task)))
+    @property
+    def success(self) -> float:
+        """Mean success of its tasks."""
+        return fmean(self.values("success"))
 
     def broken_limit(self, objective: Objective) -> str | None:
         """Returns which limit of the objective its mean exceeds; None if none."""
@@ -72,11 +63,6 @@ class Trial:
                 shown = "unknown" if mean is None else f"{mean:.4g}"
                 return f"{quantity} per run is {shown}, the limit is {limit:g}"
         return None
-
-
-def score_values(values: Values, objective: Objective) -> float:
-    """Returns the weighted sum of the quantities of one task."""
-    return sum(weight * values[quantity] for quantity, weight in objective.weights.items())
 
 
 def find_front(trials: Sequence[Trial], objective: Objective) -> list[Trial]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 from agents import load_model
@@ -12,6 +13,7 @@ from evaluation.errors import ContractError
 from evaluation.evalset.files import read_case_set
 from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError
+from orchestrator.persistence import open_store
 from orchestrator.state.plain_values import format_repr
 from orchestrator.tuning.candidates import Candidate, Space, build_space
 from orchestrator.tuning.measured_runs import (
@@ -20,14 +22,12 @@ from orchestrator.tuning.measured_runs import (
     join_values,
     name_task,
 )
-from orchestrator.tuning.replay.attempts import RecordedRun
+from orchestrator.tuning.replay import RecordedRun, read_run
+from orchestrator.tuning.run_log import BudgetSpentError, RunLog, digest_values, open_study
 from orchestrator.tuning.search import choose_best, run_trial, search
-from orchestrator.tuning.spec import TuneSpec, read_spec
-from orchestrator.tuning.study.folder import check_study, open_study
-from orchestrator.tuning.study.identities import describe_study
-from orchestrator.tuning.study.run_log import BudgetSpentError, RunLog
 from orchestrator.tuning.trials import Trial, Values
 from orchestrator.tuning.tune_result import FEWEST_TASKS, Progress, TuneResult, build_result, split_tasks
+from orchestrator.tuning.tune_spec import TuneSpec, read_spec
 
 
 def tune(
@@ -38,7 +38,7 @@ def tune(
     load: Callable[[str], object] = load_model,
     on_trial: Progress | None = None,
 ) -> TuneResult:
-    """Search for a retry policy on tasks that are run, or on stored runs that are replayed.
+    """Search for a retry policy on tasks that are run.
 
     Every policy is run on the same tasks with the same seeds, and equal requests to a model get equal,
     recorded replies. A policy that is clearly worse ends early. The best one is compared with the default on
@@ -53,11 +53,11 @@ def tune(
         on_trial: Is called with all trials after each one.
 
     Raises:
-        ConfigurationError: The specification, the tasks or the runs are not accepted, or another process
-            has the study open; nothing was spent.
+        ConfigurationError: The specification or the tasks are not accepted, or another process has the study
+            open; nothing was spent.
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
-        MissingExtraError: Optuna or numpy is not installed.
+        MissingExtraError: Optuna is not installed.
         RunFailedError: A run failed for a reason that says nothing about its policy; the others are kept.
     """
     if not isinstance(spec, TuneSpec | str | Path):
@@ -67,15 +67,12 @@ def tune(
     checked = spec if isinstance(spec, TuneSpec) else read_spec(spec)
     space = build_space(checked)
     report = on_trial or (lambda _: None)
-    if checked.runs is not None:
-        from orchestrator.tuning.stored_runs import tune_stored_runs  # noqa: PLC0415 - needs numpy
-
-        return tune_stored_runs(checked, space, report)
-    cases = _read_tasks(checked.tasks or "")
+    cases = _read_tasks(checked.tasks)
     with open_study(checked, Path(folder)) as home:
         run_tasks = runner or _load_runner(checked, space, home, load)
-        check_study(home, describe_study(checked, run_tasks))
-        study = _Study(RunLog(home / "runs.jsonl", checked.budget), run_tasks)
+        prices = checked.model_dump(mode="json", include={"prices"})
+        identity = digest_values(getattr(run_tasks, "identity", ""), prices, version("plan-execute-monitor"))
+        study = _Study(RunLog(home / "runs.jsonl", checked.budget, identity), run_tasks)
         return _tune_tasks(checked, space, cases, study, report)
 
 
@@ -103,7 +100,7 @@ def _tune_tasks(
     measure = partial(study.measure, by_name, spec.repeats)
 
     def try_candidate(candidate: Candidate, best: Trial | None) -> Trial:
-        trial = run_trial(candidate, searched, measure, best, spec.objective)
+        trial = run_trial(candidate, searched, measure, best)
         _check_quantities(trial, spec)
         return trial
 
@@ -118,15 +115,13 @@ def _tune_tasks(
     checked = None
     if best is not None and best.candidate.digest != space.default.digest:
         try:
-            both = [
-                run_trial(each, held_out, measure, None, spec.objective)
-                for each in (best.candidate, space.default)
-            ]
-            checked = (both[0], both[1])
+            checked = (
+                run_trial(best.candidate, held_out, measure),
+                run_trial(space.default, held_out, measure),
+            )
         except BudgetSpentError as error:
             stopped = f"{error}, so the best policy was not checked on held-out tasks"
-    attempts = study.log.find_runs(cases, space.default)
-    return build_result(spec, trials, checked, stopped, attempts)
+    return build_result(spec, trials, checked, stopped)
 
 
 def _read_tasks(path: str) -> list[TaskCase]:
@@ -155,7 +150,20 @@ def load_recorded_runs(spec: TuneSpec, folder: str | Path = ".") -> list[Recorde
         ConfigurationError: The tasks cannot be read, or a line of the study's file is broken.
     """
     log = RunLog(Path(folder) / spec.name / "runs.jsonl", spec.budget)
-    return log.find_runs(_read_tasks(spec.tasks or ""))
+    return log.find_runs(_read_tasks(spec.tasks))
+
+
+def read_stored_runs(where: str) -> list[RecordedRun]:
+    """Reads the finished runs of a store, by its path or URL.
+
+    Raises:
+        StoreError: The store cannot be read.
+        ConfigurationError: The records of a run have gaps.
+    """
+    with open_store(where, make=False) as store:
+        ended = [run for run in store.history.runs() if run.status in {"success", "failed"}]
+        runs = [read_run(store.history.show(run.thread_id).state) for run in ended]
+    return [run for run in runs if run.steps]
 
 
 def _load_runner(spec: TuneSpec, space: Space, home: Path, load: Callable[[str], object]) -> TaskRunner:

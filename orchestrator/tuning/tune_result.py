@@ -1,18 +1,17 @@
-"""The result of a search, and what searches on tasks and on stored runs share."""
+"""The result of a search, and the split of its tasks."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.tuning.recommendation import Recommendation, recommend
-from orchestrator.tuning.replay.attempts import RecordedRun
 from orchestrator.tuning.search import choose_best
-from orchestrator.tuning.spec import TuneSpec
 from orchestrator.tuning.trials import Trial, find_front
+from orchestrator.tuning.tune_spec import TuneSpec
 
 Progress = Callable[[Sequence[Trial]], None]
 FEWEST_TASKS: Final = 2
@@ -28,7 +27,6 @@ class TuneResult:
         front: Those that no other beats in success and cost at once.
         recommendation: The policy to use, and what it rests on.
         stopped: Why the search ended early; None if it did not.
-        attempts: The runs of the default, for the picture of success by attempt.
     """
 
     spec: TuneSpec
@@ -36,7 +34,6 @@ class TuneResult:
     front: Sequence[Trial]
     recommendation: Recommendation
     stopped: str | None
-    attempts: Sequence[RecordedRun] = field(repr=False, default=())
 
     @property
     def policy_yaml(self) -> str:
@@ -49,12 +46,11 @@ def build_result(
     trials: Sequence[Trial],
     held_out: tuple[Trial, Trial] | None,
     stopped: str | None,
-    attempts: Sequence[RecordedRun],
 ) -> TuneResult:
     """Builds the result of a search, with its recommendation."""
     best = choose_best(trials, spec.objective)
     recommendation = recommend(trials[0], best, held_out, spec.objective)
-    return TuneResult(spec, trials, find_front(trials, spec.objective), recommendation, stopped, attempts)
+    return TuneResult(spec, trials, find_front(trials, spec.objective), recommendation, stopped)
 
 
 def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from orchestrator.retry.attempts import FIRST, Attempt
+from orchestrator.retry.decision import decide
 from orchestrator.tuning.measured_runs import MeasuredRun, name_task
-from orchestrator.tuning.replay.attempts import RecordedRun, RecordedStep
-from orchestrator.tuning.replay.policies import NamedPolicy
+from orchestrator.tuning.replay import RecordedRun, RecordedStep
 
 
 class SimulatedRunner:
@@ -27,12 +28,10 @@ class SimulatedRunner:
         if self.fail_after is not None and len(self.calls) >= self.fail_after:
             raise KeyboardInterrupt
         self.calls.append((candidate.name, name_task(case)))
-        policy, attempts = NamedPolicy(candidate.name, candidate.policy), []
-        strategy = FIRST
-        while strategy is not None:
-            attempts.append(self._attempt(f"{case.task}{repeat}", strategy, len(attempts)))
-            done = attempts[-1].outcome == "validated"
-            strategy = None if done else policy.next_strategy(attempts)
+        attempts = [self._attempt(f"{case.task}{repeat}", FIRST, 0)]
+        while (decision := decide(candidate.policy, attempts)).is_retry:
+            attempt = self._attempt(f"{case.task}{repeat}", decision.use, len(attempts))
+            attempts.append(replace(attempt, rule=decision.position))
         count = len(attempts)
         run = RecordedRun(name_task(case), (RecordedStep(tuple(attempts)),))
         passed = attempts[-1].outcome == "validated"

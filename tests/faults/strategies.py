@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Mapping
-from pathlib import Path
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import ensure_config
@@ -16,46 +14,38 @@ from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store
-from orchestrator.retry.custom import ENTRY_POINTS
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.monitor import FakeMonitor
 from tests.faults.children import CONFIG, PROCESSES, MortalSaver, Place, ended, kept, settled
 from tests.faults.story import THREAD, Log
 
 CONTRACT = EvaluationContract(checks=[{"check": "excludes", "texts": ["red"]}])
+
+
+def execute_again(step):
+    return step.request
+
+
 STRATEGIES: Mapping[str, Mapping[str, object]] = {
     "feedback": {},
     "resample": {},
     "repair": {},
     "escalate": {"model": "other"},
-    "parallel": {"n": 3},
-    "custom": {"name": "same"},
-    "decompose": {},
+    "custom": {"strategy": execute_again},
     "ask_human": {},
 }
 DENY = {"answer": "deny", "text": "no"}
 
 
 class Planner:
-    """Splits a refused step in two; writes down each call."""
+    """Writes down each call."""
 
     def __init__(self, log: Log) -> None:
         self.log = log
 
     async def generate_plan(self, task: str) -> list[str]:
         self.log.write({"what": "plan", "key": task})
-        return ["write one", "write two"] if "tried, and failed" in task else ["write"]
-
-
-def install_strategy(folder: Path) -> None:
-    """Installs a package with a strategy that executes the step again as it is."""
-    about = folder / "same_strategies-1.dist-info"
-    about.mkdir(exist_ok=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: same-strategies\nVersion: 1\n")
-    (about / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nsame = same_strategies:same\n")
-    (folder / "same_strategies.py").write_text("def same(step):\n    return step.request\n")
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        return ["write"]
 
 
 def build_strategy(use: str, log: Log, saver: BaseCheckpointSaver[str]) -> LangGraphOrchestrator:
@@ -72,7 +62,6 @@ def build_strategy(use: str, log: Log, saver: BaseCheckpointSaver[str]) -> LangG
     policy = RetryPolicy(
         max_retries=3,
         strategies=[{"use": use, **STRATEGIES[use]}],
-        max_replans=int(use == "decompose"),
     )
     models = {"other": model} if use == "escalate" else None
     return LangGraphOrchestrator(
@@ -101,7 +90,6 @@ def finish(orchestrator: LangGraphOrchestrator) -> OrchestratorState:
 def run_once(place: Place, use: str, every: int) -> None:
     """Runs a strategy in this process, to its end or death."""
     try:
-        install_strategy(place.folder)
         saver = MortalSaver()
         orchestrator = build_strategy(use, place.log, saver)
         with open_store(place.store) as store:

@@ -12,13 +12,12 @@ from tests.faults.strategies import (
     STRATEGIES,
     build_strategy,
     finish,
-    install_strategy,
     read_state,
     run_killed,
 )
 
 pytestmark = pytest.mark.faults
-SAMPLE = {"parallel", "decompose"}
+SAMPLE = {"feedback", "custom"}
 
 
 def describe(state):
@@ -57,7 +56,6 @@ def count_repeated(log):
 )
 def test_a_kill_in_any_strategy_loses_nothing_and_repeats_nothing(places, use, every):
     place = places()
-    install_strategy(place.folder)
     whole = finish(build_strategy(use, places().log, InMemorySaver()))
     kills = run_killed(place, use, every)
 

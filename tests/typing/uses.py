@@ -32,13 +32,15 @@ from orchestrator import (
     LangGraphOrchestrator,
     OrchestratorState,
     Question,
+    RefusedStep,
     ResampleRule,
     RetryPolicy,
-    RetryPolicyDict,
     RunFinished,
     SearchBudget,
+    StallRules,
     StepJudged,
     StepRecord,
+    StepRequest,
     TuneSpec,
 )
 
@@ -91,15 +93,16 @@ def read_graph(case: dict[str, object]) -> None:
     print(build_evaluation_graph().invoke({"agent_run": {"final_output": "Hi"}, "keywords": ["Hi"]}))
 
 
-def write_policies(policy: RetryPolicyDict) -> None:
-    """Rules, policies and searches may be dicts or models."""
-    RetryPolicy(**policy)
-    RetryPolicy(strategies=[{"use": "resample"}, {"use": "parallel", "n": 3}], stall={"same_output": 2})
-    RetryPolicy(strategies=[{"use": "feedback", "after": "format", "times": 1}, ResampleRule()])
-    RetryPolicy(strategies=(FeedbackRule(after=["format", "length"]), CustomRule(name="a", options={"a": 1})))
-    budget = SearchBudget(trials=3)
-    TuneSpec(tasks="tasks.yaml", policies={"patient": {"max_retries": 5}}, budget=budget)
-    TuneSpec(runs="a.sqlite", space={"max_retries": [1, 2]}, objective={"limits": {"tokens": 2000}})
+def keep_request(step: RefusedStep) -> StepRequest:
+    return step.request
+
+
+def write_policies() -> None:
+    """Rules, policies and searches are models; YAML and ``model_validate`` take dicts."""
+    RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()], stall=StallRules())
+    RetryPolicy(strategies=(CustomRule(strategy=keep_request),))
+    RetryPolicy.model_validate({"strategies": [{"use": "resample"}], "stall": {"same_output": 2}})
+    TuneSpec(tasks="tasks.yaml", policies={"patient": {"max_retries": 5}}, budget=SearchBudget(trials=3))
 
 
 def read_run(orchestrator: LangGraphOrchestrator) -> None:

@@ -10,7 +10,7 @@ from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from orchestrator.retry.correction import find_best_record
+from orchestrator.retry.refused_step import find_best_record
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 from orchestrator.task_contracts.model_writer import ModelWriter

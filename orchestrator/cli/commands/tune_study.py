@@ -17,7 +17,7 @@ from orchestrator.cli.process.statuses import BAD_INPUT, FAILED, INTERRUPTED
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.text import clean, one_line, to_json
 from orchestrator.errors import RunFailedError
-from orchestrator.tuning.pictures import COLUMNS, list_rows, render_html, write_png
+from orchestrator.tuning.study_report import COLUMNS, list_rows, render_html
 from orchestrator.tuning.trials import Trial
 from orchestrator.tuning.tune import tune
 from orchestrator.tuning.tune_result import TuneResult
@@ -65,13 +65,9 @@ def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
 
 def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
-    files = {"policy": home / "policy.yaml", "report": home / "report.html", "picture": home / "report.png"}
+    files = {"policy": home / "policy.yaml", "report": home / "report.html"}
     files["policy"].write_text(result.policy_yaml, encoding="utf-8")
     files["report"].write_text(render_html(result), encoding="utf-8")
-    try:
-        write_png(result, files["picture"])
-    except MissingExtraError:  # the page has the same pictures
-        del files["picture"]
     return {name: str(path) for name, path in files.items()}
 
 

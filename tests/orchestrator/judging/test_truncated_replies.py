@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
-from orchestrator import FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy, StopRule
+from orchestrator import FeedbackRule, LangGraphOrchestrator, RepairRule, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -97,7 +97,7 @@ def test_a_reply_that_the_provider_filtered_has_no_verdict():
 
 
 def test_its_kind_is_length():
-    rules = [StopRule(after="length"), FeedbackRule()]
+    rules = [FeedbackRule(after=("format", "content"))]
     state, _ = run(cut("A boat and"), "A boat.", retry_policy=RetryPolicy(strategies=rules))
 
     assert (state["status"], state["results"][0]["decision"]["use"]) == ("failed", "stop")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from orchestrator import RetryPolicy
 from orchestrator.judging.verdict import build_failure, no_verdict, read_verdict
-from orchestrator.retry.outcome import apply_decision, decide_next, read_outcome
+from orchestrator.retry.verdict_updates import apply_decision, decide_next, read_outcome
 from orchestrator.state.graph_state import blank_state
 from tests.orchestrator.state.test_state import record
 

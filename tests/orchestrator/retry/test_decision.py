@@ -9,13 +9,10 @@ from hypothesis import strategies as st
 from orchestrator import (
     AskHumanRule,
     Attempt,
-    DecomposeRule,
     FeedbackRule,
-    ParallelRule,
     ResampleRule,
     RetryPolicy,
     StallRules,
-    StopRule,
     best_attempt,
     decide,
 )
@@ -41,7 +38,6 @@ def play(policy, kinds):
             output=str(number),
             strategy=before.use if before else "first",
             rule=before.position if before else None,
-            sample=before.sample if before else None,
         )
         history.append(attempt)
         uses.append(decide(policy, history))
@@ -52,7 +48,6 @@ MIXED = RetryPolicy(
     max_retries=4,
     strategies=[
         {"use": "feedback", "after": "format", "times": 1},
-        {"use": "stop", "after": "tool"},
         {"use": "resample", "times": 2},
         {"use": "feedback"},
     ],
@@ -66,7 +61,6 @@ MIXED = RetryPolicy(
         (["format"], ["feedback"]),
         (["format", "format"], ["feedback", "resample"]),
         (["content", "content", "content", "content"], ["resample", "resample", "feedback", "feedback"]),
-        (["content", "tool"], ["resample", "stop"]),
         (["content"] * 5, ["resample", "resample", "feedback", "feedback", "stop"]),
     ],
 )
@@ -88,7 +82,7 @@ def test_a_decision_names_its_rule_its_place_and_its_reason():
     decision = decide(MIXED, [refused("content", "length")])
 
     assert decision.rule == ResampleRule(times=2)
-    assert (decision.position, decision.reason) == (2, "content, length failed at attempt 1")
+    assert (decision.position, decision.reason) == (1, "content, length failed at attempt 1")
     assert decision.is_retry
 
 
@@ -128,13 +122,6 @@ def test_without_a_verdict(policy, use):
         (RetryPolicy(max_retries=1, exhausted="accept_best"), 2, "accept_best"),
         (RetryPolicy(max_retries=1, max_replans=1, exhausted="accept_best"), 2, "replan"),
         (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),
-        (
-            RetryPolicy(max_retries=1, max_replans=1, strategies=[FeedbackRule(), DecomposeRule()]),
-            2,
-            "decompose",
-        ),
-        (RetryPolicy(strategies=[StopRule()]), 1, "stop"),
-        (RetryPolicy(strategies=[StopRule()], max_replans=1), 1, "replan"),
         (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "stop"),
         (RetryPolicy(stall=StallRules(no_improvement=2)), 2, "stop"),
     ],
@@ -148,7 +135,6 @@ def test_when_the_retries_end(policy, attempts, use):
     [
         (RetryPolicy(max_retries=1), 2, "refused 2 times, max_retries is 1"),
         (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "no strategy is left for: content"),
-        (RetryPolicy(strategies=[StopRule()]), 1, "content failed at attempt 1"),
     ],
 )
 def test_why_the_retries_end(policy, attempts, reason):
@@ -159,31 +145,10 @@ def test_nothing_is_accepted_as_the_best_if_nothing_has_a_score():
     assert decide(RetryPolicy(max_retries=0, exhausted="accept_best"), [refused()]).use == "stop"
 
 
-def test_a_step_is_not_split_once_all_replans_are_used():
-    policy = RetryPolicy(max_replans=1, strategies=[DecomposeRule()])
-
-    assert decide(policy.model_copy(update={"max_replans": 0}), [refused()]).use == "stop"
-
-
 def test_a_correction_counts_for_whoever_made_it():
     history = [refused(corrected=True), refused(number=2), refused(number=3, output="c")]
 
     assert decide(RetryPolicy(max_retries=2), history).use == "feedback"
-
-
-SAMPLED = RetryPolicy(max_retries=4, strategies=[ParallelRule(n=3, times=1), FeedbackRule()])
-
-
-def test_samples_are_drawn_one_after_the_other_and_count_as_retries():
-    assert play(SAMPLED, ["content"] * 5) == ["parallel", "parallel", "parallel", "feedback", "stop"]
-
-
-def test_samples_are_numbered():
-    first = decide(SAMPLED, [refused()])
-    second = decide(SAMPLED, [refused(), refused(number=2, strategy="parallel", rule=0, sample=1)])
-
-    assert (first.sample, second.sample) == (1, 2)
-    assert second.reason == "sample 1 of 3 was refused"
 
 
 @pytest.mark.parametrize(

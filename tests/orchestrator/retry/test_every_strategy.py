@@ -9,7 +9,6 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
-from orchestrator.retry.custom import ENTRY_POINTS, load_strategy
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import FakeSupervisor
@@ -17,38 +16,27 @@ from tests.fakes.supervision import FakeSupervisor
 CONTRACT = EvaluationContract(checks=[{"check": "excludes", "texts": ["red"]}])
 RETRIES = 2
 EXECUTIONS = RETRIES + 1
+
+
+def execute_again(step):
+    return step.request
+
+
 STRATEGIES = {
     "feedback": ({"use": "feedback"}, EXECUTIONS),
     "resample": ({"use": "resample"}, EXECUTIONS),
     "repair": ({"use": "repair"}, EXECUTIONS),
     "escalate": ({"use": "escalate", "model": "other"}, EXECUTIONS),
-    "parallel": ({"use": "parallel", "n": 2}, EXECUTIONS),
-    "custom": ({"use": "custom", "name": "same"}, EXECUTIONS),
-    # These execute nothing: the step ends with its first execution, and its second plan with another.
-    "decompose": ({"use": "decompose"}, 2),
+    "custom": ({"use": "custom", "strategy": execute_again}, EXECUTIONS),
+    # It executes nothing: the step ends with its first execution.
     "ask_human": ({"use": "ask_human"}, 1),
-    "stop": ({"use": "stop"}, 1),
 }
 CASES = [pytest.param(*case, id=name) for name, case in STRATEGIES.items()]
 
 
-@pytest.fixture(autouse=True)
-def package(tmp_path, monkeypatch):
-    """An installed package with a strategy that executes the step again as it is."""
-    folder = tmp_path / "same_strategies-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: same-strategies\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nsame = same_strategies:same\n")
-    (tmp_path / "same_strategies.py").write_text("def same(step):\n    return step.request\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    load_strategy.cache_clear()
-    yield
-    load_strategy.cache_clear()
-
-
 def build(rule, **settings):
     model = ScriptedChatModel(lambda prompt: "red", usage=(5, 5))
-    policy = RetryPolicy(max_retries=RETRIES, strategies=[rule], max_replans=int(rule["use"] == "decompose"))
+    policy = RetryPolicy(max_retries=RETRIES, strategies=[rule])
     return LangGraphOrchestrator(
         FakePlanner(["write"], ["write anew"]),
         ExecutionAgent(model),
@@ -108,7 +96,7 @@ def go_on(orchestrator):
     return state if state["status"] in {"failed", "success"} else orchestrator.resume("t")
 
 
-SAMPLE = {"parallel", "ask_human"}
+SAMPLE = {"custom", "ask_human"}
 
 
 @pytest.mark.faults

@@ -10,10 +10,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration
 
 from agents.testing import ScriptedChatModel
-from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.spec import TuneSpec
-from orchestrator.tuning.study.recorded_replies import RecordedReplies
+from orchestrator.tuning.recorded_replies import RecordedReplies
 from orchestrator.tuning.tune import load_recorded_runs, tune
+from orchestrator.tuning.tune_spec import TuneSpec
 from tests.fakes.simulated_runner import SimulatedRunner
 
 CHANCES = {"first": 0.2, "feedback": 0.05, "resample": 0.6}
@@ -67,31 +66,25 @@ def run_models(spec, folder, **changes):
 
 
 @pytest.mark.parametrize("changes", [{"temperature": 0.5}, {"seed": 3}])
-def test_a_model_with_other_settings_is_refused(tmp_path, changes):
+def test_a_model_with_other_settings_is_measured_anew(tmp_path, changes):
     spec = make_spec(tmp_path)
     run_models(spec, tmp_path)
-    with pytest.raises(ConfigurationError) as caught:
-        run_models(spec, tmp_path, **changes)
+    _, model = run_models(spec, tmp_path, **changes)
 
-    assert str(caught.value) == (
-        f"the study 'tuning' in {str(tmp_path)!r} was measured with another model 'local'; "
-        "give another name, or delete its folder"
-    )
+    assert model.prompts
 
 
-def test_another_runner_is_refused(tmp_path):
-    class Named(SimulatedRunner):
-        identity = "a runner with tools"
+class Named(SimulatedRunner):
+    identity = "a runner with tools"
 
+
+@pytest.mark.parametrize(("runner", "changes"), [(Named, {}), (SimulatedRunner, {"prices": PRICES})])
+def test_another_runner_or_other_prices_are_measured_anew(tmp_path, runner, changes):
     tune(make_spec(tmp_path), folder=tmp_path, runner=SimulatedRunner(CHANCES))
-    with pytest.raises(ConfigurationError, match="was measured with another runner"):
-        tune(make_spec(tmp_path), folder=tmp_path, runner=Named(CHANCES))
+    second = runner(CHANCES)
+    tune(make_spec(tmp_path, **changes), folder=tmp_path, runner=second)
 
-
-def test_other_prices_are_refused(tmp_path):
-    tune(make_spec(tmp_path), folder=tmp_path, runner=SimulatedRunner(CHANCES))
-    with pytest.raises(ConfigurationError, match="was measured with other prices"):
-        tune(make_spec(tmp_path, prices=PRICES), folder=tmp_path, runner=SimulatedRunner(CHANCES))
+    assert len(second.calls) == 8
 
 
 def test_a_larger_budget_and_another_objective_go_on_with_the_same_runs(tmp_path):

@@ -13,10 +13,10 @@ import pytest
 from agents.testing import ScriptedChatModel
 from evaluation.evalset.files import read_case_set
 from orchestrator.errors import ConfigurationError
-from orchestrator.tuning.spec import TuneSpec
-from orchestrator.tuning.study.recorded_replies import RecordedReplies
-from orchestrator.tuning.study.run_log import RunLog
+from orchestrator.tuning.recorded_replies import RecordedReplies
+from orchestrator.tuning.run_log import RunLog
 from orchestrator.tuning.tune import load_recorded_runs, tune
+from orchestrator.tuning.tune_spec import TuneSpec
 from tests.fakes.simulated_runner import SimulatedRunner
 
 CHANCES = {"first": 0.2, "feedback": 0.05, "resample": 0.6}
@@ -63,7 +63,7 @@ def test_a_second_search_on_a_study_is_refused_with_the_process_that_has_it(tmp_
 
     [refusal] = refusals
     assert refusal == (
-        f"the study 'tuning' in {str(tmp_path)!r} is in use by process {os.getpid()}; "
+        f"the study 'tuning' in {str(tmp_path)!r} is in use by another process; "
         "wait until it has ended, or give another name"
     )
     assert second.calls == []
@@ -93,12 +93,11 @@ def test_reading_a_study_leaves_a_line_alone_that_is_being_written(tmp_path):
     "altered",
     [
         b"NaN",
-        b"-1",
         b'"2"',
         b"1" + b"0" * 400,
         b"[" * 100_000,
     ],
-    ids=["not a number", "negative", "a text", "too large", "too deep"],
+    ids=["not a number", "a text", "too large", "too deep"],
 )
 def test_a_line_that_was_altered_is_one_sentence(tmp_path, altered):
     spec = make_spec(tmp_path)
@@ -107,16 +106,6 @@ def test_a_line_that_was_altered_is_one_sentence(tmp_path, altered):
     log.write_bytes(re.sub(rb'"seconds":[^,}]*', b'"seconds":' + altered, log.read_bytes(), count=1))
 
     with pytest.raises(ConfigurationError, match="has a broken line 1; delete the line, or the folder"):
-        tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
-
-
-@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000])
-def test_a_description_of_a_study_that_cannot_be_read_is_refused(tmp_path, text):
-    spec = make_spec(tmp_path)
-    tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
-    (tmp_path / "tuning" / "study.json").write_text(text)
-
-    with pytest.raises(ConfigurationError, match="give another name, or delete its folder"):
         tune(spec, folder=tmp_path, runner=SimulatedRunner(CHANCES))
 
 
@@ -214,9 +203,7 @@ def test_of_two_processes_on_one_study_the_second_is_refused(tmp_path):
     lines = count_lines(tmp_path)
     assert len({tuple(line["key"]) for line in lines}) == len(lines)
     for refusal in tmp_path.glob("refused *"):
-        assert re.search(
-            rf"in use by (process ({both[0].pid}|{both[1].pid})|another process);", refusal.read_text()
-        )
+        assert "in use by another process;" in refusal.read_text()
     assert (tmp_path / "told").read_text()
     assert RunLog(tmp_path / "tuning" / "runs.jsonl", make_spec(tmp_path).budget).find_runs(
         read_case_set(tmp_path / "tasks.json").cases

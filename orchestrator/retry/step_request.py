@@ -8,21 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pydantic import TypeAdapter, ValidationError
+
 from agents.models.sampling import Sampling
-from orchestrator.errors import ConfigurationError
-from orchestrator.retry.correction import add_refusal, build_instruction, find_best_record, read_reason
-from orchestrator.retry.plain_rules import read_rule
+from orchestrator.retry.attempts import Attempt
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.refused_step import add_refusal, build_instruction, find_best_record, read_reason
 from orchestrator.retry.repair import number_parts
 from orchestrator.retry.rules import (
-    BaseRule,
+    AskHumanRule,
     CustomRule,
     EscalateRule,
+    ExecutingRule,
     FeedbackRule,
     LastOutput,
-    ParallelRule,
     RepairRule,
-    ResampleRule,
-    ToldChecks,
+    RetryRule,
 )
 from orchestrator.state.current_step import (
     current_index,
@@ -31,13 +32,13 @@ from orchestrator.state.current_step import (
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import DecisionRecord, StepRecord
+from orchestrator.state.records import StepRecord
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _LARGEST_SEED: Final = 2**31 - 1
-_REFUSED: Final = "Your output was not accepted. What has to change"
+_RULE: Final = TypeAdapter[RetryRule](RetryRule)
 _REPAIR: Final = (
     "Reply only with the parts that have to change, each as its number in brackets and its new text, "
     'such as "[2] new text". Leave out the other parts: they stay as they are.'
@@ -75,31 +76,48 @@ class StepRequest:
     draft: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedStep:
+    """A step whose last output was refused, as ``CustomRule.strategy`` gets it.
+
+    Attributes:
+        request: The step as it would be executed without the strategy, with its own seed.
+        output: The refused output.
+        feedback: Why it was refused.
+        wanted: The requirements that it does not meet, the most severe first.
+        history: All executions of the step.
+    """
+
+    request: StepRequest
+    output: str
+    feedback: str
+    wanted: tuple[str, ...]
+    history: tuple[Attempt, ...]
+
+
 CustomStrategy = Callable[[CustomRule, OrchestratorState, StepRequest], StepRequest]
-"""Builds the request of a strategy of an installed package."""
+"""Builds the request of a user's strategy."""
 
 
-def build_request(state: OrchestratorState, seed: int, custom: CustomStrategy) -> StepRequest:
+def build_request(state: OrchestratorState, policy: RetryPolicy, custom: CustomStrategy) -> StepRequest:
     """Builds the next execution of the current step, as the decision in its last record says.
 
     Args:
         state: The state of the run.
-        seed: The seed of the policy.
-        custom: Called for a strategy of an installed package.
+        policy: The policy of the run: its seed, and the functions of its rules.
+        custom: Called for a rule with a function of the user.
     """
     request = StepRequest(instruction=build_instruction(state), context=state["context"])
     refused = last_refused_record(state)
     if refused is None:
         return request
-    rule = _read_rule(refused)
-    attempt = refused["attempt"] + 1
-    request = replace(
-        request, seed=derive_seed(seed, current_index(state), attempt), temperature=rule.temperature
-    )
+    rule = _read_rule(refused, policy)
+    seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
+    request = replace(request, seed=seed, temperature=rule.temperature)
     if isinstance(rule, FeedbackRule | EscalateRule):
         return _add_feedback(request, state, refused, rule)
     if isinstance(rule, RepairRule):
-        return _add_repair(request, _choose_start(state, refused, rule.start_from))
+        return _add_repair(request, find_best_record(current_records(state)) or refused)
     return custom(rule, state, request) if isinstance(rule, CustomRule) else request
 
 
@@ -125,43 +143,33 @@ def list_wanted(record: StepRecord) -> list[str]:
     return [each["wanted"] for each in problems] if problems else [" ".join(read_reason(record).split())]
 
 
-def _read_rule(
-    refused: StepRecord,
-) -> FeedbackRule | ResampleRule | RepairRule | EscalateRule | ParallelRule | CustomRule:
-    """Returns the rule that the decision names; feedback after a correction, and for an older record."""
+def _read_rule(refused: StepRecord, policy: RetryPolicy) -> ExecutingRule:
+    """Returns the rule that the decision names; feedback after a correction, and for an unknown rule."""
     decision = refused.get("decision")
     if decision is None or read_correction(refused) is not None:
         return FeedbackRule()
-    rule = _parse_rule(decision)
-    executing = FeedbackRule | ResampleRule | RepairRule | EscalateRule | ParallelRule | CustomRule
-    return rule if isinstance(rule, executing) else FeedbackRule()
-
-
-def _parse_rule(decision: DecisionRecord) -> BaseRule | None:
+    if decision["use"] == "custom":
+        named = [rule for rule in policy.strategies if isinstance(rule, CustomRule)]
+        return next(
+            (rule for rule in named if rule.name == decision["options"].get("strategy")), FeedbackRule()
+        )
     try:
-        return read_rule({**decision["options"], "use": decision["use"]})
-    except ConfigurationError:  # a stored value that another version wrote
-        return None
+        rule = _RULE.validate_python({**decision["options"], "use": decision["use"]})
+    except ValidationError:  # a stored rule that this version does not have
+        return FeedbackRule()
+    return FeedbackRule() if isinstance(rule, AskHumanRule) else rule
 
 
 def _add_feedback(
     request: StepRequest, state: OrchestratorState, refused: StepRecord, rule: FeedbackRule | EscalateRule
 ) -> StepRequest:
-    model = rule.model if isinstance(rule, EscalateRule) else None
-    request = replace(request, model=model)
-    if read_correction(refused) is not None:
-        return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
-    start = _choose_start(state, refused, rule.start_from)
-    told = _choose_problems(start, rule.checks, _count_feedback(state))
-    has_acted = any(record["tool_calls"] for record in current_records(state))
-    last_output = choose_last_output(start, rule.last_output, has_acted=has_acted)
-    if last_output == "none":
-        wanted = list_wanted({**start, "problems": [start["problems"][at] for at in told]} if told else start)
-        return replace(
-            request, instruction=_add_list(request.instruction, "Keep to these requirements", wanted)
-        )
-    request = replace(request, refused=Refusal(output=start["result"], reason=_format_reason(start, told)))
-    return join_refusal(request) if last_output == "quoted" else request
+    request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
+    if read_correction(refused) is None:
+        has_acted = any(record["tool_calls"] for record in current_records(state))
+        if choose_last_output(refused, rule.last_output, has_acted=has_acted) == "none":
+            text = _add_list(request.instruction, "Keep to these requirements", list_wanted(refused))
+            return replace(request, instruction=text)
+    return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
 
 
 def choose_last_output(refused: StepRecord, last_output: LastOutput, *, has_acted: bool) -> LastOutput:
@@ -178,31 +186,6 @@ def choose_last_output(refused: StepRecord, last_output: LastOutput, *, has_acte
     problems = refused.get("problems", ())
     is_stated = bool(problems) and all(problem.get("is_stated") for problem in problems)
     return "none" if is_stated and not has_acted else "turn"
-
-
-def _choose_start(state: OrchestratorState, refused: StepRecord, start_from: str) -> StepRecord:
-    best = find_best_record(current_records(state)) if start_from == "best" else None
-    return refused if best is None else best
-
-
-def _choose_problems(record: StepRecord, checks: ToldChecks, told_before: int) -> list[int]:
-    """Returns the places of the problems to tell; empty for the whole feedback."""
-    count = len(record.get("problems", []))
-    if checks == "all" or not count:
-        return []
-    return [0 if checks == "worst" else told_before % count]
-
-
-def _count_feedback(state: OrchestratorState) -> int:
-    """Counts how often the executor of this step was told what failed, before this time."""
-    decisions = [record.get("decision") for record in current_records(state)[:-1]]
-    return sum(decision is not None and decision["use"] in {"feedback", "escalate"} for decision in decisions)
-
-
-def _format_reason(record: StepRecord, told: Sequence[int]) -> str:
-    if not told:
-        return read_reason(record)
-    return "\n".join([f"{_REFUSED}:", *(f"- {record['problems'][at]['text']}" for at in told)])
 
 
 def _add_repair(request: StepRequest, start: StepRecord) -> StepRequest:

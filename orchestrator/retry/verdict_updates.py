@@ -9,9 +9,9 @@ from typing import Final, Literal
 from orchestrator.judging.feedback import findings_of
 from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.attempts import Outcome, read_attempts
-from orchestrator.retry.correction import find_best_record, read_reason
 from orchestrator.retry.decision import RetryDecision, decide
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.refused_step import find_best_record, read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, Retries, StateUpdate
 from orchestrator.state.plain_values import plain_text
@@ -64,7 +64,7 @@ def apply_decision(
     judged = with_decision(_judge(record), decision)
     if decision.is_retry:
         return retry(state, judged, semantic=True)
-    if decision.use in {"replan", "decompose"}:
+    if decision.use == "replan":
         return _plan_again(state, judged, decision.reason)
     if decision.use == "accept_best":
         return _accept_best(state, judged, decision.reason)
@@ -78,8 +78,6 @@ def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
     rule = decision.rule
     options: dict[str, Json] = {} if rule is None else rule.model_dump(mode="json")
     made = DecisionRecord(use=decision.use, reason=decision.reason, rule=decision.position, options=options)
-    if decision.sample is not None:
-        made["sample"] = decision.sample
     return {**record, "decision": made}
 
 

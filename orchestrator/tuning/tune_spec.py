@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, Unpack, get_args
+from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
-from typing_extensions import TypedDict
+from pydantic import Field, model_validator
 
 from evaluation.evalset.yaml_text import parse_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.plain_rules import RetryPolicyDict
 from orchestrator.runtime.budget import ModelPrice
-from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel, read_group
+from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, Seconds, SettingsModel
 
 Quantity = Literal["success", "attempts", "model_calls", "tokens", "cost_usd", "seconds"]
 Resource = Literal["attempts", "model_calls", "tokens", "cost_usd", "seconds"]
@@ -23,42 +20,20 @@ _Number: TypeAlias = Annotated[float | int, Field(gt=-math.inf, lt=math.inf, des
 _Amount: TypeAlias = Annotated[
     float | int | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
 ]
-_QUANTITIES: Final = ", ".join(get_args(Quantity))
 _MAX_BYTES: Final = 2_000_000
 
 
-def _weigh_success_alone() -> Mapping[Quantity, float | int]:
-    return {"success": 1.0}
-
-
-class ObjectiveDict(TypedDict, total=False):
-    """An ``Objective`` as a plain dict."""
-
-    weights: Mapping[Quantity, float]
-    limits: Mapping[Resource, float]
-    against: Resource
-
-
 class Objective(SettingsModel):
-    """What makes a policy better. By default, the rate of success; the front is success against ``against``.
+    """What makes a policy better: the rate of success. The front is success against ``against``.
 
     Attributes:
-        weights: Value of one unit of each quantity of a run; costs have negative weights. By default a
-            success is worth 1 and everything else nothing.
         limits: Greatest mean of a quantity per run; a policy above it is not recommended.
-        against: The cost that the front shows success against.
+        against: The cost that the front shows success against, and by which equal policies differ.
 
     Raises:
         ConfigurationError: A value is not accepted.
     """
 
-    weights: Annotated[
-        Mapping[Quantity, _Number],
-        Field(
-            min_length=1,
-            description=f"an object such as {{success: 1, tokens: -0.0001}}, of {_QUANTITIES}",
-        ),
-    ] = Field(default_factory=_weigh_success_alone)
     limits: Annotated[
         Mapping[Resource, _Number],
         Field(description=f"an object such as {{tokens: 2000}}, of {', '.join(get_args(Resource))}"),
@@ -70,16 +45,7 @@ class Objective(SettingsModel):
     @property
     def quantities(self) -> list[Quantity]:
         """The quantities that every run has to report."""
-        return sorted({"success", self.against, *self.weights, *self.limits})
-
-
-class SearchBudgetDict(TypedDict, total=False):
-    """A ``SearchBudget`` as a plain dict."""
-
-    trials: int
-    model_calls: int | None
-    seconds: float | None
-    cost_usd: float | None
+        return sorted({"success", self.against, *self.limits})
 
 
 class SearchBudget(SettingsModel):
@@ -103,44 +69,12 @@ class SearchBudget(SettingsModel):
     cost_usd: _Amount = None
 
 
-def _read_prices(value: object) -> object:
-    if not isinstance(value, Mapping):
-        return value
-    return {name: read_group(ModelPrice, f"prices.{name}", each) for name, each in value.items()}
-
-
-class ModelPriceDict(TypedDict):
-    """A ``ModelPrice`` as a plain dict."""
-
-    input_usd: float
-    output_usd: float
-
-
-class TuneSpecDict(TypedDict, total=False):
-    """A ``TuneSpec`` as a plain dict."""
-
-    name: str
-    tasks: str | None
-    runs: str | None
-    models: Sequence[str]
-    space: Mapping[str, Sequence[object]]
-    policies: Mapping[str, RetryPolicyDict]
-    objective: Objective | ObjectiveDict
-    budget: SearchBudget | SearchBudgetDict
-    planning: bool
-    repeats: int
-    hold_out: float
-    seed: int
-    prices: Mapping[str, ModelPrice | ModelPriceDict]
-
-
 class TuneSpec(SettingsModel):
     """A search for a retry policy.
 
     Attributes:
         name: Name of the study; its folder has the same name.
         tasks: Path of a file of cases, whose tasks are run.
-        runs: Path or URL of a store: its finished runs are replayed instead, without a model call.
         models: Model specifications to choose from; the first one is the default's.
         space: For fields of RetryPolicy, the values to choose from.
         policies: Policies by name, each with its fields, in place of ``space`` or besides it.
@@ -156,15 +90,10 @@ class TuneSpec(SettingsModel):
         ConfigurationError: A value is not accepted; the message says what is.
     """
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Unpack[TuneSpecDict]) -> None: ...
-
     name: Annotated[
         str, Field(pattern=r"^[\w.-]*\w$", description="a name of letters, digits, '.', '-' and '_'")
     ] = "tuning"
-    tasks: Annotated[str | None, Field(description="the path of a file of cases, as a text")] = None
-    runs: Annotated[str | None, Field(description="the path or URL of a store of runs, as a text")] = None
+    tasks: Annotated[str, Field(description="the path of a file of cases, as a text")]
     models: Annotated[Sequence[str], Field(min_length=1, description="a list of model specifications")] = (
         "local",
     )
@@ -176,41 +105,31 @@ class TuneSpec(SettingsModel):
         Mapping[str, Mapping[str, object]],
         Field(description="an object such as {patient: {max_retries: 5}}, the fields of each policy"),
     ] = Field(default_factory=dict)
-    objective: Annotated[
-        Objective,
-        BeforeValidator(partial(read_group, Objective, "objective")),
-        Field(description="an object with weights or limits"),
-    ] = Field(default_factory=Objective)
-    budget: Annotated[
-        SearchBudget,
-        BeforeValidator(partial(read_group, SearchBudget, "budget")),
-        Field(description="an object such as {trials: 10}"),
-    ] = Field(default_factory=SearchBudget)
+    objective: Annotated[Objective, Field(description="an object with limits or against")] = Field(
+        default_factory=Objective
+    )
+    budget: Annotated[SearchBudget, Field(description="an object such as {trials: 10}")] = Field(
+        default_factory=SearchBudget
+    )
     planning: Flag = True
     repeats: PositiveCount = 1
     hold_out: Annotated[float, Field(gt=0, lt=1, description="a number between 0 and 1, such as 0.4")] = 0.4
     seed: Count = 0
     prices: Annotated[
         Mapping[str, ModelPrice],
-        BeforeValidator(_read_prices),
         Field(description="an object {model: {input_usd: ..., output_usd: ...}}"),
     ] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check_sources(self) -> Self:
-        if (self.tasks is None) == (self.runs is None):
-            raise ConfigurationError("give either tasks (a file of cases to run) or runs (a store to replay)")
         if not self.space and not self.policies:
             raise ConfigurationError(
                 "there is nothing to search: give space, such as {max_retries: [1, 2, 3]}, or policies"
             )
         if empty := [name for name, values in self.space.items() if not values]:
             raise ConfigurationError(f"space.{empty[0]} is empty; give at least one value")
-        return self._check_costs()
-
-    def _check_costs(self) -> Self:
         needs_prices = "cost_usd" in self.objective.quantities or self.budget.cost_usd is not None
-        if needs_prices and self.runs is None and not self.prices:
+        if needs_prices and not self.prices:
             raise ConfigurationError(
                 "the objective or the budget needs cost_usd, which no run reports without prices; "
                 "add prices: {model: {input_usd: ..., output_usd: ...}}"
@@ -242,7 +161,6 @@ def read_spec(path: str | Path) -> TuneSpec:
     version = values.pop("version", 1)
     if isinstance(version, bool) or version != 1:
         raise ConfigurationError(f"{file.name}: only version 1 is known; give version: 1, or leave it out")
-    for name in ("tasks", "runs"):
-        if isinstance(values.get(name), str) and "://" not in values[name]:
-            values[name] = str(file.parent / values[name])
+    if isinstance(tasks := values.get("tasks"), str):
+        values["tasks"] = str(file.parent / tasks)
     return TuneSpec(**{"name": file.stem, **values})

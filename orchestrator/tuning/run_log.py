@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -14,13 +18,16 @@ from evaluation.evalset.task_case import TaskCase
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.tuning.candidates import Candidate
 from orchestrator.tuning.measured_runs import MeasuredRun, TaskRunner, name_task
-from orchestrator.tuning.replay.attempts import RecordedRun
-from orchestrator.tuning.spec import SearchBudget
-from orchestrator.tuning.study.identities import digest_case
+from orchestrator.tuning.replay import RecordedRun
+from orchestrator.tuning.tune_spec import SearchBudget, TuneSpec
+
+# Windows has no fcntl; there, two processes are not kept apart.
+_HAS_FCNTL: Final = find_spec("fcntl") is not None
+if _HAS_FCNTL:
+    import fcntl
 
 _Key: TypeAlias = tuple[str, str, int, str]
-"""Digest of the candidate, name of the task, number of the run, and digest of the task with its contract."""
-_LARGEST: Final = 2**63
+"""Digest of the policy, the models and the prices; name of the task; number of the run; digest of it."""
 
 
 @with_config(ConfigDict(strict=True, allow_inf_nan=False))
@@ -56,15 +63,62 @@ class BudgetSpentError(OrchestratorError):
     """The budget of a search is spent; everything that it has found is kept."""
 
 
+def digest_values(*values: object) -> str:
+    """Returns a short digest of plain values, equal in every process."""
+    text = json.dumps(values, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _digest_case(case: TaskCase) -> str:
+    # Without defaults: a new field of contracts does not change the tasks that have none of it.
+    text = json.dumps(
+        case.model_dump(mode="json", include={"task", "contract"}, exclude_defaults=True), sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@contextmanager
+def open_study(spec: TuneSpec, folder: Path) -> Iterator[Path]:
+    """Makes the folder of a study, or opens it, and locks it until the block or the process ends.
+
+    Raises:
+        ConfigurationError: Another process has the study open, or the folder cannot be written.
+    """
+    home = folder / spec.name
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = (home / "study.lock").open("a")
+    except OSError as error:
+        raise ConfigurationError(
+            f"the folder {str(home)!r} of the study cannot be written ({error.strerror}); give another folder"
+        ) from None
+    with lock:
+        try:
+            if _HAS_FCNTL:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(
+                f"the study {spec.name!r} in {str(folder)!r} is in use by another process; "
+                "wait until it has ended, or give another name"
+            ) from None
+        yield home
+
+
 class RunLog:
     """The finished runs of a study, one in each line of a file. Whoever adds runs holds the study's lock.
+
+    Args:
+        path: The file.
+        budget: Bounds of what the runs may spend.
+        identity: What decides a run besides its task and its policy: the models, the prices. A run that was
+            measured with another identity is not found, so that it is never used in place of another.
 
     Raises:
         ConfigurationError: A line of the file is broken.
     """
 
-    def __init__(self, path: Path, budget: SearchBudget) -> None:
-        self._path, self._budget = path, budget
+    def __init__(self, path: Path, budget: SearchBudget, identity: str = "") -> None:
+        self._path, self._budget, self._identity = path, budget, identity
         self._runs, self._length = _read_runs(path)
         self._spent = _add_spent(self._runs.values())
 
@@ -74,7 +128,7 @@ class RunLog:
         Raises:
             BudgetSpentError: It is not in the file, and the budget does not allow another run.
         """
-        key = (candidate.digest, name_task(case), repeat, digest_case(case))
+        key = (digest_values(candidate.digest, self._identity), name_task(case), repeat, _digest_case(case))
         if key not in self._runs:
             self._check_budget()
             run = runner.run(case, candidate, repeat)
@@ -83,14 +137,10 @@ class RunLog:
             self._spent = _add_spent([run], self._spent)
         return self._runs[key]
 
-    def find_runs(self, cases: Sequence[TaskCase], candidate: Candidate | None = None) -> list[RecordedRun]:
-        """Returns the attempts of the runs of these tasks, as they are now, under one or all candidates."""
-        known = {(name_task(case), digest_case(case)) for case in cases}
-        return [
-            run.run
-            for (digest, name, _, task), run in self._runs.items()
-            if (name, task) in known and (candidate is None or digest == candidate.digest)
-        ]
+    def find_runs(self, cases: Sequence[TaskCase]) -> list[RecordedRun]:
+        """Returns the attempts of all runs of these tasks, as they are now."""
+        known = {(name_task(case), _digest_case(case)) for case in cases}
+        return [run.run for (_, name, _, task), run in self._runs.items() if (name, task) in known]
 
     def _add(self, key: _Key, run: MeasuredRun) -> None:
         line = _READER.dump_json(_Line(key=key, run=run)) + b"\n"
@@ -127,22 +177,8 @@ def _read_lines(path: Path, content: bytes) -> Iterator[tuple[_Key, MeasuredRun]
     for number, line in enumerate(content.splitlines(), 1):
         try:
             values = _READER.validate_json(line)
-            _check_amounts(values["run"])
             yield values["key"], values["run"]
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise ConfigurationError(
                 f"{str(path)!r} has a broken line {number}; delete the line, or the folder"
             ) from error
-
-
-def _check_amounts(run: MeasuredRun) -> None:
-    """Checks that no amount is one that nothing can have spent.
-
-    Raises:
-        ValueError: One is.
-        OverflowError: One is too large for a number.
-    """
-    spent = (run.spent_calls, run.spent_seconds, run.spent_usd)
-    attempts = (attempt.tokens or 0 for step in run.run.steps for attempt in step.attempts)
-    if not all(0 <= amount < _LARGEST for amount in (*run.values.values(), *spent, *attempts)):
-        raise ValueError("an amount is negative, or too large")

@@ -1,0 +1,234 @@
+"""Reads from recorded attempts what another retry policy would have given. Never estimates."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from orchestrator.errors import ConfigurationError
+from orchestrator.retry.attempts import FIRST, Attempt, read_attempts
+from orchestrator.retry.decision import RetryDecision, decide
+from orchestrator.retry.policy import RetryPolicy
+from orchestrator.retry.rules import BaseRule
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import StepRecord
+
+_CONDITIONS: Final = frozenset({"use", "after", "times"})
+"""Fields of a rule that say when it decides, and not how the step is executed."""
+_BEFORE_DECISIONS: Final[Mapping[str, object]] = {
+    "use": "feedback",
+    "last_output": "quoted",
+    "temperature": None,
+}
+"""The only retry of versions that recorded no decisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """The attempts of one step in their order. The strategy of each contains its options."""
+
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """One run of a task.
+
+    Attributes:
+        task: Names the task.
+        steps: The executed steps in their order; each has an attempt.
+        planned_steps: Number of steps of the plan; 0 if it is the number of executed steps.
+    """
+
+    task: str
+    steps: tuple[RecordedStep, ...]
+    planned_steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPolicy:
+    """A retry policy with its name in results."""
+
+    name: str
+    policy: RetryPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a policy makes of recorded runs.
+
+    Attributes:
+        policy: Its name.
+        succeeded: Runs that succeed by the recorded attempts.
+        failed: Runs that fail by the recorded attempts.
+        not_recorded: Runs in which the policy makes an attempt that was not recorded.
+        attempts: Executions in the runs that are known.
+        tokens: Their tokens; None if an attempt reports none.
+        cost_usd: Their cost; None if an attempt reports none.
+        seconds: Their seconds of model calls.
+    """
+
+    policy: str
+    succeeded: int
+    failed: int
+    not_recorded: int
+    attempts: int
+    tokens: int | None
+    cost_usd: float | None
+    seconds: float
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return self.succeeded + self.failed + self.not_recorded
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lowest and highest possible rate of success of these runs; equal if all of them are known."""
+        return self.succeeded / self.runs, (self.succeeded + self.not_recorded) / self.runs
+
+
+def read_run(state: OrchestratorState, name: str | None = None) -> RecordedRun:
+    """Reads the attempts of a run from its final state.
+
+    Args:
+        state: The state as ``run`` returns it. The answer that was written from several results is its last
+            step.
+        name: Name of the task. Default: the task.
+
+    Raises:
+        ConfigurationError: The records have gaps, for instance a step without its first attempt.
+    """
+    steps = [*_read_steps(state["results"]), *_read_steps(state["synthesis"])]
+    planned = len(state["plan"]) + bool(state["synthesis"])
+    return RecordedRun(name or state["task"], tuple(steps), planned)
+
+
+def replay(runs: Sequence[RecordedRun], policies: Sequence[NamedPolicy]) -> list[Replayed]:
+    """Reads the results of each policy from recorded runs, without a model call.
+
+    A run is known under a policy if the policy makes the same attempts as the recorded ones, up to its end:
+    fewer retries, an earlier stop, other conditions. Any other run is counted as not recorded.
+
+    Raises:
+        ConfigurationError: There are no runs or no policies, a step lacks an attempt, or two policies have
+            the same name.
+    """
+    names = Counter(policy.name for policy in policies)
+    repeated = [name for name, count in names.items() if count > 1]
+    if not runs or not names or repeated:
+        wrong = f"two policies have the name {repeated[0]!r}" if repeated else "there is nothing to replay"
+        raise ConfigurationError(f"{wrong}; give at least one run, and policies with different names")
+    for run in runs:
+        _check_run(run)
+    return [_sum_up(policy.name, [_follow_run(policy.policy, run) for run in runs]) for policy in policies]
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """The attempts that a policy makes, and whether the run or step passes; None if that was not recorded."""
+
+    passed: bool | None
+    attempts: tuple[Attempt, ...]
+
+
+def _follow_run(policy: RetryPolicy, run: RecordedRun) -> _Followed:
+    made: tuple[Attempt, ...] = ()
+    for step in run.steps:
+        followed = _follow_step(policy, step.attempts)
+        made += followed.attempts
+        if not followed.passed:
+            return _Followed(followed.passed, made)
+    # The plan has steps that were never executed, because a step before them failed when it was recorded.
+    return _Followed(None if run.planned_steps > len(run.steps) else True, made)
+
+
+def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> _Followed:
+    history: list[Attempt] = []
+    decision: RetryDecision | None = None
+    for number, attempt in enumerate(recorded, 1):
+        if decision is not None and (not decision.rule or attempt.strategy != describe_rule(decision.rule)):
+            return _Followed(None, tuple(history))
+        made = FIRST if decision is None else decision.use
+        place = None if decision is None else decision.position
+        history.append(replace(attempt, number=number, strategy=made, rule=place))
+        if attempt.outcome == "validated":
+            return _Followed(True, tuple(history))
+        decision = decide(policy, history)
+        if decision.use in {"stop", "accept_best"}:
+            return _Followed(False, tuple(history))
+    return _Followed(None, tuple(history))
+
+
+def _sum_up(name: str, runs: Sequence[_Followed]) -> Replayed:
+    made = [attempt for run in runs if run.passed is not None for attempt in run.attempts]
+    tokens, costs = [attempt.tokens for attempt in made], [attempt.cost_usd for attempt in made]
+    return Replayed(
+        policy=name,
+        succeeded=sum(run.passed is True for run in runs),
+        failed=sum(run.passed is False for run in runs),
+        not_recorded=sum(run.passed is None for run in runs),
+        attempts=len(made),
+        tokens=None if None in tokens else sum(filter(None, tokens)),
+        cost_usd=None if None in costs else sum(filter(None, costs)),
+        seconds=sum(attempt.seconds for attempt in made),
+    )
+
+
+def describe_rule(rule: BaseRule) -> str:
+    """Returns how a rule executes a step, with the options that differ from the default."""
+    return _describe_options(rule.model_dump(mode="json"))
+
+
+def _describe_options(values: Mapping[str, object]) -> str:
+    use = str(values["use"])
+    rule = next((each for each in BaseRule.__subclasses__() if each.model_fields["use"].default == use), None)
+    defaults = {} if rule is None else {name: field.default for name, field in rule.model_fields.items()}
+    changed = {
+        name: value
+        for name, value in values.items()
+        if name not in _CONDITIONS and (name not in defaults or value != defaults[name])
+    }
+    options = ", ".join(f"{key}={json.dumps(changed[key], ensure_ascii=False)}" for key in sorted(changed))
+    return f"{use}({options})" if options else use
+
+
+def _read_steps(records: Sequence[StepRecord]) -> list[RecordedStep]:
+    place = itemgetter("step_index")
+    groups = [list(group) for _, group in groupby(sorted(records, key=place), key=place)]
+    return [_read_step(sorted(group, key=itemgetter("attempt"))) for group in groups]
+
+
+def _read_step(records: Sequence[StepRecord]) -> RecordedStep:
+    attempts = read_attempts(records)
+    _check_attempts(records[0]["step"], attempts)
+    strategies = [FIRST, *(_read_strategy(record) for record in records)]
+    return RecordedStep(
+        tuple(replace(attempt, strategy=name) for attempt, name in zip(attempts, strategies, strict=False))
+    )
+
+
+def _read_strategy(record: StepRecord) -> str:
+    """Returns how the execution after this one was made."""
+    decision = record.get("decision")
+    if decision is None:
+        return _describe_options(_BEFORE_DECISIONS)
+    return _describe_options({"use": decision["use"], **decision["options"]})
+
+
+def _check_run(run: RecordedRun) -> None:
+    for step in run.steps or (RecordedStep(()),):
+        _check_attempts(run.task, step.attempts)
+
+
+def _check_attempts(name: str, attempts: Sequence[Attempt]) -> None:
+    if not attempts or [attempt.number for attempt in attempts] != [*range(1, len(attempts) + 1)]:
+        raise ConfigurationError(
+            f"the record of {format_repr(name, 80)} lacks an attempt; give runs with all their attempts"
+        )

@@ -1,1 +1,0 @@
-"""Where a study is kept: its lock, its finished runs, and the replies of models."""
