@@ -1,4 +1,4 @@
-"""Draw the README's picture: the live view of a run whose second step fails a check and is corrected.
+"""Draw the README's picture: the progress of a run whose second step fails a check and is corrected.
 
 The run is real, its model is scripted. The picture is an SVG that moves: one group for each frame.
 """
@@ -17,9 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator, RunStarted, StepExecuted
-from orchestrator.cli.view.live import draw_frame
-from orchestrator.cli.view.progress import Watch
+from orchestrator import LangGraphOrchestrator, Planned, RunStarted, StepExecuted, StepStarted
+from orchestrator.cli.view.run_progress import describe_event
 
 TASK = "Announce when the library is open: Tuesday, Thursday and Saturday. Use at most 12 words."
 GOOD = '{"success": true, "feedback": "It does what the step says."}'
@@ -49,26 +48,24 @@ def main() -> None:
 
 
 def draw_texts() -> Iterator[str]:
-    """Yield the view after each event that changes it, as text with control sequences for colours."""
+    """Yield what the terminal shows after each event, as text with control sequences for colours."""
     script = iter(REPLIES)
-    calls = 0
 
     def reply(prompt: list[BaseMessage]) -> str:  # noqa: ARG001 - the script knows what comes next
-        nonlocal calls
-        calls += 1
         time.sleep(THINKING_SECONDS)
         return next(script)
 
-    # A clock of its own: the imports that the first call makes are no part of the picture.
-    watch = Watch(lambda: calls * THINKING_SECONDS)
+    lines, steps = Text(), 0
     orchestrator = LangGraphOrchestrator.from_model(ScriptedChatModel(reply, (120, 20)), synthesis=False)
     for event in orchestrator.stream(TASK):
-        watch.see(event)
-        if not isinstance(event, RunStarted | StepExecuted):
-            console = Console(width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-            with console.capture() as capture:
-                console.print(draw_frame(watch.view, watch.clock()))
-            yield capture.get()
+        steps = len(event.plan) if isinstance(event, Planned) else steps
+        lines.append(describe_event(event, steps)).append("\n")
+        if isinstance(event, RunStarted | StepStarted | StepExecuted):
+            continue  # the next event comes at once, or says more
+        console = Console(width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+        with console.capture() as capture:
+            console.print(lines, end="")
+        yield capture.get()
 
 
 def draw_svg(text: str) -> str:

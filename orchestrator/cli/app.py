@@ -1,31 +1,85 @@
-"""The ``orchestrator`` application: registers the commands."""
+"""The ``orchestrator`` application: the commands, and the errors of their usage."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from orchestrator.cli.arguments.usage import SentenceGroup
-from orchestrator.cli.commands.checks import checks
-from orchestrator.cli.commands.doctor import doctor
-from orchestrator.cli.commands.history import delete, prune, runs, show
-from orchestrator.cli.commands.run import fork, resume, run
-from orchestrator.cli.commands.tune import tune
-from orchestrator.cli.process.statuses import BAD_INPUT
+from orchestrator.cli.announcement import announce
+from orchestrator.cli.statuses import BAD_INPUT, FAILED, INTERRUPTED
 
 PROJECT: Final = "plan-execute-monitor"
+COMMANDS: Final = {
+    "run": "Plan a task, execute it step by step and judge every step.",
+    "resume": "Resume a run after a crash, or answer its question.",
+    "fork": "Copy a run up to a step, and continue the copy.",
+    "checks": "Print how a success of a task is checked.",
+    "runs": "List the stored runs, newest first.",
+    "show": "Show the plan, the executions and the result of a run.",
+    "delete": "Delete a run.",
+    "prune": "Delete runs that have ended.",
+    "doctor": "Check which models can run, or how far a judge can be trusted.",
+    "tune": "Search for the retry policy that pays on your tasks.",
+}
+"""The help of each command; its function has its name, in the module ``commands/NAME_command.py``."""
+
+
+class CommandGroup(TyperGroup):
+    """The commands. A module is imported when its command is called, because LangGraph is slow to import."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's
+        """Returns the names of the commands."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's
+        """Imports a command; returns None if there is none with this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        with announce("starting ..."):
+            module = import_module(f"orchestrator.cli.commands.{cmd_name}_command")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(cmd_name)(getattr(module, cmd_name))
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - Typer's
+        """Writes the help of the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+    def main(self, args: Sequence[str] | None = None, **options: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401
+        """Runs a command and exits; explains wrong usage in one sentence."""
+        try:
+            status = super().main(args, **{**options, "standalone_mode": False})
+            sys.stdout.flush()  # a result that cannot be written is a failure
+        except typer.Abort:
+            _exit("interrupted", INTERRUPTED)
+        except typer.TyperException as error:
+            command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
+            _exit(f"{error.format_message().rstrip('.')}; see `{command} --help`", BAD_INPUT)
+        except OSError as error:
+            _exit(f"the output cannot be written ({error.strerror})", FAILED)
+        sys.exit(status or 0)
+
+
+def _exit(sentence: str, status: int) -> NoReturn:
+    line = "".join(filter(str.isprintable, " ".join(sentence.split())))
+    typer.echo(f"orchestrator: {line}", err=True)
+    sys.exit(status)
+
 
 app: Final = typer.Typer(
     name="orchestrator",
-    cls=SentenceGroup,
+    cls=CommandGroup,
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # they print local variables, which can hold keys
     rich_markup_mode=None,  # Rich would break the sentence of an error at the width of the terminal
 )
-for command in (run, resume, fork, checks, runs, show, delete, prune, doctor, tune):
-    app.command()(command)
 
 
 def _print_version(is_requested: bool) -> None:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict
 import orchestrator
 from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
-from orchestrator.cli.view.question import draw_question
-from orchestrator.cli.view.text import one_line
+from orchestrator.cli.view.questions import draw_question
+from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.graph.agent_checks import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.nodes.reconcile import _add_findings

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.view.text import clean
+from orchestrator.cli.view.terminal_text import clean
 from orchestrator.errors import BudgetExceededError
 
 
 def build_console(*, stderr: bool = False) -> Console:
-    """Build the console for results, or the one on standard error for progress and questions."""
+    """Builds the console for results, or the one on standard error for progress and questions."""
     # Only a terminal has a width to break lines at; a file or a pipe gets whole lines.
     is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal)
@@ -25,17 +25,17 @@ class ConsoleHandler(logging.Handler):
     """Prints warnings and errors on a console, above the live view."""
 
     def __init__(self, console: Console) -> None:
-        """Handle records from the level WARNING on."""
+        """Handles records from the level WARNING on."""
         super().__init__(logging.WARNING)
         self._console = console
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Leave out LangChain's warning about a used-up budget, which the run reports itself."""
+        """Leaves out LangChain's warning about a used-up budget, which the run reports itself."""
         is_budget = f"callback: {BudgetExceededError.__name__}(" in record.getMessage()
         return bool(super().filter(record)) and not is_budget
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one record."""
+        """Prints one record."""
         style = "yellow" if record.levelno < logging.ERROR else "red"
         head = f"{record.levelname.lower()} ({record.name}): "
         self._console.print(Text.assemble((head, style), clean(self.format(record))))
@@ -43,7 +43,7 @@ class ConsoleHandler(logging.Handler):
 
 @contextmanager
 def print_logs_on(console: Console) -> Iterator[None]:
-    """Print the log records of all libraries on a console inside the block."""
+    """Prints the log records of all libraries on a console inside the block."""
     handler, root = ConsoleHandler(console), logging.getLogger()
     # On the root logger, because warnings of LangChain and httpx would break the live view.
     root.addHandler(handler)

@@ -1,4 +1,4 @@
-"""Builders of records, events and views, and a console that writes into a string."""
+"""Builders of records and events, and a console that writes into a string."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.cli.view.model import View, update_view
 from orchestrator.runtime.events import (
-    Event,
     Planned,
     Replanned,
     RunFinished,
@@ -167,14 +165,6 @@ def resumed(**changes: object) -> RunResumed:
 def replanned(*new: str, replaced: tuple[int, ...] = (1,), spent: Usage = NO_USAGE) -> Replanned:
     plan = ("step 1", "step 2", *(new or ("another step",)))
     return Replanned(thread_id=THREAD, plan=plan, replaced=replaced, usage=spent)
-
-
-def folded(*events: Event, start: float = 100.0) -> View:
-    """The view after events that come a second apart."""
-    view = View()
-    for seconds, event in enumerate(events):
-        view = update_view(view, event, start + seconds)
-    return view
 
 
 def drawn(renderable: RenderableType, width: int = 60, *, color: bool = False) -> str:

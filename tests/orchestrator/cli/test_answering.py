@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from orchestrator.cli.ask import ask, is_terminal
+from orchestrator.cli.session.person import ask, is_terminal
 from tests.orchestrator.cli.builders import question
 
 ME = getpass.getuser()

@@ -11,7 +11,7 @@ import pytest
 
 from agents.models.ollama import format_address
 from agents.models.weights import Sources
-from orchestrator.cli.doctor import Diagnosis, check_embedded_model, find_version
+from orchestrator.cli.commands.doctor_command import Diagnosis, check_embedded_model, find_version
 from tests.conftest import OLLAMA_MODEL
 
 SECRET = "sk-very-secret"

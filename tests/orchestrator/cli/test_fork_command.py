@@ -24,9 +24,7 @@ def test_a_fork_goes_on_with_another_model_from_before_the_step(begun, fork, ser
     other = served(steps=["otherwise"])
     ended = fork("--step", "2", "--model", "openai:other", "--thread", "new")
 
-    steps = "Step 1: first step\none\n\nStep 2: second step\notherwise\n\n"
-    assert (ended.exit_code, ended.stdout.startswith(steps)) == (0, True)
-    assert ended.stdout.endswith("\n\nResult\notherwise\n")
+    assert (ended.exit_code, ended.stdout) == (0, "otherwise\n")
     assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"] * 2)
 
 
@@ -34,7 +32,7 @@ def test_a_fork_may_write_the_final_answer_again(begun, fork, served):
     other = served(steps=["another answer"])
     ended = fork("--step", "3", "--thread", "new")
 
-    assert ended.stdout.endswith("\n\nResult\nanother answer\n")
+    assert ended.stdout == "another answer\n"
     assert other.asked == ["step", "verdict"]
 
 
@@ -59,7 +57,7 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
     ended = fork("--step", "2", "--thread", "new", "--supervise", "human")
 
     assert ended.exit_code == 3
-    assert ended.stdout.endswith(
+    assert ended.stderr.endswith(
         f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
     )
     assert cli("resume", "new", "--db", str(db), "--approve").exit_code == 0
@@ -79,19 +77,3 @@ def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, opt
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert sentence in ended.stderr.splitlines()[-1]
     assert db.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--step", "0"], "--step: '0' is not accepted; give a whole number of at least 1"),
-        (["--step", "two"], "--step: 'two' is not accepted; give a whole number of at least 1"),
-        ([], "missing option '--step'"),
-        (["--step", "1", "--thread", " "], "--thread is ' '; give a text"),
-    ],
-)
-def test_bad_input_to_a_fork_is_refused_before_the_store_is_opened(fork, db, options, sentence):
-    ended = fork(*options)
-
-    assert (ended.exit_code, ended.stdout, db.exists()) == (2, "", False)
-    assert sentence in ended.stderr

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from orchestrator import LangGraphOrchestrator, RunStarted
-from orchestrator.cli.session import follow
+from orchestrator.cli.session.run_session import follow
 from tests.fakes.chat_server import plan, verdict
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor

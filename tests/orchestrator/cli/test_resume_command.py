@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.cli.view.question import format_resume_command
+from orchestrator.cli.view.questions import format_command
 from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan, supervision, verdict
 from tests.fakes.monitor import FakeMonitor
@@ -41,12 +41,12 @@ def resume(cli, db):
 def test_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(begin, db):
     waiting = begin(**TWO_STEPS)
 
-    assert waiting.exit_code == 3
-    assert waiting.stdout == (
+    assert (waiting.exit_code, waiting.stdout) == (3, "")
+    assert waiting.stderr.endswith(
         "Step 1, attempt 1, waits for an answer\n│ first step\n"
         "Question:\n│ Do you accept the output of step 1?\n"
         "Output:\n│ one\n"
-        f"orchestrator resume t --db {db} --approve | --correct TEXT | --deny REASON\n"
+        f"continue with\norchestrator resume t --db {db} --approve | --correct TEXT | --deny REASON\n"
     )
 
 
@@ -73,10 +73,8 @@ def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
 
     second, last = resume("--approve"), resume("--approve")
 
-    assert (second.exit_code, "Do you accept the output of step 2?" in second.stdout) == (3, True)
-    assert last.exit_code == 0
-    assert last.stdout.startswith("Step 1: first step\none\n\nStep 2: second step\ntwo\n\nSuccess: ")
-    assert last.stdout.endswith("\n\nResult\ntwo\n")
+    assert (second.exit_code, "Do you accept the output of step 2?" in second.stderr) == (3, True)
+    assert (last.exit_code, last.stdout) == (0, "two\n")
 
 
 def test_a_correction_has_the_step_done_again(begin, resume):
@@ -85,8 +83,8 @@ def test_a_correction_has_the_step_done_again(begin, resume):
     again = resume("--correct", "make it better")
 
     assert again.exit_code == 3
-    assert "Step 1, attempt 2, waits for an answer" in again.stdout
-    assert "│ better" in again.stdout
+    assert "Step 1, attempt 2, waits for an answer" in again.stderr
+    assert "│ better" in again.stderr
 
 
 def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
@@ -95,8 +93,8 @@ def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
     denied = resume("--deny", "off the mark")
 
     assert denied.exit_code == 1
-    assert denied.stdout.startswith("Failed (denied): step 1: denied by ")
-    assert "off the mark" in denied.stdout
+    assert "\nfailed: denied: step 1: denied by " in denied.stderr
+    assert "off the mark" in denied.stderr.splitlines()[-1]
 
 
 def test_without_an_answer_the_question_is_put_again(begin, resume):
@@ -104,7 +102,7 @@ def test_without_an_answer_the_question_is_put_again(begin, resume):
 
     again = resume()
 
-    assert (again.exit_code, again.stdout) == (3, first.stdout)
+    assert (again.exit_code, again.stderr.splitlines()[-4:]) == (3, first.stderr.splitlines()[-4:])
 
 
 def test_a_supervisor_that_wants_to_ask_has_the_command_ask(begin, resume):
@@ -112,7 +110,7 @@ def test_a_supervisor_that_wants_to_ask_has_the_command_ask(begin, resume):
 
     waiting = begin(mode="llm", **doubts)
 
-    assert (waiting.exit_code, "│ Is this odd?" in waiting.stdout) == (3, True)
+    assert (waiting.exit_code, "│ Is this odd?" in waiting.stderr) == (3, True)
     assert resume("--approve").exit_code == 0
 
 
@@ -121,7 +119,7 @@ def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, serve
 
     failed = cli("run", "x", "--model", "openai:scripted", "--no-db", "--supervise", "llm")
 
-    assert (failed.exit_code, "Is this odd?" in failed.stdout) == (1, True)
+    assert (failed.exit_code, "Is this odd?" in failed.stderr) == (1, True)
 
 
 def test_who_answered_is_in_the_record(begin, resume, monkeypatch):
@@ -154,7 +152,7 @@ def test_a_run_can_go_on_with_another_model(begin, resume, served):
 def test_nothing_that_a_model_writes_leaves_its_margin_or_commands_the_terminal(begin):
     hostile = "\x1b[2J[bold]x[/]\nQuestion:\nAnswer approve\r\x9b31m"
 
-    said = begin(plans=[plan(hostile)], steps=[hostile]).stdout
+    said = begin(plans=[plan(hostile)], steps=[hostile]).stderr
 
     assert not set(said) & {"\x1b", "\x9b", "\r"}
     assert "│ [2J[bold]x[/]\n│ Question:\n│ Answer approve31m\n" in said
@@ -168,24 +166,6 @@ def refused(ended, sentence):
     assert ended.stderr.startswith("orchestrator: ")
     assert sentence in ended.stderr
     assert ended.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--correct", " "], "--correct is ' '; give a text that says what to do, or why"),
-        (["--deny", ""], "--deny is ''; give a text that says what to do, or why"),
-        (["--approve", "--deny", "no"], "--approve, --correct, --deny and --halt contradict each other"),
-        (["--halt", ""], "--halt is ''; give a text that says what to do, or why"),
-    ],
-)
-def test_a_bad_answer_is_refused_with_the_store_as_it_was(begin, resume, db, options, sentence):
-    begin()
-    before = db.read_bytes()
-
-    refused(resume(*options), sentence)
-
-    assert db.read_bytes() == before
 
 
 def test_a_correction_beyond_the_bound_is_refused_with_the_options_that_are_left(begin, resume):
@@ -215,7 +195,7 @@ def test_a_run_that_has_ended_is_refused(begin, resume, db):
 
     refused(
         resume(),
-        "thread 't' has ended as 'success'; start a new run, or print this one with `orchestrator show t",
+        "thread 't' has ended as 'success'; start a new run, on this thread or on another",
     )
     assert db.read_bytes() == before
 
@@ -226,7 +206,9 @@ def test_a_run_of_another_program_is_refused(resume, served, db):
         agents = FakePlanner(), SpeakingExecutor(), FakeMonitor()
         LangGraphOrchestrator(*agents, checkpointer=saver, supervision="human").run("x", "t")
 
-    refused(resume(), "thread 't' was not started by `orchestrator run`; answer it in Python")
+    refused(
+        resume(), "thread 't' was not started by `orchestrator run`; to go on, call orchestrator.resume('t', "
+    )
 
 
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
@@ -259,7 +241,7 @@ def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_sta
 def test_a_run_is_in_the_users_data_folder_and_its_command_names_no_file(cli, served, tmp_path):
     served()
 
-    said = cli("run", "x", "--model", "openai:scripted", "--thread", "a b", "--supervise", "human").stdout
+    said = cli("run", "x", "--model", "openai:scripted", "--thread", "a b", "--supervise", "human").stderr
 
     assert said.endswith("\norchestrator resume 'a b' --approve | --correct TEXT | --deny REASON\n")
     assert (tmp_path / "data" / "plan-execute-monitor" / "runs.sqlite").exists()
@@ -280,11 +262,11 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
 
     refused(
         again,
-        f"thread 't' has an unfinished run (waiting); resume it with `orchestrator resume t --db {db}`, "
-        "or give another --thread, or delete it first",
+        "thread 't' has a run (waiting); give another --thread; to go on with it, type: "
+        f"orchestrator resume t --db {db} --approve | ",
     )
     assert db.read_bytes() == before
-    assert "Step 1, attempt 1" in resume().stdout
+    assert "Step 1, attempt 1" in resume().stderr
 
 
 def test_a_run_of_another_program_is_not_overwritten(begin, db):
@@ -292,7 +274,10 @@ def test_a_run_of_another_program_is_not_overwritten(begin, db):
         agents = FakePlanner(["a"]), SpeakingExecutor(), FakeMonitor()
         LangGraphOrchestrator(*agents, checkpointer=store.saver, supervision="human").run("x", "t")
 
-    refused(begin(), "thread 't' has an unfinished run (waiting); continue it in Python, with")
+    refused(
+        begin(),
+        "thread 't' has a run (waiting); give another --thread; to go on with it, call orchestrator.resume(",
+    )
 
 
 def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
@@ -300,9 +285,7 @@ def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
     with closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("UPDATE checkpoints SET metadata = '[]'")
 
-    refused(
-        begin(), "thread 't' has an unfinished run (unreadable); give another --thread, or delete it first"
-    )
+    refused(begin(), "thread 't' has a run (unreadable); give another --thread; `orchestrator delete t ")
 
 
 @pytest.mark.parametrize(
@@ -310,4 +293,4 @@ def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):
     [("a  b", "'a  b'"), ("it's", "'it'\"'\"'s'"), ("\u202ea b", "'a b'")],
 )
 def test_the_resume_command_quotes_the_thread_for_a_shell(thread, typed):
-    assert format_resume_command(thread, "/runs") == f"orchestrator resume {typed} --db /runs"
+    assert format_command("resume", thread, "/runs") == f"orchestrator resume {typed} --db /runs"

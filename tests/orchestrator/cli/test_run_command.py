@@ -26,22 +26,17 @@ def ask(cli, chat):
     return run
 
 
-def test_a_task_that_succeeds_exits_with_0_and_prints_the_results(ask):
+def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask):
     done = ask(**TWO_STEPS)
 
-    assert done.exit_code == 0
-    assert done.stdout == (
-        f"Step 1: first step\none\n\nStep 2: second step\ntwo\n\nSuccess: {UNMEASURED}\n\nResult\ntwo\n"
-    )
+    assert (done.exit_code, done.stdout) == (0, "two\n")
 
 
 def test_without_synthesis_the_last_result_is_the_answer(ask):
     done = ask("--no-synthesis", **TWO_STEPS)
 
-    assert (done.exit_code, done.stdout) == (
-        0,
-        f"Step 1: first step\none\n\nSuccess: {UNMEASURED}\n\nResult\ntwo\n",
-    )
+    assert (done.exit_code, done.stdout) == (0, "two\n")
+    assert "final answer" not in done.stderr
 
 
 def test_progress_is_one_line_an_event_on_standard_error(ask):
@@ -68,10 +63,9 @@ def test_a_task_that_fails_exits_with_1_and_prints_the_cause_and_what_was_done(a
         "--max-retries", "1", **TWO_STEPS, verdicts=[verdict(True, "good"), verdict(False, "too short")]
     )
 
-    assert failed.exit_code == 1
-    assert failed.stdout.startswith("Failed (no attempts left): step 2: refused 2 times")
-    assert "Done so far: 1 of 2 steps" in failed.stdout
-    assert "attempt 2 refused: too short" in failed.stdout
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert "\nStep 1: first step (accepted)\none\n\nStep 2: second step (refused)\ntwo\n" in failed.stderr
+    assert failed.stderr.splitlines()[-1].startswith("failed: attempts_exhausted: step 2: refused 2 times")
 
 
 @pytest.mark.parametrize(("script", "code"), [({}, 0), (REFUSING, 1)], ids=["success", "failure"])
@@ -108,23 +102,6 @@ def test_a_step_is_compared_with_a_baseline(ask, tmp_path, source):
     assert [report["drift_signals"]["status"] for report in reports] == ["not_applicable", "scored"]
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--baseline", "absent.json"], "--baseline 'absent.json' cannot be read"),
-        (["--baseline", "list.json"], "--baseline 'list.json' holds a JSON list; give a report"),
-        (["--baseline", "stored", "--no-db"], "--baseline stored and --no-db contradict each other"),
-    ],
-)
-def test_a_baseline_that_cannot_be_used_is_bad_input(ask, tmp_path, monkeypatch, options, sentence):
-    (tmp_path / "list.json").write_text("[]")
-    monkeypatch.chdir(tmp_path)
-    refused = ask(*options)
-
-    assert refused.exit_code == 2
-    assert sentence in refused.stderr
-
-
 def test_a_budget_that_is_used_up_is_no_warning(ask):
     said = ask("--max-calls", "2").stderr
 
@@ -152,85 +129,7 @@ def test_nothing_that_a_model_writes_commands_the_terminal(ask, options):
 def test_lines_are_not_broken_where_there_is_no_terminal(ask):
     long = f"{'word ' * 100}end"
 
-    assert ask(steps=[long]).stdout == f"Success: {UNMEASURED}\n\nResult\n{long}\n"
-
-
-BAD_INPUT = [
-    (["run", ""], "task is ''; give a text that says what to do"),
-    (
-        ["run", "x", "--call-timeout", "0"],
-        "--call-timeout: '0' is not accepted; give a time above 0, such as 90s",
-    ),
-    (
-        ["run", "x", "--step-timeout", "nan"],
-        "--step-timeout: 'nan' is not accepted; give a duration with its unit",
-    ),
-    (["run", "x", "--max-seconds", "-2"], "--max-seconds: '-2' is not accepted; give a duration"),
-    (
-        ["run", "x", "--retry-policy", "missing.yaml"],
-        "--retry-policy: 'missing.yaml' cannot be read (No such file or directory); give a file such as",
-    ),
-    (
-        ["run", "x", "--max-retries", "two"],
-        "--max-retries: 'two' is not accepted; give a whole number of at least 0",
-    ),
-    (
-        ["run", "x", "--max-retries", "-1"],
-        "--max-retries: '-1' is not accepted; give a whole number of at least 0",
-    ),
-    (
-        ["run", "x", "--max-tokens", "0"],
-        "--max-tokens: '0' is not accepted; give a whole number of at least 1",
-    ),
-    (["run", "x", "--supervise", "god"], "--supervise: 'god' is not accepted; give none, llm or human"),
-    (["run", "x", "--approve-tools", ","], "--approve-tools: ',' is not accepted; give names of tools"),
-    (["run", "x", "--once-tools", ","], "--once-tools: ',' is not accepted; give names of tools with commas"),
-    (["run", "x", "--no-db", "--approve-tools", "a"], "--no-db cannot store a question of --approve-tools"),
-    (["run", "x", "--require", "maybe"], "--require: 'maybe' is not accepted; give checked or judged"),
-    (["run", "x", "--model", "plannr=local"], "--model: 'plannr' is no role; did you mean 'planner'?"),
-    (["run", "x", "--model", "q=local"], "'q' is no role; give planner, executor, monitor or supervisor"),
-    (["run", "x", "--model", "planner="], "--model: 'planner=' names no model; give one, such as planner="),
-    (["run", "x", "--context-size", "0"], "--context-size: '0' is not accepted; give a whole number"),
-    (["run", "x", "--full"], "--full needs --json; add it, or leave --full out"),
-    (["run"], 'the task is missing; give a TASK in quotation marks, "-" to read it from standard input'),
-    (["run", "x", "--task-file", "y"], "TASK and --task-file contradict each other; give one of them"),
-    (["run", "--task-file", "absent"], "--task-file 'absent' cannot be read (No such file or directory)"),
-    (["run", "x", "--tools", "nonsense"], "--tools 'nonsense' is not accepted; give MODULE:NAME"),
-    (["run", "x", "y"], "unexpected extra argument (y); put a text of several words in quotation marks"),
-    (["resume", "t", "--max-retries", "3"], "the run keeps the --max-retries it began with; leave it out"),
-    (["fork", "t", "--no-checks"], "the run keeps the --checks it began with; leave it out"),
-    (["run", "x", "--nonsense"], "no such option --nonsense; did you mean --baseline?"),
-    (["run", "x", "--modle", "local"], "no such option --modle; did you mean --model?"),
-    (["run", "x", "--model"], "--model has no value; give one after it"),
-    (["rum"], "no such command 'rum'; did you mean run or resume?"),
-    (["write a haiku"], "no such command 'write a haiku'; did you mean `orchestrator run 'write a haiku'`"),
-    (["xyzzy"], "no such command 'xyzzy'; give one of run, resume"),
-    (["doctor", "--limit", "3"], "--limit needs --judge SPEC; add it, or leave --limit out"),
-    (["doctor", "--judge", "local", "--limit", "no"], "--limit: 'no' is not accepted; give a whole number"),
-    (["resume"], "THREAD is missing; give the name of a run as `orchestrator runs` lists it, or --last"),
-    (["show", "t", "--last"], "THREAD and --last contradict each other; give one of them"),
-    (["run", "x", "--thread", " "], "--thread is ' '; give a text that is not blank"),
-    (["run", "x", "--db", "a", "--no-db"], "--db and --no-db contradict each other; give one of them"),
-    (["run", "x", "--no-db", "--supervise", "human"], "--no-db cannot store a question of --supervise human"),
-    (
-        ["run", "x", "--model", "nonsense"],
-        "the model specification 'nonsense' names no model; give \"local\"",
-    ),
-    (["run", "x", "--model", "openai:gpt"], "OPENAI_API_KEY is not set"),
-    (["run", "x", "--model", "gguf:/nowhere.gguf"], "cannot be read"),
-]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"), BAD_INPUT, ids=[" ".join(each[0][1:]) for each in BAD_INPUT]
-)
-def test_bad_input_is_one_sentence_on_standard_error_and_exit_status_2(cli, arguments, sentence):
-    refused = cli(*arguments)
-
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("orchestrator: ")
-    assert sentence in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert ask(steps=[long]).stdout == f"{long}\n"
 
 
 def test_without_a_command_the_help_is_shown(cli):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.cli.store import open_store, restore_options
-from orchestrator.cli.view.question import format_resume_command
+from orchestrator.cli.options.run_options import RunOptions
+from orchestrator.cli.session.stored_options import open_store, restore_options
+from orchestrator.cli.view.questions import format_command
 from orchestrator.errors import StoreError
 from orchestrator.persistence.store import default_path
 
@@ -17,7 +18,7 @@ from orchestrator.persistence.store import default_path
 def made(tmp_path):
     """A store that holds nothing."""
     path = tmp_path / "runs.sqlite"
-    with open_store(str(path), {}):
+    with open_store(str(path), RunOptions()):
         pass
     return path
 
@@ -27,7 +28,7 @@ def pragma(connection, name):
 
 
 def test_several_processes_can_use_it_and_what_was_written_outlives_a_power_cut(tmp_path):
-    with open_store(str(tmp_path / "runs.sqlite"), {}) as store:
+    with open_store(str(tmp_path / "runs.sqlite"), RunOptions()) as store:
         connection = store.saver.conn
 
         assert pragma(connection, "journal_mode") == "wal"
@@ -37,7 +38,7 @@ def test_several_processes_can_use_it_and_what_was_written_outlives_a_power_cut(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
 def test_only_its_user_can_read_it(environment):
-    with open_store(None, {}) as store:
+    with open_store(None, RunOptions()) as store:
         assert stat.S_IMODE(Path(store.where).stat().st_mode) == 0o600
         assert stat.S_IMODE(Path(store.where).parent.stat().st_mode) == 0o700
 
@@ -48,7 +49,7 @@ def test_it_is_in_the_data_folder_unless_told_otherwise(environment, tmp_path):
 
 @pytest.mark.parametrize("name", ["a b.sqlite", "what?.sqlite", "100%25.sqlite", "hash#.sqlite", ":memory:"])
 def test_any_name_of_a_file_will_do(tmp_path, name):
-    with open_store(str(tmp_path / name), {}):
+    with open_store(str(tmp_path / name), RunOptions()):
         pass
 
     assert (tmp_path / name).read_bytes().startswith(b"SQLite format 3")
@@ -58,7 +59,7 @@ def test_the_command_that_goes_on_quotes_what_a_shell_would_take_apart(environme
     path = tmp_path / "it's mine"
 
     assert (
-        format_resume_command("a;b", str(path))
+        format_command("resume", "a;b", str(path))
         == f"orchestrator resume 'a;b' --db '{tmp_path}/it'\"'\"'s mine'"
     )
 
@@ -78,11 +79,11 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(made):
         connection.execute("INSERT INTO checkpoints VALUES ('t', '', '1', NULL, 'msgpack', x'c1', '{}')")
 
     with open_store(str(made)) as store, pytest.raises(StoreError, match="holds a value that is broken"):
-        restore_options(store, "t", {}, in_python="")
+        restore_options(store, "t", {})
 
 
 def test_a_store_that_fails_while_it_is_read_is_one_sentence(made):
     with open_store(str(made)) as store:
         store.saver.conn.execute("DROP TABLE checkpoints")
         with pytest.raises(StoreError, match=r"failed \(no such table: checkpoints\); fix that"):
-            restore_options(store, "t", {}, in_python="")
+            restore_options(store, "t", {})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.view.text import to_json
+from orchestrator.cli.view.terminal_text import to_json
 from tests.orchestrator.cli.builders import record, state
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.cli.view.question import draw_question, format_answer_command
+from orchestrator.cli.view.questions import draw_question, format_resume
 from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.builders import drawn, question
 
@@ -60,30 +60,27 @@ def test_markup_and_terminal_commands_are_shown_as_text(part):
 def test_the_command_has_the_answers_that_are_taken(tmp_path):
     path, asked = tmp_path / "runs", question(accepts=["approve", "deny"])
 
-    said = format_answer_command(asked, "t", str(path))
+    said = format_resume(asked, "t", str(path))
 
     assert said == f"orchestrator resume t --db {path} --approve | --deny REASON"
 
 
 def test_the_command_for_a_tool_call_can_end_the_run():
-    said = format_answer_command(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
+    said = format_resume(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
 
     assert said == "orchestrator resume t --approve | --deny REASON | --halt REASON"
 
 
 def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
-    assert format_answer_command(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
+    assert format_resume(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
 
 
-def test_the_tool_calls_of_a_question_are_shown_with_their_arguments_and_answers():
+def test_the_tool_calls_of_a_question_are_shown_with_all_their_arguments():
     call = {"name": "send", "args": {"to": "Bob\nEve"}, "result": None, "error": None, "latency_ms": None}
-    denied = {**call, "args": {}, "error": "no", "gate": "denied"}
-    calls = [call, {**call, "result": "sent"}, {**call, "args": {}, "error": "no\nline"}, denied]
-    lines = shown(1000, output="", tool_calls=calls)
+    denied = {**call, "args": {"x": "y" * 300}, "error": "no\nline", "gate": "denied"}
+    lines = shown(1000, output="", tool_calls=[call, denied])
 
     assert lines[lines.index("Tool calls:") + 1 :] == [
         '│ send {"to": "Bob\\nEve"}',
-        '│ send {"to": "Bob\\nEve"}: sent',
-        "│ send {}: failed: no line",
-        "│ send {}: denied: no",
+        f'│ send {{"x": "{"y" * 300}"}}, denied, failed: no line',
     ]

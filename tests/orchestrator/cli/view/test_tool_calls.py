@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.cli.view.records import format_tool_call, tool_call_to_plain
+from orchestrator.cli.view.executions import format_tool_call
+from orchestrator.cli.view.json_documents import tool_call_to_plain
 
 
 def answer(word, text=""):
@@ -19,26 +20,13 @@ CALL = {"name": "buy", "args": {"id": 7}, "result": "ok", "error": None, "latenc
     [
         ({}, 'buy {"id": 7}'),
         ({"args": None}, "buy"),
-        ({"result": None, "error": "sold\nout"}, 'buy {"id": 7} failed: sold out'),
-        ({"result": None}, 'buy {"id": 7} did not end'),
-        ({"result": None, "error": "denied by ada", "gate": "denied"}, 'buy {"id": 7} denied'),
-        ({"gate": "reused"}, 'buy {"id": 7} reused'),
-        (
-            {"gate": "reused", "made_in": {"step_index": 0, "attempt": 2}},
-            'buy {"id": 7} reused from step 1, attempt 2',
-        ),
-        ({"answer": answer("approve")}, 'buy {"id": 7} approved by ada'),
-        (
-            {"answer": answer("deny", "too\nlate"), "result": None, "error": "no", "gate": "denied"},
-            'buy {"id": 7} denied by ada: too late',
-        ),
-        (
-            {"result": None, "error": "no", "gate": "unknown"},
-            'buy {"id": 7} not made again, its outcome is unknown',
-        ),
+        ({"result": None, "error": "sold\nout"}, 'buy {"id": 7}, failed: sold out'),
+        ({"result": None, "error": "no", "gate": "denied"}, 'buy {"id": 7}, denied, failed: no'),
+        ({"gate": "reused"}, 'buy {"id": 7}, reused'),
+        ({"answer": answer("approve")}, 'buy {"id": 7}, ada says approve'),
         (
             {"answer": answer("correct", "receipt\n7"), "result": "receipt\n7", "gate": "stated"},
-            'buy {"id": 7} not run, its result is from ada: receipt 7',
+            'buy {"id": 7}, stated, ada says correct: receipt 7',
         ),
         ({"args": ["a" * 200]}, f'buy ["{"a" * 97}…'),
     ],

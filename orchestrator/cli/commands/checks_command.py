@@ -1,0 +1,102 @@
+"""``orchestrator checks``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from agents.errors import AgentError
+from evaluation import EvaluationContract, TaskCase, write_case_set
+from evaluation.task_checks import DerivedChecks
+from orchestrator.cli.options import shared_options as shared
+from orchestrator.cli.options.run_options import WithoutCheck
+from orchestrator.cli.options.task_text import read_task
+from orchestrator.cli.session.bad_input import report_bad_input
+from orchestrator.cli.session.build_orchestrator import build_writer, check_names
+from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.cli.view.json_documents import print_json
+from orchestrator.cli.view.requirements import describe_check
+from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.errors import ConfigurationError
+from orchestrator.task_contracts.writers import RuleWriter, drop_unquoted
+
+_NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
+Save = Annotated[
+    str | None,
+    typer.Option(
+        help="Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.",
+        metavar="FILE",
+    ),
+]
+Writer = Annotated[
+    str | None,
+    typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC"),
+]
+
+
+def checks(
+    task: shared.Task = None,
+    *,
+    task_file: shared.TaskFile = None,
+    save: Save = None,
+    model: Writer = None,
+    without_checks: WithoutCheck = None,
+    json: shared.Json = False,
+) -> None:
+    """Print how a success of TASK is checked, and what stays unchecked.
+
+    Exit status: 0, or 2 for bad input.
+    """
+    with report_bad_input(AgentError):
+        text, without = read_task(task, task_file), tuple(without_checks or ())
+        check_names(without)
+        with print_logs_on(build_console(stderr=True)):
+            writer = build_writer(model, without) or RuleWriter()
+            derived = drop_unquoted(writer.write_checks(text), text)
+        if save is not None:
+            _save(save, text, derived)
+    if json:
+        print_json(_to_plain(text, derived))
+    else:
+        build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+
+
+def _save(path: str, task: str, derived: DerivedChecks) -> None:
+    contract = EvaluationContract(checks=list(derived.checks))
+    case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
+    try:
+        write_case_set(path, [case])
+    except OSError as error:
+        raise ConfigurationError(
+            f"--save {path!r} cannot be written ({error.strerror}); give a new file"
+        ) from None
+    command = f"orchestrator run TASK --contract {quote(path)}"
+    typer.echo(one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
+
+
+def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
+    return {
+        "task": task,
+        "checks": [
+            {**check.model_dump(mode="json", exclude_defaults=True), "wanted": describe_check(check)}
+            for check in derived.checks
+        ],
+        "unchecked": list(derived.unchecked),
+        "warnings": list(derived.warnings),
+    }
+
+
+def _draw(derived: DerivedChecks) -> Iterator[Text]:
+    if not derived.checks:
+        yield Text(_NOTHING, style="yellow")
+    for check in derived.checks:
+        words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
+        yield Text.assemble(("checked: ", "green"), one_line(words), (f" [{check.check}]", "dim"))
+    for phrase in derived.unchecked:
+        yield Text.assemble(("not checked: ", "yellow"), f"“{one_line(phrase)}”")
+    for warning in derived.warnings:
+        yield Text.assemble(("warning: ", "yellow"), one_line(warning))

@@ -1,0 +1,171 @@
+"""``orchestrator doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from agents import ModelSetupError
+from agents.models.embedded import embedded_endpoint, require_runtime
+from agents.models.ollama import format_address, installed_models
+from agents.models.weights import DEFAULT_SOURCES, GET_WEIGHTS, Sources, find_weights
+from orchestrator.cli.options import shared_options as shared
+from orchestrator.cli.session.judge_measurement import report_judge
+from orchestrator.cli.statuses import FAILED
+from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.cli.view.json_documents import print_json
+from orchestrator.cli.view.terminal_text import one_line
+
+_PACKAGES: Final = (
+    "plan-execute-monitor",
+    "langgraph",
+    "langchain-core",
+    "langchain-ollama",
+    "langchain-openai",
+    "xllamacpp",
+)
+_OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+_NOTHING_USABLE: Final = (
+    "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
+    "and get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
+)
+Judge = Annotated[
+    str | None,
+    typer.Option(help="Measure this model as a judge, and keep the figures.", metavar="SPEC"),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        help="With --judge: ask about this many outputs only. Such figures are not kept.", metavar="N", min=1
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source of models.
+
+    Attributes:
+        models: The model specifications that a run can use now.
+        detail: Text about the models, or the reason why there is none and how to get one.
+    """
+
+    models: list[str]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The result of all checks. ``usable`` lists the models of all sources."""
+
+    python: str
+    platform: str
+    versions: dict[str, str | None]
+    embedded: Source
+    ollama: Source
+    openai: Source
+    usable: list[str]
+
+
+def doctor(judge: Judge = None, limit: Limit = None, json: shared.Json = False) -> None:
+    """Check which models can run, or how far a judge can be trusted.
+
+    With --judge, a model judges outputs whose verdicts are known.
+
+    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if the judge is trusted, 1 if not.
+    """
+    if judge is not None:
+        report_judge(judge, limit, json=json)
+        return
+    if limit is not None:
+        raise typer.BadParameter("--limit needs --judge SPEC; add it, or leave --limit out")
+    with print_logs_on(build_console(stderr=True)):
+        diagnosis = diagnose()
+    if json:
+        print_json(asdict(diagnosis))
+    else:
+        build_console().print(Text("\n").join(_draw_rows(diagnosis)))
+    if not diagnosis.usable:
+        raise typer.Exit(FAILED)
+
+
+def diagnose() -> Diagnosis:
+    """Checks everything. Loads the embedded model, and waits at most 2 seconds for Ollama."""
+    embedded, ollama, openai = check_embedded_model(), _check_ollama(), _check_openai()
+    return Diagnosis(
+        python=platform.python_version(),
+        platform=platform.platform(terse=True),
+        versions={name: find_version(name) for name in _PACKAGES},
+        embedded=embedded,
+        ollama=ollama,
+        openai=openai,
+        usable=[*embedded.models, *ollama.models, *openai.models],
+    )
+
+
+def find_version(package: str) -> str | None:
+    """Returns the version of a package; None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def check_embedded_model(sources: Sources = DEFAULT_SOURCES) -> Source:
+    """Looks for the weights and loads them."""
+    try:
+        require_runtime()
+        weights = find_weights(sources)
+        if weights is None:
+            return Source([], f"this machine has no weights; {GET_WEIGHTS}, or let a run download them")
+        # Loading proves more than finding: the file may be damaged, or the memory too small.
+        embedded_endpoint(weights)
+    except (ModelSetupError, ImportError) as error:
+        return Source([], str(error))
+    return Source(["local"], f"{weights.path} ({weights.size_bytes / 1e6:.0f} MB, from the {weights.origin})")
+
+
+def _check_ollama() -> Source:
+    host, names = format_address(os.environ.get("OLLAMA_HOST")), installed_models()
+    if names is None:
+        return Source([], f"no server answers at {host}; start one with `ollama serve`, or set OLLAMA_HOST")
+    if not names:
+        return Source([], f"{host} answers and has no model; get one with `ollama pull llama3.2`")
+    return Source([f"ollama:{name}" for name in names], f"{host} answers and has {', '.join(names)}")
+
+
+def _check_openai() -> Source:
+    # A base URL is enough, because local servers need no key.
+    variables = [name for name in _OPENAI if os.environ.get(name)]
+    if not variables:
+        return Source([], "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set")
+    return Source(["openai:NAME"], f"set: {', '.join(variables)}")
+
+
+def _draw_rows(diagnosis: Diagnosis) -> Iterator[Text]:
+    yield _draw_row("Python", f"{diagnosis.python} on {diagnosis.platform}", good=True)
+    for package, installed in diagnosis.versions.items():
+        yield _draw_row(package, installed or "not installed", good=installed is not None)
+    sources = {
+        "embedded model": diagnosis.embedded,
+        "Ollama": diagnosis.ollama,
+        "OpenAI-compatible": diagnosis.openai,
+    }
+    for name, source in sources.items():
+        yield _draw_row(name, source.detail, good=bool(source.models))
+    if diagnosis.usable:
+        yield Text(f"\nReady to run with --model {one_line(', '.join(diagnosis.usable))}", style="green")
+    else:
+        yield Text(f"\n{_NOTHING_USABLE}", style="red")
+
+
+def _draw_row(name: str, text: str, *, good: bool) -> Text:
+    mark = ("ok ", "green") if good else ("-  ", "yellow")
+    return Text.assemble(mark, (f"{name}: ", "bold"), one_line(text))

@@ -1,0 +1,115 @@
+"""``orchestrator run``."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Annotated
+
+import typer
+
+from evaluation import ContractError, TaskCase, read_case_set
+from orchestrator.cli.options import run_options as options
+from orchestrator.cli.options import shared_options as shared
+from orchestrator.cli.options.task_text import read_task
+from orchestrator.cli.session.bad_input import report_bad_input
+from orchestrator.cli.session.build_orchestrator import check_names, read_policy_option
+from orchestrator.cli.session.run_session import RunSession
+from orchestrator.cli.session.stored_options import open_store, refuse_used_thread
+from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.errors import ConfigurationError
+from orchestrator.settings import check_thread_id
+
+NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]
+Contract = Annotated[
+    str | None,
+    typer.Option(
+        help="Check the output against a file that `checks --save` wrote, instead of the checks that are "
+        "derived from the task. The judge decides besides, as with these.",
+        metavar="FILE",
+    ),
+]
+
+
+def run(
+    context: typer.Context,
+    thread: shared.NewThread,
+    task: shared.Task = None,
+    *,
+    task_file: shared.TaskFile = None,
+    db: shared.Database = None,
+    no_db: NoDatabase = False,
+    contract: Contract = None,
+    json: shared.Json = False,
+    full: shared.Full = False,
+    verbose: shared.Verbose = False,
+    model: options.Model = None,
+    context_size: options.ContextSize = None,
+    tools: options.Tools = None,
+    supervise: options.Supervise = None,
+    approve_tools: options.ApproveTools = None,
+    once_tools: options.OnceTools = None,
+    max_retries: options.MaxRetries = None,
+    retry_policy: options.RetryPolicyFile = None,
+    call_timeout: options.CallTimeout = None,
+    step_timeout: options.StepTimeout = None,
+    max_seconds: options.MaxSeconds = None,
+    max_tokens: options.MaxTokens = None,
+    max_calls: options.MaxCalls = None,
+    synthesis: options.Synthesis = None,
+    checks: options.Checks = None,
+    checks_model: options.ChecksModel = None,
+    without_checks: options.WithoutCheck = None,
+    require: options.Require = None,
+    baseline: options.Baseline = None,
+) -> None:
+    """Plan TASK, execute it step by step and judge every step.
+
+    Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted by Ctrl-C.
+    """
+    with report_bad_input():
+        display, text = shared.Display(json, full, verbose), read_task(task, task_file)
+        check_thread_id(thread)
+        chosen = options.RunOptions.model_validate(options.select_typed(context))
+        check_names(chosen.without_checks)
+        read_policy_option(chosen)
+        _check_store_options(chosen, db, no_db=no_db)
+        case = None if contract is None else _read_contract(contract, text, chosen)
+        with nullcontext() if no_db else open_store(db, chosen) as store:
+            if store is not None:
+                refuse_used_thread(store, thread)
+            session = RunSession(chosen, store, thread, display)
+            session.run(lambda orchestrator: orchestrator.astream(text, thread), case)
+
+
+def _check_store_options(chosen: options.RunOptions, db: str | None, *, no_db: bool) -> None:
+    asks = chosen.supervise == "human" or chosen.approve_tools is not None
+    if no_db and (db is not None or asks):
+        raise ConfigurationError(
+            "--no-db contradicts --db, and cannot store a question of --supervise human or --approve-tools; "
+            "leave one of them out"
+        )
+
+
+def _read_contract(path: str, task: str, chosen: options.RunOptions) -> TaskCase:
+    """Reads the case of a task from a file.
+
+    Raises:
+        ConfigurationError: The file cannot be used, it has no case for this task, or several.
+    """
+    if not chosen.checks:
+        raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
+    try:
+        cases = read_case_set(path).cases
+    except (ContractError, OSError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise ConfigurationError(
+            f"--contract {path!r} cannot be used ({reason}); give a file that `checks --save` wrote"
+        ) from None
+    matches = [case for case in cases if case.task.split() == task.split()]
+    if len(matches) != 1:
+        tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
+        raise ConfigurationError(
+            f"--contract {path!r} has {len(matches) or 'no'} cases for this task; "
+            f"give a file with one (its tasks: {tasks})"
+        )
+    return matches[0]

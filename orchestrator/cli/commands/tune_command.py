@@ -1,0 +1,109 @@
+"""``orchestrator tune``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from orchestrator.cli.options import shared_options as shared
+from orchestrator.cli.session.bad_input import report_bad_input
+from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.cli.view.json_documents import print_json
+from orchestrator.cli.view.terminal_text import clean, one_line
+from orchestrator.errors import RunFailedError
+from orchestrator.tuning.study_report import COLUMNS, list_rows, render_html
+from orchestrator.tuning.trials import Trial
+from orchestrator.tuning.tune import tune as tune_study
+from orchestrator.tuning.tune_result import TuneResult
+
+Spec = Annotated[Path, typer.Argument(help="YAML file: tasks, space, objective and budget.", metavar="SPEC")]
+Folder = Annotated[
+    Path,
+    typer.Option(help="Where the folder of the study is kept: its runs, report and policy.", metavar="PATH"),
+]
+
+
+def tune(spec: Spec, *, folder: Folder = Path("."), json: shared.Json = False) -> None:
+    """Search for the retry policy that pays on your tasks.
+
+    The policy is checked on tasks that the search did not see. An interrupted search goes on where it was if
+    you give the same command again.
+
+    Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
+    """
+    progress = build_console(stderr=True)
+    with print_logs_on(progress), report_bad_input(RunFailedError):
+        result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
+        files = _write_files(result, folder / result.spec.name)
+    if json:
+        print_json(_to_plain(result, files))
+    else:
+        _print_result(result, files)
+
+
+def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
+    trial = trials[-1]
+    rate = f"{trial.mean('success') or 0.0:.3f} on {len(trial.by_task)} tasks"
+    ended = f"; {trial.stopped}" if trial.stopped else ""
+    line = f"policy {len(trials)}: {trial.candidate.name}: success {rate}{ended}"
+    console.print(Text(one_line(line)), soft_wrap=True)
+
+
+def _write_files(result: TuneResult, home: Path) -> dict[str, str]:
+    home.mkdir(parents=True, exist_ok=True)
+    files = {"policy": home / "policy.yaml", "report": home / "report.html"}
+    files["policy"].write_text(result.policy_yaml, encoding="utf-8")
+    files["report"].write_text(render_html(result), encoding="utf-8")
+    return {name: str(path) for name, path in files.items()}
+
+
+def _print_result(result: TuneResult, files: dict[str, str]) -> None:
+    # Whole names: two policies may differ in the last letter only.
+    table = Table(*(Column(name, overflow="fold") for name in COLUMNS))
+    for row in list_rows(result):
+        table.add_row(*(Text(one_line(cell, 120)) for cell in row.values()))
+    console = build_console()
+    console.print(table)
+    recommendation = result.recommendation
+    lines = [recommendation.sentence, *_list_figures(result), recommendation.refutation]
+    lines += [f"Ended early: {result.stopped}."] if result.stopped else []
+    lines += [f"{name}: {path}" for name, path in files.items()]
+    console.print(Text(clean("\n".join(lines))), soft_wrap=True)
+
+
+def _list_figures(result: TuneResult) -> list[str]:
+    """Lists the success of the best policy on the tasks of the search and on the held-out ones."""
+    best, held_out = result.recommendation.best, result.recommendation.held_out
+    if best is None or held_out is None:
+        return []
+    pairs = [("tasks of the search", best, result.trials[0]), ("held-out tasks", *held_out)]
+    return [
+        f"On the {len(after.by_task)} {name}: success {after.mean('success'):.3f} with "
+        f"{best.candidate.name}, {before.mean('success'):.3f} with the default."
+        for name, after, before in pairs
+    ]
+
+
+def _to_plain(result: TuneResult, files: dict[str, str]) -> dict[str, object]:
+    recommendation = result.recommendation
+    difference = recommendation.difference
+    return {
+        "recommended": recommendation.candidate.name,
+        "sentence": recommendation.sentence,
+        "refutation": recommendation.refutation,
+        "is_told_apart": recommendation.is_told_apart,
+        "held_out_difference": None if difference is None else difference.mean,
+        "held_out_interval": None if difference is None else list(difference.interval),
+        "figures": _list_figures(result),
+        "policy": recommendation.candidate.policy.model_dump(mode="json"),
+        "trials": list_rows(result),
+        "front": [trial.candidate.name for trial in result.front],
+        "stopped": result.stopped,
+        "files": files,
+    }

@@ -1,0 +1,1 @@
+"""What users type: the options that commands share, tasks, durations and tools."""

@@ -1,1 +1,0 @@
-"""Begins and ends the process: the first words on the screen, Ctrl-C, and exit statuses."""

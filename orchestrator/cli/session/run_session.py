@@ -1,0 +1,152 @@
+"""Runs an orchestrator on a console: shows its events, asks its questions and prints its final state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from agents.sync import run_loop
+from evaluation import TaskCase
+from orchestrator.cli.announcement import announce
+from orchestrator.cli.options.imported_tools import import_tools
+from orchestrator.cli.options.run_options import RunOptions
+from orchestrator.cli.options.shared_options import Display
+from orchestrator.cli.session.build_orchestrator import build_orchestrator
+from orchestrator.cli.session.person import Answer, ask, is_terminal
+from orchestrator.cli.session.signals import stop_on_signal
+from orchestrator.cli.statuses import FAILED, INTERRUPTED, SUCCESS, WAITING, get_run_status
+from orchestrator.cli.view.consoles import build_console, print_logs_on
+from orchestrator.cli.view.json_documents import print_json, state_to_plain
+from orchestrator.cli.view.questions import draw_question, format_resume
+from orchestrator.cli.view.run_progress import show_progress
+from orchestrator.cli.view.stored_runs import draw_outcome, get_output
+from orchestrator.cli.view.terminal_text import one_line
+from orchestrator.engine import LangGraphOrchestrator
+from orchestrator.persistence import Store
+from orchestrator.runtime.events import Event, RunFinished, RunInterrupted, RunPaused, RunResumed, RunStarted
+from orchestrator.state.graph_state import OrchestratorState
+
+OpenStream: TypeAlias = Callable[[LangGraphOrchestrator], AsyncGenerator[Event, None]]
+Show: TypeAlias = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSession:
+    """One run on a console.
+
+    Attributes:
+        options: The options of the run.
+        store: Keeps the run; None to keep it nowhere.
+        thread_id: Name of the run.
+        display: How the run is shown; with JSON, nothing is asked.
+    """
+
+    options: RunOptions
+    store: Store | None
+    thread_id: str
+    display: Display
+
+    def run(self, open_stream: OpenStream, case: TaskCase | None = None) -> None:
+        """Starts, resumes or forks the run, asks its questions, prints its state and exits.
+
+        Args:
+            open_stream: Starts the stream of its events.
+            case: The contract of the task; None to derive it.
+
+        Raises:
+            typer.Exit: With the status of the run, unless it succeeded.
+        """
+        tools, console = import_tools(self.options.tools), build_console(stderr=True)
+        with print_logs_on(console):
+            with announce(f"loading the model {self.options.model} ..."):
+                orchestrator = build_orchestrator(self.options, self.store, tools=tools, case=case)
+            state, answer = self._follow(orchestrator, open_stream, console)
+            while answer is not None:
+                state, answer = self._follow(orchestrator, self._resume_with(answer), console)
+        self._print(state, console)
+        if status := get_run_status(state):
+            raise typer.Exit(status)
+
+    def _follow(
+        self, orchestrator: LangGraphOrchestrator, open_stream: OpenStream, console: Console
+    ) -> tuple[OrchestratorState, Answer | None]:
+        with show_progress(console, verbose=self.display.verbose) as progress:
+
+            def show(event: Event) -> None:
+                # With the first event, because a fork can be refused before it.
+                if self.store is not None and isinstance(event, RunStarted | RunResumed):
+                    where = f"thread {one_line(self.thread_id)}, stored in {one_line(self.store.where)}"
+                    console.print(Text(where))
+                progress.show(event)
+
+            state = follow(orchestrator, open_stream, show)
+        return state, self._ask(state, console)
+
+    def _resume_with(self, answer: Answer) -> OpenStream:
+        return lambda orchestrator: orchestrator.astream_resumed(self.thread_id, answer)
+
+    def _ask(self, state: OrchestratorState, console: Console) -> Answer | None:
+        question = state["question"]
+        if question is None or not question["accepts"] or self.display.json or not is_terminal():
+            return None
+        answer = ask(console, question)
+        # With its id, an answer is refused if another process has answered the question meanwhile.
+        return None if answer is None else {**answer, "question": question["id"]}
+
+    def _print(self, state: OrchestratorState, console: Console) -> None:
+        """Prints the result or the JSON document on standard output, and all else on standard error."""
+        status, question = get_run_status(state), state["question"]
+        if self.display.json:
+            thread_id = None if self.store is None else self.thread_id
+            print_json({**state_to_plain(state, full=self.display.full), "thread_id": thread_id})
+        elif status == SUCCESS:
+            build_console().print(Text(get_output(state)))
+        elif status == FAILED:
+            console.print(draw_outcome(state))
+        if status == WAITING and question is not None and not is_terminal():  # a terminal has shown it
+            console.print(draw_question(question))
+        if status == INTERRUPTED and self.store is None:
+            console.print("nothing was stored")
+        elif status in (WAITING, INTERRUPTED) and self.store is not None:
+            command = format_resume(question, self.thread_id, self.store.where, self.options.tools)
+            console.print(Text(f"continue with\n{command}"), soft_wrap=True)
+
+
+def follow(orchestrator: LangGraphOrchestrator, open_stream: OpenStream, show: Show) -> OrchestratorState:
+    """Runs to the end and shows the events. Ctrl-C interrupts the run.
+
+    The event loop runs in the main thread, because Python handles signals there.
+
+    Args:
+        orchestrator: Executes the run.
+        open_stream: Starts, resumes or forks the run.
+        show: Called with each event.
+    """
+    with stop_on_signal(orchestrator.interrupt) as is_stopped:
+        return run_loop(
+            lambda: _read_events(open_stream(orchestrator), show, is_stopped, orchestrator.interrupt)
+        )
+
+
+async def _read_events(
+    stream: AsyncGenerator[Event, None],
+    show: Show,
+    is_stopped: Callable[[], bool],
+    stop: Callable[[], None],
+) -> OrchestratorState:
+    state: OrchestratorState | None = None
+    # Closed explicitly: an exception in `show` would otherwise leave the agents running.
+    async with aclosing(stream) as events:
+        async for event in events:
+            if is_stopped():  # a signal before the first event found no run to stop
+                stop()
+            show(event)
+            if isinstance(event, RunFinished | RunPaused | RunInterrupted):
+                state = event.state
+    return cast("OrchestratorState", state)

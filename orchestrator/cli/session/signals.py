@@ -1,0 +1,78 @@
+"""Handles Ctrl-C and the other signals that end a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final, NoReturn
+
+from orchestrator.cli.announcement import ERASE_LINE
+from orchestrator.cli.statuses import INTERRUPTED
+
+_END_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+def exit_on_ctrl_c() -> None:
+    """Lets Ctrl-C end the process with one line and status 130, until a run handles it."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _exit_interrupted)
+
+
+def _exit_interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+    exit_now("interrupted", INTERRUPTED)
+
+
+def exit_now(sentence: str, status: int) -> NoReturn:
+    """Ends the process with a sentence on standard error."""
+    # A terminal has the ^C of the key, and perhaps the line of `announce`.
+    start = ERASE_LINE if sys.stderr.isatty() else ""
+    with suppress(OSError):
+        os.write(2, f"{start}orchestrator: {sentence}\n".encode())
+    # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
+    os._exit(status)
+
+
+@contextmanager
+def stop_on_signal(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Calls ``stop`` at the first signal. A second signal ends the process.
+
+    Args:
+        stop: Called inside a signal handler.
+
+    Yields:
+        A function that returns whether a signal came.
+    """
+    received: list[int] = []
+    previous = {number: signal.getsignal(number) for number in _END_SIGNALS}
+    # nohup, and shells for background jobs, ignore a signal on purpose.
+    handled = [number for number, handler in previous.items() if handler is not signal.SIG_IGN]
+
+    def handle_first(number: int, _frame: FrameType | None) -> None:
+        for each in handled:
+            signal.signal(each, signal.SIG_DFL)
+        received.append(number)
+        stop()
+
+    try:
+        for number in handled:
+            signal.signal(number, handle_first)
+        yield lambda: bool(received)
+    finally:
+        for number in handled:
+            signal.signal(number, previous[number])
+
+
+@contextmanager
+def raise_on_ctrl_c() -> Iterator[None]:
+    """Lets Ctrl-C raise KeyboardInterrupt inside the block."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)

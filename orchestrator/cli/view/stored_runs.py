@@ -1,0 +1,109 @@
+"""Draws stored runs. Texts from models are never read as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from orchestrator.cli.view.executions import VERDICTS, final_records, format_tool_call, last_word
+from orchestrator.cli.view.questions import draw_question
+from orchestrator.cli.view.run_progress import describe_end, name_step
+from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
+from orchestrator.persistence import RunSummary, StoredRun
+from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.records import StepRecord
+from orchestrator.state.usage import NO_USAGE, add_usage
+
+_TEXT_CHARACTERS: Final = 200
+
+
+def draw_runs(runs: Sequence[RunSummary]) -> Text:
+    """Draws one line per run under a heading."""
+    # Rich's tables break or cut lines at the width of the console, which a pipe does not have.
+    width = max((len(run.thread_id) for run in runs), default=0)
+    heading = f"{'thread':{width}}  {'status':11}  {'steps':5}  {'stored':19}  task"
+    return Text("\n").join([Text(heading, style="bold"), *(Text(_format_row(run, width)) for run in runs)])
+
+
+def _format_row(run: RunSummary, width: int) -> str:
+    steps = f"{run.steps_done}/{run.steps_planned}"
+    head = f"{one_line(run.thread_id):{width}}  {run.status:11}  {steps:5}  {_format_time(run.updated)}"
+    return f"{head}  {one_line(run.task, _TEXT_CHARACTERS)}"
+
+
+def draw_run(run: StoredRun) -> RenderableType:
+    """Draws one run: its plan, its executions, and its question or outcome."""
+    return Group(*_draw_parts(run))
+
+
+def _draw_parts(run: StoredRun) -> Iterator[RenderableType]:
+    summary, state = run.summary, run.state
+    started = "" if summary.started is None else f", started {_format_time(summary.started)}"
+    yield Text(f"Task: {one_line(summary.task)}", style="bold")
+    yield Text(f"Status: {summary.status}{started}, stored {_format_time(summary.updated)}")
+    yield Text(f"Used: {format_usage(state['usage'])}")
+    for index, step in enumerate(state["plan"]):
+        replaced = " (given up)" if index in state["replaced"] else ""
+        yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
+    yield from (_draw_execution(record, len(state["plan"])) for record in run.time_line)
+    if summary.question is not None:
+        yield draw_question(summary.question)
+    elif summary.status in ("success", "failed"):
+        yield draw_outcome(state)
+
+
+def _draw_execution(record: StepRecord, steps: int) -> Text:
+    verdict, style = VERDICTS[record["status"]]
+    time = _format_time(datetime.fromisoformat(record["started_at"]))
+    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    reason = one_line(last_word(record), _TEXT_CHARACTERS)
+    return Text.assemble(
+        f"{time} {name_step(record['step_index'], steps)}, attempt {record['attempt']}: ",
+        (verdict, style),
+        f" ({format_usage(usage)})",
+        f": {reason}" if reason else "",
+        *(f"\n    {format_tool_call(call)}" for call in record["tool_calls"]),
+        _format_decision(record),
+    )
+
+
+def _format_decision(record: StepRecord) -> str:
+    """Formats what followed an execution that was not accepted, and why; empty in an older run."""
+    decision = record.get("decision")
+    if decision is None or decision["use"] == "accept":
+        return ""
+    return f"\n    then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}"
+
+
+def draw_outcome(state: OrchestratorState) -> RenderableType:
+    """Draws how a run ended: the last output of each step, the warnings, and the result or the failure."""
+    return Group(*_draw_outputs(state))
+
+
+def _draw_outputs(state: OrchestratorState) -> Iterator[RenderableType]:
+    for record in final_records(state["results"]):
+        heading = f"Step {record['step_index'] + 1}: {one_line(record['step'])}"
+        yield Text(f"\n{heading} ({VERDICTS[record['status']][0]})", style="bold")
+        yield Text(clean(record["result"]).strip("\n") or "(empty)")
+    yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
+    yield Text.assemble("\n", describe_end(state))
+    if state["status"] == "success":
+        yield Text("\nResult", style="bold green")
+        yield Text(get_output(state))
+
+
+def get_output(state: OrchestratorState) -> str:
+    """Returns the output of a successful run, safe for a terminal."""
+    # A run of an older version has no output of its own.
+    records = final_records([*state["results"], *state["synthesis"]])
+    output = records[-1]["result"] if state["output"] is None else state["output"]
+    return clean(output).strip("\n") or "(empty)"
+
+
+def _format_time(time: datetime) -> str:
+    """Formats a time in the time zone of this machine."""
+    return f"{time.astimezone():%Y-%m-%d %H:%M:%S}"

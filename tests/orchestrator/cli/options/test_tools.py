@@ -1,0 +1,154 @@
+"""`--tools`: imports what the user names, and nothing that a store names."""
+
+import getpass
+import importlib.util
+import sys
+
+import pytest
+
+from orchestrator.cli.options.imported_tools import import_tools
+from orchestrator.errors import ConfigurationError
+from tests.fakes.chat_server import call
+
+MODULE = '''
+import pathlib
+
+def price(item: str) -> str:
+    """Return the price of an item."""
+    return "5"
+
+def silent(item):
+    return item
+
+TOOLS = [price]
+NUMBER = 5
+PAID = []
+
+def pay(to: str) -> str:
+    """Pay."""
+    PAID.append(to)
+    raise TimeoutError("late")
+
+pathlib.Path("imported").touch()
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The current folder, with the module `shop_tools` and one that raises."""
+    (tmp_path / "shop_tools.py").write_text(MODULE)
+    (tmp_path / "broken_tools.py").write_text("1 / 0")
+    (tmp_path / "needy_tools.py").write_text("import not_installed_anywhere")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    yield tmp_path
+    for name in ("shop_tools", "broken_tools", "needy_tools", "neighbour"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", ["shop_tools:price", "shop_tools:TOOLS"])
+def test_a_function_or_a_list_is_imported_from_the_current_folder(name):
+    assert [tool.name for tool in import_tools([name])] == ["price"]
+
+
+def test_a_file_is_imported_by_its_path_with_the_modules_beside_it(folder):
+    (folder / "sub").mkdir()
+    (folder / "sub" / "my-shop.py").write_text("from neighbour import price\nTOOLS = [price]")
+    (folder / "sub" / "neighbour.py").write_text(MODULE)
+
+    for path in ("sub/my-shop.py", folder / "sub" / "my-shop.py"):
+        assert [tool.name for tool in import_tools([f"{path}:TOOLS"])] == ["price"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("shop_tools", "give MODULE:NAME, such as my_tools:TOOLS"),
+        ("shop_tools:a.b", "give MODULE:NAME"),
+        ("../shop_tools:price", "give MODULE:NAME"),
+        ("shop_tools.py", "give MODULE:NAME, such as my_tools:TOOLS, or FILE.py:NAME"),
+        ("absent.py:TOOLS", "--tools 'absent.py:TOOLS': importing absent.py raised FileNotFoundError"),
+        ("broken_tools.py:TOOLS", "importing broken_tools.py raised ZeroDivisionError: division by zero"),
+        ("needy_tools.py:TOOLS", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
+        ("absent_tools:price", "ModuleNotFoundError: No module named 'absent_tools'"),
+        ("needy_tools:price", "ModuleNotFoundError: No module named 'not_installed_anywhere'; run the"),
+        ("broken_tools:price", "importing broken_tools raised ZeroDivisionError: division by zero"),
+        ("shop_tools:prices", "shop_tools has no 'prices'; give a name that it defines"),
+        ("shop_tools:NUMBER", "has a int; give a LangChain tool, a function, or a list of these"),
+        ("shop_tools:silent", "has a function that cannot be a tool"),
+    ],
+)
+def test_what_is_no_tool_is_refused_in_one_sentence(name, sentence):
+    with pytest.raises(ConfigurationError) as refused:
+        import_tools([name])
+
+    assert sentence in str(refused.value)
+
+
+def test_a_tool_that_is_named_twice_is_refused_in_one_sentence(folder):
+    with pytest.raises(ConfigurationError) as refused:
+        import_tools(["shop_tools:price", "shop_tools.py:price"])
+
+    assert str(refused.value) == '--tools: tools has "price" 2 times; give each tool another name'
+
+
+def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
+    (folder / "colorsys.py").write_text("1 / 0")
+
+    import_tools(["shop_tools:price"])
+
+    assert importlib.util.find_spec("colorsys").origin != str(folder / "colorsys.py")
+
+
+def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
+    env = chat(verdicts=["no verdict"]).environment
+    where = ("--db", str(tmp_path / "runs"), "--thread", "t")
+    cli(
+        "run",
+        "x",
+        "--model",
+        "openai:m",
+        "--supervise",
+        "human",
+        "--tools",
+        "shop_tools:price",
+        *where,
+        env=env,
+    )
+    sys.modules.pop("shop_tools")
+    (tmp_path / "imported").unlink()
+
+    refused = cli("resume", "t", "--approve", *where[:2], env=env)
+
+    assert refused.exit_code == 2
+    assert (
+        "was started with --tools 'shop_tools:price'; give --tools again, because it runs code"
+        in refused.stderr
+    )
+    assert not (tmp_path / "imported").exists()
+
+
+def test_a_person_states_the_result_of_a_tool_call(cli, chat, tmp_path):
+    env = chat(steps=[call("pay", to="Ada")] * 2 + ["done"]).environment
+    where, tools = ("--db", str(tmp_path / "runs")), ("--tools", "shop_tools:pay")
+    run = ("run", "x", "--model", "openai:m", "--once-tools", "pay", "--thread", "t")
+    asked = cli(*run, *tools, *where, env=env)
+    blank = cli("resume", "t", "--correct", " ", *tools, *where, env=env)
+    answered = cli("resume", "t", "--correct", "receipt 7", *tools, *where, env=env)
+    shown = cli("show", "t", *where)
+
+    assert "--approve | --correct TEXT | --deny REASON | --halt REASON" in asked.stderr
+    assert (asked.exit_code, blank.exit_code, answered.exit_code) == (3, 2, 0)
+    assert f"stated, {getpass.getuser()} says correct: receipt 7" in " ".join(shown.stdout.split())
+    assert sys.modules["shop_tools"].PAID == ["Ada"]
+
+
+def test_the_command_that_answers_repeats_the_tools(cli, chat, tmp_path):
+    env = chat().environment
+    where = ("--db", str(tmp_path / "runs"), "--thread", "t")
+    run = ("run", "x", "--model", "openai:m", "--supervise", "human", "--tools", "shop_tools:price")
+    asked = cli(*run, *where, env=env)
+    answered = cli("resume", "t", "--approve", "--tools", "shop_tools:price", *where[:2], env=env)
+
+    assert "--tools shop_tools:price --approve | " in asked.stderr
+    assert answered.exit_code == 0

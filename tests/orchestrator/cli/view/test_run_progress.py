@@ -1,0 +1,146 @@
+"""Events as lines."""
+
+import logging
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from orchestrator.cli.view.consoles import print_logs_on
+from orchestrator.cli.view.run_progress import describe_event, show_progress
+from orchestrator.runtime.events import Event
+from tests.orchestrator.cli.builders import (
+    THREAD,
+    answered,
+    executed,
+    failure,
+    finished,
+    judged,
+    paused,
+    planned,
+    question,
+    replanned,
+    resumed,
+    retried,
+    run_started,
+    step_started,
+    tool_ended,
+    tool_started,
+    usage,
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (run_started("a\ntask"), "task: a task"),
+        (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
+        (planned("a", spent=usage(None)), "plan of 1 step (tokens unknown, 1.0 s)"),
+        (step_started(1, 2), "step 2 of 2, attempt 2: step 2"),
+        (executed(), "step 1 of 2, attempt 1 executed (10 tokens, 1.0 s)"),
+        (
+            executed(status="failed", error="it\nbroke"),
+            "step 1 of 2, attempt 1 not executed (10 tokens, 1.0 s): it broke",
+        ),
+        (tool_started(0, "look_up"), "step 1 calls the tool look_up"),
+        (tool_started(None, "look_up"), "the planner calls the tool look_up"),
+        (tool_ended(1, "look_up"), "step 2: the tool look_up answered"),
+        (tool_ended(1, "look_up", error="no\nnetwork"), "step 2: the tool look_up failed: no network"),
+        (judged(feedback="fine"), "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): fine"),
+        (
+            judged(status="failed", feedback="bad"),
+            "step 1 of 2, attempt 1 refused (20 tokens, 2.0 s): bad",
+        ),
+        (
+            judged(status="needs_review", feedback="?", judge_usage=None),
+            "step 1 of 2, attempt 1 not judged (no model call, 0.0 s): ?",
+        ),
+        (
+            judged(status="warning", feedback="bad", warnings=["slow", "long\ntext"]),
+            "step 1 of 2, attempt 1 kept with a warning (20 tokens, 2.0 s): bad; slow; long text",
+        ),
+        (
+            judged(supervision=answered("approve")),
+            "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): ada says approve",
+        ),
+        (resumed(task="a\ntask"), "task, resumed: a task"),
+        (
+            replanned("a", "b", spent=usage(7)),
+            "planned again, 4 steps, 1 given up (7 tokens, 1.0 s so far)",
+        ),
+        (
+            paused(question(1, 2, text="Is it\ngood?")),
+            "step 2 of 2, attempt 2 waits for an answer: Is it good?",
+        ),
+        (finished(warnings=["a"]), "success (0 of 2 steps, 40 tokens, 4.0 s, 1 warning)"),
+        (finished(warnings=["a", "b"]), "success (0 of 2 steps, 40 tokens, 4.0 s, 2 warnings)"),
+        (finished(replaced=[1]), "success (0 of 1 step, 40 tokens, 4.0 s)"),
+        (retried(), "step 1 is retried, attempt 2"),
+        (finished(), "success (0 of 2 steps, 40 tokens, 4.0 s)"),
+        (
+            finished("failed", failure=failure("timeout", "too\nlong")),
+            "failed: timeout: too long (0 of 2 steps, 40 tokens, 4.0 s)",
+        ),
+    ],
+)
+def test_every_event_is_one_line(event, said):
+    assert describe_event(event, 2).plain == said
+
+
+def test_an_event_that_is_new_is_named():
+    assert describe_event(Event(thread_id=THREAD), 0).plain == "Event"
+
+
+def test_the_step_after_the_last_is_the_final_answer():
+    assert describe_event(executed(2), 2).plain == "final answer, attempt 1 executed (10 tokens, 1.0 s)"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        paused(question(text="\x1b[31m\n")),
+        run_started("\x1b[31m\n"),
+        judged(feedback="\x1b[31m\r\n"),
+        executed(status="failed", error="\x9b\n"),
+    ],
+)
+def test_no_text_breaks_the_line_or_commands_the_terminal(event):
+    assert not set(describe_event(event, 2).plain) & {"\n", "\r", "\x1b", "\x9b"}
+
+
+EVENTS = (run_started(), planned("step 1"), step_started(), executed(), judged(), finished())
+
+
+def terminal(*, live):
+    file = StringIO()
+    file.isatty = lambda: live
+    return Console(file=file, width=60, height=20, force_terminal=live, color_system=None)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_every_event_is_a_line_and_a_terminal_shows_what_runs_below(live):
+    console = terminal(live=live)
+    with show_progress(console) as progress:
+        for event in EVENTS:
+            progress.show(event)
+    written = console.file.getvalue()
+
+    lines = [line.split("\x1b[2K")[-1].rstrip() for line in written.splitlines()]
+    assert [line for line in lines if line.startswith("step 1 of 1, attempt 1 accepted")]
+    assert ("\x1b[?25l" in written) == live
+    assert written.count("\x1b[?25l") == written.count("\x1b[?25h")
+    assert live or len(lines) == len(EVENTS)
+
+
+def test_log_records_are_printed_as_text_inside_the_block():
+    console = terminal(live=True)
+    with print_logs_on(console), show_progress(console) as progress:
+        progress.show(EVENTS[0])
+        logging.getLogger("agents.somewhere").warning("[red]%s[/red]\x1b[31m", "said")
+        logging.getLogger("agents.somewhere").info("unsaid")
+    logging.getLogger("agents.somewhere").error("late")
+
+    written = console.file.getvalue()
+    assert "warning (agents.somewhere): [red]said[/red][31m" in written
+    assert "unsaid" not in written
+    assert "late" not in written
