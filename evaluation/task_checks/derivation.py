@@ -2,128 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from itertools import islice
+from typing import Final
 
 from evaluation.checks import Check, read_checks
 from evaluation.errors import ContractError
-from evaluation.task_checks.assembly import assemble
-from evaluation.task_checks.conflicts import drop_conflicts
-from evaluation.task_checks.reading import Reading, read_task
-from evaluation.task_checks.refusals import drop_refused
-from evaluation.task_checks.rules import others, style
-from evaluation.task_checks.rules.amounts import bans, counts, frequencies, items, part_counts
-from evaluation.task_checks.rules.finding import Finding, drop_doubles
-from evaluation.task_checks.rules.layout import (
-    edges,
-    formats,
-    forms,
-    frame,
-    markdown,
-    places,
-    repetition,
-    sections,
-    separations,
-    tables,
-)
-from evaluation.task_checks.rules.leftovers import find_leftovers
-from evaluation.task_checks.rules.wording import (
-    choices,
-    keywords,
-    letters,
-    names,
-    section_names,
-    word_lengths,
-)
-from evaluation.task_checks.scopes import apply_scopes
-from evaluation.task_checks.sentences import Sentence
-from evaluation.task_checks.texts.given_texts import split_sentences
+from evaluation.task_checks.abstention import Finding, abstain, settle
+from evaluation.task_checks.amounts import NUMBER, find_amounts, find_bans
+from evaluation.task_checks.conflicts import describe_conflict, find_conflicts
+from evaluation.task_checks.demands import Sentence, is_demand, speaks_of_rules, split_sentences
+from evaluation.task_checks.forms import find_forms
+from evaluation.task_checks.literals import find_literals
+from evaluation.task_checks.reading import LONGEST, Reading, read_task
 
-Rule: TypeAlias = Callable[[Sentence, Reading], Iterable[Finding]]
-_RULES: Final[tuple[Rule, ...]] = (
-    counts.find_counts,
-    bans.find_forbidden,
-    frequencies.find_frequencies,
-    frequencies.find_numbers,
-    keywords.find_keywords,
-    names.find_names,
-    section_names.find_section_names,
-    word_lengths.find_word_lengths,
-    letters.find_letters,
-    letters.find_plural_letters,
-    choices.find_choice,
-    edges.find_edges,
-    edges.find_next_line,
-    places.find_places,
-    frame.find_quotation,
-    frame.find_postscript,
-    repetition.find_repetition,
-    style.find_languages,
-    style.find_letter_case,
-    style.find_sentence_ends,
-    separations.find_separated,
-    separations.find_shown_parts,
-    sections.find_sections,
-    sections.find_highlights,
-    sections.find_title,
-    forms.find_forms,
-    forms.find_lists,
-    formats.find_formats,
-    tables.find_tables,
-    formats.find_code,
-    markdown.find_markdown,
-    markdown.find_plain_text,
-    others.find_others,
-    items.find_items,
+_OPEN: Final = re.compile(
+    rf"\b(?:(?:at least|at most|exactly|about|with|in|give me|list|include|name|write|use"
+    rf"|add) )+{NUMBER} (?:\w+ )?\w+"
+    r"|\b(?:no|without|avoid|avoiding|don't|do not|never) (?!one\b|matter\b|need\b|longer\b)\w+(?: \w+){0,3}"
+    r"|\b(?:each|every) \w+(?: \w+){1,6}|\b(?:it|your \w+|the \w+) (?:must|should|has to"
+    r"|needs to) [^.;\n]{3,80}"
+    r"|\b(?:csv|xml|ya?ml|title|subject line|in the (?:first|second|third) person|columns? \w+"
+    r"|sign it \w+ \w+)\b"
+    r"|\b(?:only|nothing) (?:\w+ ){0,2}(?:else|code|number|list)\b|\b(?:start|begin|end"
+    r"|finish) with [^.;,\n]{3,60}"
 )
+"""Words of a demand that no check says: a short list, which claims nothing of other words."""
+_LONGEST_PHRASE: Final = 200
+_MOST: Final = 300
+"""Most sentences of a task that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedChecks:
-    """The requirements that a task states verifiably."""
+    """Some of the requirements that a task states."""
 
     checks: tuple[Check, ...] = ()
     """Each has as ``quote`` the words that it rests on, literally as in the task."""
     unchecked: tuple[str, ...] = ()
-    """Words of the task, literally, that state a requirement for which there is no check."""
+    """Words of the task, literally, that seem to state a requirement for which there is no check. Others may
+    be missing here, too."""
     warnings: tuple[str, ...] = ()
     """One sentence for each set of checks that was dropped, because no output can fulfil it."""
 
 
 def derive_checks(task: str) -> DerivedChecks:
-    """Derive the checks that a task states, in the order of their words; never raises for a text."""
+    """Derives the checks that a task states, in the order of their words; never raises for a text."""
     reading = read_task(task)
-    sentences = split_sentences(reading)
-    # Rule by rule: the patterns of one rule stay in the processor's cache.
-    findings = [finding for rule in _RULES for sentence in sentences for finding in rule(sentence, reading)]
-    findings = part_counts.open_part_counts(drop_doubles(findings), sentences, reading.text)
-    findings = items.settle_items(findings, sentences)
-    leftovers = find_leftovers(sentences, findings, reading)
-    scoped = list(apply_scopes(drop_refused(findings, sentences), sentences))
-    assembled = sorted(
-        [*assemble(scoped, reading), *apply_scopes(leftovers, sentences)], key=lambda finding: finding.start
-    )
-    built = [(finding, list(_build(finding, reading))) for finding in assembled]
-    checks, warnings = drop_conflicts([check for _, group in built for check in group])
-    # What was dropped is a requirement still: nobody may claim that it holds.
-    unchecked = [
+    if reading.language is None:
+        lines = tuple(line.strip()[:_LONGEST_PHRASE] for line in task.splitlines() if len(line.split()) > 1)
+        return DerivedChecks(unchecked=lines[:1])
+    is_talk = speaks_of_rules(reading.text)
+    found: list[Finding] = []
+    for sentence in islice(split_sentences(reading.text), _MOST):
+        found += _read_sentence(sentence, reading, is_unsure=is_talk)
+    findings = sorted(settle(found, reading.text), key=lambda finding: (finding.start, finding.end))
+    return _collect(findings, reading, is_shortened=len(task) > LONGEST)
+
+
+def _read_sentence(sentence: Sentence, reading: Reading, *, is_unsure: bool) -> Iterator[Finding]:
+    """Yields what a sentence demands; what a text below the request demands is never checked."""
+    text, start = sentence.text, sentence.start
+    is_asked = reading.text.rstrip().endswith("?") and not text.endswith("?")
+    findings = [*_shift(find_amounts(text), start), *_shift(find_bans(text), start)]
+    findings += [*find_literals(text, start, reading), *find_forms(text, start, reading)]
+    if not (sentence.is_given or is_unsure):
+        findings += [Finding(start + match.start(), start + match.end()) for match in _OPEN.finditer(text)]
+    for finding in findings:
+        if is_demand(text, finding.start - start, is_asked=is_asked):
+            is_open = is_unsure or sentence.is_given
+            yield Finding(finding.start, finding.end) if is_open else abstain(finding, sentence, reading.text)
+
+
+def _shift(findings: Iterator[Finding], start: int) -> Iterator[Finding]:
+    for finding in findings:
+        yield Finding(finding.start + start, finding.end + start, finding.check)
+
+
+def _collect(findings: Sequence[Finding], reading: Reading, *, is_shortened: bool) -> DerivedChecks:
+    pairs = [(finding, _build(finding, reading)) for finding in findings]
+    built = _drop_repeated([check for _, check in pairs if check is not None])
+    conflicts = find_conflicts(built)
+    dropped = [check for group in conflicts for check in group]
+    checks = [check for check in built if check not in dropped]
+    quotes = [
         reading.quote(finding.start, finding.end)
-        for finding, group in built
-        if not any(check in checks for check in group)
+        for finding, check in pairs
+        if check is None or check in dropped
     ]
-    if reading.is_shortened:
-        warnings.append(
-            f"The task has {len(task)} characters; only its start and its end were read for requirements."
-        )
-    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, unchecked))), tuple(warnings))
+    warnings = [describe_conflict(group) for group in conflicts]
+    if is_shortened:
+        warnings.append(f"Only the first {LONGEST} characters of the task were read for requirements.")
+    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))), tuple(warnings))
 
 
-def _build(finding: Finding, reading: Reading) -> Iterator[Check]:
+def _build(finding: Finding, reading: Reading) -> Check | None:
     quote = reading.quote(finding.start, finding.end)
-    if finding.check is None or not quote or quote not in reading.task:
-        return
+    if finding.check is None or quote not in reading.task or not quote:
+        return None
     try:
-        yield from read_checks([{**finding.check, "quote": quote}])
+        return read_checks([{**finding.check, "quote": quote}])[0]
     except ContractError:
-        return
+        return None
+
+
+def _drop_repeated(checks: Sequence[Check]) -> list[Check]:
+    """Returns the checks, each requirement once."""
+    seen: dict[str, Check] = {}
+    for check in checks:
+        seen.setdefault(check.model_dump_json(exclude={"quote"}), check)
+    return list(seen.values())

@@ -1,129 +1,105 @@
-"""Reads a task as folded text: small letters, single spaces, one character for each mark, places kept.
-
-A German task is read with English words in the place of German ones, so that one grammar reads both.
-"""
+"""Reads a task as folded text: small letters, single spaces, one character for a quoted text."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
-import regex
+from evaluation.task_checks.word_lists import find_language, translate_word
 
-from evaluation.task_checks.language.german import is_german, translate_word
-from evaluation.task_checks.language.phrasing import rephrase
-from evaluation.task_checks.language.verb_order import reorder_verbs
-from evaluation.task_checks.marks import Mark, find_marks
-
-LONGEST_END: Final = 20_000
-"""Characters that are read at the start and at the end of a task; what is between is taken as data."""
-_PIECE: Final = regex.compile(
-    r"(?P<mark>[\ue000-\ue00f])"
-    r"|(?P<item>[^\S\n]*\n\s*(?:[-•◦▪*+–—]|#{1,6}|\(?(?:\d{1,2}|[a-z])[.)])[^\S\n]+)"
-    r"|(?P<lines>[^\S\n]*\n\s*)"
-    r"|(?P<spaces>[^\S\n]+)"
-    r"|(?P<stars>\*+)"
-    r"|(?P<word>[\p{L}\p{M}]+)"
-    r"|(?P<other>.)"
+LONGEST: Final = 40_000
+"""Most characters of a task that are read."""
+QUOTED: Final = "\ue000"
+"""Stands for a quoted text, a hashtag or a web address."""
+BRACKETED: Final = "\ue001"
+"""Stands for a placeholder in square brackets, or a text in angle brackets."""
+SEPARATOR: Final = "\ue002"
+"""Stands for a row of asterisks, dashes or equals signs."""
+BLOCK: Final = "\ue003"
+"""Stands for a fenced block or a line that is quoted with ``>``."""
+_PIECE: Final = re.compile(
+    r"""(?P<block>```.*?(?:```|\Z)|^>[^\n]*)
+    |(?P<quoted>"[^"“”„]{1,2000}"|[“”„][^"“”„]{1,2000}["“”]|«[^«»]{1,2000}»|`[^`\n]{1,200}`
+      |(?<![\w'’])['‘’‚](?=[^\s'’])(?:[^'‘’‚\n]|(?<=\w)['’](?=\w)){1,200}(?<=\S)['’‘](?!\w)
+      |\#\w+|https?://\S+[\w/])
+    |(?P<bracketed><<[^<>\n]{1,60}>>|\[[^\W\d_][\w -]{0,40}\])
+    |(?P<separator>(?:\*{3,}|-{3,}|={3,})(?!\w))
+    |(?P<emphasis>\*\*|__)
+    |(?P<lines>[ \t]*\n\s*)(?P<marker>(?:[-*•]|\d{1,2}[.)])[ \t]+)?
+    |(?P<spaces>[^\S\n]+)
+    |(?P<word>[^\W\d_]+)
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_MARK: Final = regex.compile(r"[\ue000-\ue00f]")
-_SAME: Final = str.maketrans("’‘‑‒–—−…", "''-----.")
-_FINISHED: Final = frozenset(".!?:;\n")
+_SIGNS: Final = str.maketrans({"’": "'", "‘": "'", "–": "-", "—": "-", "\u2011": "-", "≤": "<", "≥": ">"})
+_ENDS: Final = ".!?:;"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """The folded text of a task, from which every place leads back to the task."""
+    """A task and its folded text.
+
+    Attributes:
+        task: The task as it was given.
+        text: The folded text; a German one with English words.
+        starts: The place in the task where each character of the text begins.
+        ends: The place in the task where it ends.
+        language: ``en`` or ``de``; None if it is in no language that is read.
+    """
 
     task: str
     text: str
-    offsets: tuple[int, ...]
-    """The place in the task of each character of the text, and of its end."""
-    marks: Mapping[int, Mark]
-    """The marks by their place in the text."""
-    is_shortened: bool = False
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    language: str | None
 
     def quote(self, start: int, end: int) -> str:
-        """Return the words of the task, literally."""
-        return self.task[self.offsets[start] : self.offsets[end]].strip()
+        """Returns the words of the task between two places of the text."""
+        while end > start and self.text[end - 1] in " \n,;":
+            end -= 1
+        return self.task[self.starts[start] : self.ends[end - 1]].strip() if end > start else ""
 
-    def original(self, place: int) -> str:
-        """Return the character of the task at a place of the text."""
-        return self.task[self.offsets[place] : self.offsets[place] + 1]
+    def literal(self, place: int) -> str:
+        """Returns the content of a quoted text, without its marks."""
+        raw = self.task[self.starts[place] : self.ends[place]]
+        return raw if raw[0] in "#h[<" else raw[1:-1].strip()
 
-    @cached_property
-    def mark_places(self) -> tuple[int, ...]:
-        """The places of all marks in the text, in order."""
-        return tuple(self.marks)
-
-    def get_marks(self, start: int, end: int) -> list[Mark]:
-        """Return the marks between two places of the text."""
-        places = self.mark_places
-        return [self.marks[place] for place in places[bisect_left(places, start) : bisect_left(places, end)]]
+    def literals(self, start: int, end: int) -> list[str]:
+        """Returns the quoted texts between two places."""
+        return [self.literal(place) for place in range(start, end) if self.text[place] == QUOTED]
 
 
 def read_task(task: str) -> Reading:
-    """Fold a task. Of a very long one, only the start and the end are read."""
-    if len(task) <= 2 * LONGEST_END:
-        return _fold(task, find_marks(task))
-    head, tail = task[:LONGEST_END], len(task) - LONGEST_END
-    marks = [
-        *find_marks(head),
-        Mark("\ue004", LONGEST_END, tail, ""),
-        *(Mark(m.character, m.start + tail, m.end + tail, m.content) for m in find_marks(task[tail:])),
-    ]
-    return _fold(task, marks, is_shortened=True)
-
-
-def _fold(task: str, marks: list[Mark], *, is_shortened: bool = False) -> Reading:
+    """Folds a task."""
+    language = find_language(task[:LONGEST])
     characters: list[str] = []
-    offsets: list[int] = []
-    german = is_german(task[:LONGEST_END])
-    end = 0
-    for mark in [*marks, Mark("", len(task), len(task), "")]:
-        for text, place in _fold_words(task, end, mark.start, german=german):
-            characters.extend(text)
-            offsets.extend([place] if len(text) == 1 else _spread(text, place, task))
-        if mark.character:
-            characters.append(mark.character)
-            offsets.append(mark.start)
-        end = mark.end
-    text = "".join(characters)
-    if german:
-        text, offsets = reorder_verbs(text, offsets)
-    text, offsets = rephrase(text, offsets)
-    places = (match.start() for match in _MARK.finditer(text))
-    return Reading(task, text, (*offsets, len(task)), dict(zip(places, marks, strict=True)), is_shortened)
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _PIECE.finditer(task[:LONGEST]):
+        text = _fold(match, task, characters[-1] if characters else "\n", is_german=language == "de")
+        is_same = len(text) == match.end() - match.start()
+        for at, character in enumerate(text):
+            characters.append(character)
+            starts.append(match.start() + at if is_same else match.start())
+            ends.append(match.start() + at + 1 if is_same else match.end())
+    return Reading(task, "".join(characters), tuple(starts), tuple(ends), language)
 
 
-def _spread(text: str, place: int, task: str) -> list[int]:
-    same = len(text) <= len(task) - place and task[place : place + len(text)].lower() == text
-    return list(range(place, place + len(text))) if same else [place] * len(text)
-
-
-def _fold_words(task: str, start: int, end: int, *, german: bool) -> Iterator[tuple[str, int]]:
-    previous = "\n"
-    for match in _PIECE.finditer(task, start, end):
-        text = _fold_piece(match, task, previous, german=german)
-        if text:
-            yield text, match.start()
-            previous = text[-1]
-
-
-def _fold_piece(match: regex.Match[str], task: str, previous: str, *, german: bool) -> str:
-    kind, text = match.lastgroup, match.group()
+def _fold(match: re.Match[str], task: str, previous: str, *, is_german: bool) -> str:
+    kind, raw = match.lastgroup, match.group()
+    if kind == "quoted":
+        # A quoted sentence ends the sentence that quotes it.
+        follows = task[match.end() : match.end() + 2].strip()
+        return QUOTED + ("." if raw[-2] in ".!?" and (not follows or follows[0].isupper()) else "")
+    if kind in {"bracketed", "separator", "block"}:
+        return {"bracketed": BRACKETED, "separator": SEPARATOR, "block": BLOCK}[kind]
+    if kind in {"lines", "marker"}:
+        is_wrapped = raw.count("\n") == 1 and kind == "lines" and previous not in _ENDS
+        return " " if is_wrapped and task[match.end() : match.end() + 1].islower() else "\n" * raw.count("\n")
     if kind == "word":
-        folded = text.lower() if len(text.lower()) == len(text) else text
-        return translate_word(folded) if german else folded
-    if kind == "lines":
-        following = task[match.end() : match.end() + 1]
-        is_wrapped = text.count("\n") == 1 and following.islower() and previous not in _FINISHED
-        return " " if is_wrapped else "\n" * min(text.count("\n"), 2)
-    if kind in {"stars", "mark"}:
-        return "" if kind == "stars" else " "
-    if kind == "item":
-        return "\n" * min(text.count("\n"), 2)
-    return " " if kind == "spaces" else text.translate(_SAME)
+        lowered = raw.lower() if len(raw.lower()) == len(raw) else raw
+        return translate_word(lowered) if is_german else lowered
+    if kind == "emphasis":
+        return ""
+    return " " if kind == "spaces" else raw.translate(_SIGNS)

@@ -6,6 +6,7 @@ least 100 words" with 90 to 110 words for "a 100-word text": the official labels
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -99,6 +100,8 @@ def _read_texts(check: Check) -> list[str] | None:
 
 
 def _freeze(value):
+    if isinstance(value, dict):
+        return json.dumps(value, sort_keys=True)
     return tuple(map(_fold, value)) if isinstance(value, list) else _fold(value)
 
 

@@ -1,0 +1,153 @@
+"""A requirement that a rule found, and when its words mean something else than they seem to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from evaluation.task_checks.demands import Sentence
+from evaluation.task_checks.reading import SEPARATOR
+from evaluation.task_checks.word_lists import any_of
+
+Fields: TypeAlias = Mapping[str, object]
+_PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
+_SIZES: Final = _PROSE | {"word_count", "character_count"}
+_TEXTS: Final = frozenset({"contains", "excludes", "occurrences", "letter_count"})
+_OF_PARTS: Final = _SIZES | _TEXTS | {"list_item_count", "starts_with", "ends_with"}
+"""Kinds that would mean something else of a part: "each title in 5 words"."""
+_FOLLOWER: Final = re.compile(
+    rf"\s?(?:$|[^\w\s]|\n|(?:{any_of('followers')}|in(?! (?:all )?(?:bold|italics|caps|capital|upper))|\w+ing"
+    r"|(?:is|are) (?:allowed|needed|required|enough|fine|ok|permitted))\b)"
+)
+_EACH: Final = re.compile(r"\b(?:each(?! separated| other)|every|per|apiece|for all|respectively|both)\b")
+_PART: Final = re.compile(
+    rf"(?<!this )(?<!following )\b(?:{any_of('parts')}|(?:first|second|last|other) one)\b"
+    r"(?! and)(?! or)[^,;:.]{0,30}$"
+)
+_PLACE: Final = re.compile(
+    r".*\b(?:first|second|third|last|final|opening|closing|one of the|next) (?:sentences?|paragraphs?|lines?|"
+    r"sections?|words?|stanzas?|comments|bullets?)\b[^;:.]*$"
+)
+_LATER: Final = re.compile(r"\b(?:then|afterwards?|followed by|below it|after (?:that|the|it)|above it)\b")
+_WHOLE: Final = re.compile(r"\b(?:entire|whole|overall|total|complete) ")
+_SOME: Final = re.compile(
+    r"\b(?:some|words?|title|headings?|names?|first letters?|keywords?|times)(?: (?!and)\w+){0,2} ?$"
+)
+_CODE: Final = re.compile(
+    r"\b(?:code|script|function|program|sql|query|bash|one-liner|python|javascript|html|css)\b"
+)
+_BRACKET: Final = re.compile(
+    r"\s?\((?!max|min|no more|at most|at least|or |not |including|excluding|i\.e|e\.g)"
+)
+_NEGATION: Final = re.compile(
+    r"(?:\b(?:not|never|no|avoid|instead of|rather than)|n't|\bdont)\b[^,.;:]{0,25}$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Words of the folded text that state a requirement.
+
+    Attributes:
+        start: Their place.
+        end: The place behind them.
+        check: The fields of the check; None if no check says the same.
+    """
+
+    start: int
+    end: int
+    check: Fields | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the check; empty if there is none."""
+        return str((self.check or {}).get("check", ""))
+
+    @property
+    def forbids(self) -> bool:
+        """Whether the check says what the output does not have."""
+        fields = self.check or {}
+        return fields.get("max") == 0 or fields.get("use") == "absent"
+
+
+def abstain(finding: Finding, sentence: Sentence, text: str) -> Finding:
+    """Returns the finding, without its check if its words may be about something else."""
+    if finding.check is None:
+        return finding
+    before = sentence.text[: finding.start - sentence.start]
+    after = sentence.text[finding.end - sentence.start :]
+    is_doubtful = (
+        _is_about_part(finding.kind, before, after)
+        or _goes_on(finding, text)
+        or (_is_negated(finding) and _NEGATION.search(before))
+    )
+    return replace(finding, check=None) if is_doubtful else finding
+
+
+def _is_about_part(kind: str, before: str, after: str) -> bool:
+    clause = re.split(r"[,;:.\n]", after)[0]
+    if kind in _OF_PARTS and (_EACH.search(_WHOLE.split(before)[-1]) or _EACH.search(clause)):
+        return True
+    if kind in _TEXTS:
+        return bool(_PLACE.search(before) or _PLACE.match(after))
+    if kind == "letter_case":
+        return _SOME.search(before) is not None
+    is_later = _LATER.search(before) or (kind in _PROSE and _LATER.search(after))
+    return kind in _SIZES and bool(_PART.search(before) or is_later)
+
+
+def _goes_on(finding: Finding, text: str) -> bool:
+    """Returns whether the noun goes on after the words: "3 consecutive ...", or brackets say its parts."""
+    is_amount = (
+        bool(finding.check and {"min", "max", "exactly"} & set(finding.check)) or finding.kind == "language"
+    )
+    if not (is_amount or finding.kind in _TEXTS):
+        return False
+    has_parts = finding.kind in _SIZES | {"list_item_count"} and _BRACKET.match(text, finding.end)
+    return _FOLLOWER.match(text, finding.end) is None or bool(has_parts)
+
+
+def _is_negated(finding: Finding) -> bool:
+    """Returns whether a negation before the words would turn them round."""
+    return (
+        not finding.forbids
+        and "max" not in (finding.check or {})
+        and finding.kind not in {"excludes", "letter_count"}
+    )
+
+
+def settle(findings: Sequence[Finding], text: str) -> list[Finding]:
+    """Drops the checks that other parts of the output make unsure, and words that a longer finding has."""
+    unsure = _list_unsure(findings, text)
+    kept = [replace(each, check=None) if each.kind in unsure else each for each in findings]
+    return [each for each in kept if not any(_covers(other, each) for other in kept if other is not each)]
+
+
+def _list_unsure(findings: Sequence[Finding], text: str) -> set[str]:
+    kinds = {finding.kind for finding in findings if not finding.forbids}
+    unsure = {"ends_with"} if "postscript" in kinds else set()
+    if kinds & {"json", "schema", "table"}:
+        unsure |= _PROSE
+    if _CODE.search(text):
+        unsure |= {"markdown", "heading_count", *_PROSE}
+    if SEPARATOR in text:
+        unsure.add("paragraph_count")
+    if "repeats_request" in kinds:
+        unsure |= {"starts_with", *_SIZES}
+    has_bullets = any((each.check or {}).get("marker") == "bullet" and not each.forbids for each in findings)
+    return (
+        unsure | {"markdown", "list_item_count"}
+        if has_bullets and "markdown" in {f.kind for f in findings}
+        else unsure
+    )
+
+
+def _covers(other: Finding, finding: Finding) -> bool:
+    if not (other.start < finding.end and finding.start < other.end):
+        return False
+    if finding.check is not None:
+        is_longer = other.end - other.start > finding.end - finding.start
+        return other.check is not None and is_longer and other.start <= finding.start
+    return other.check is not None or (other.start, -other.end) < (finding.start, -finding.end)

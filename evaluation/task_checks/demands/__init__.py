@@ -1,1 +1,0 @@
-"""What a sentence demands of the output, as against what it only mentions, allows or demands of others."""

@@ -1,0 +1,185 @@
+"""The form of the whole output: JSON, a table, a language, a letter case, a frame, one number alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from evaluation.task_checks.abstention import Fields, Finding
+from evaluation.task_checks.amounts import NUMBER, read_number
+from evaluation.task_checks.reading import BRACKETED, QUOTED, SEPARATOR, Reading
+from evaluation.task_checks.word_lists import LANGUAGES
+
+Rule: TypeAlias = Callable[[re.Match[str], int, Reading], Fields | None]
+_KEY: Final = rf"(?:{QUOTED}|[a-z][\w-]*)"
+_KEYS: Final = re.compile(
+    rf"(?P<only>\b(?:exactly|only|just) )?(?:(?:the|these|two|three|four|following|exactly) )*(?:keys?"
+    rf"|fields?)"
+    rf"(?: named| called| are)?:? (?P<keys>{_KEY}(?:(?:, (?:and )?| and ){_KEY})*)(?=\s*(?:[.!?;:)\n]|$)|,? "
+    r"(?:for|in|of|only|and nothing)\b|, (?:nothing|no|in|for)\b)(?P<alone> (?:only|and nothing else"
+    r"|and no others?)\b)?"
+)
+_VALUE: Final = re.compile(
+    rf"{_KEY} (?:set to|equal to|with (?:the )?value|must be|should be) (?:{QUOTED}|[\w.-]+)"
+    rf"|{QUOTED} (?:is|as|=) (?:\d+|true|false|null)\b"
+)
+_PARTS: Final = re.compile(
+    rf"\b(?P<n>{NUMBER}|both)\b (?:\w+ )?(?:taglines?|slogans?|versions?|responses?|parts?|paragraphs?"
+    rf"|answers?|jokes?|texts?|poems?)\b"
+    r"|\b(?P<two>both|the two)\b"
+)
+_LANGUAGE: Final = "|".join(LANGUAGES)
+_DEEP: Final = re.compile(r"\b(?:each|every|objects|array|list)\b")
+
+
+def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
+    """Returns the check of JSON, with the keys that stand anywhere in the task."""
+    words, named = match.group(), _KEYS.search(reading.text)
+    root = "array" if re.search(r"array|list", words) else "object" if words.endswith("object") else "any"
+    if named is None or _DEEP.search(reading.text):
+        return {"check": "json", "root": root}
+    first = named.start("keys")
+    found = [key for key in re.finditer(_KEY, named["keys"]) if key.group() != "and"]
+    spans = [(key.start(), key.end(), key.group()) for key in found]
+    keys = [
+        reading.literal(first + start) if mark == QUOTED else reading.quote(first + start, first + end)
+        for start, end, mark in spans
+    ]
+    if not (named["only"] or named["alone"]):
+        return {"check": "json", "root": root, "keys": keys}
+    fields = {"required": keys, "properties": {key: {} for key in keys}, "additionalProperties": False}
+    return {"check": "schema", "json_schema": {"type": "object", **fields}}
+
+
+def _read_language(match: re.Match[str], _: int, __: Reading) -> Fields:
+    return {"check": "language", "code": LANGUAGES[match["language"]]}
+
+
+def _read_quotes(match: re.Match[str], _: int, __: Reading) -> Fields:
+    return {"check": "quoted", **({"style": "double"} if "double" in match.group() else {})}
+
+
+def _read_highlights(match: re.Match[str], _: int, __: Reading) -> Fields:
+    return {"check": "highlight_count", "min": read_number(match["n"])}
+
+
+def _read_table(match: re.Match[str], _: int, __: Reading) -> Fields:
+    columns = re.search(rf"\b({NUMBER})[ -]columns?\b", match.string)
+    return {"check": "table", **({"columns": read_number(columns[1])} if columns else {})}
+
+
+def _read_postscript(match: re.Match[str], start: int, reading: Reading) -> Fields:
+    place = start + match.start("marker")
+    marker = reading.quote(place, start + match.end("marker")) if match["marker"] else "P.S."
+    return {"check": "postscript", "marker": marker.strip("\"'“” ") or "P.S."}
+
+
+def _read_options(match: re.Match[str], start: int, reading: Reading) -> Fields:
+    return {"check": "one_of", "options": reading.literals(start + match.start(), start + match.end())}
+
+
+def _read_request(match: re.Match[str], start: int, reading: Reading) -> Fields | None:
+    """Returns the request to repeat: the text before this sentence, or below it."""
+    text = reading.task[: reading.starts[start]]
+    if "below" in match.string:
+        first = reading.text.find("\n\n", start + match.end())
+        text = reading.task[reading.starts[first] :] if first >= 0 else ""
+    return {"check": "repeats_request", "text": text.strip()} if text.strip() else None
+
+
+def _read_parts(match: re.Match[str], start: int, reading: Reading) -> Fields | None:
+    stars = re.search(rf"({NUMBER}) asterisk", match.group())
+    place = next((at for at in range(match.start(), match.end()) if match.string[at] == SEPARATOR), None)
+    if place is None and stars is None:
+        return None
+    mark = (
+        "*" * read_number(stars[1])
+        if stars
+        else reading.quote(start + (place or 0), start + (place or 0) + 1)
+    )
+    number = _PARTS.search(reading.text)
+    if number is None:
+        is_pair = len(mark) == len("******") and not re.search(rf"\b{NUMBER} (?!asterisk)", match.string)
+        return {"check": "part_count", "separator": mark, "exactly": 2} if is_pair else None
+    count = 2 if number["two"] or number["n"] == "both" else read_number(number["n"])
+    return {"check": "part_count", "separator": mark, "exactly": count}
+
+
+def _fix(**fields: object) -> Rule:
+    return lambda _match, _start, _reading: fields
+
+
+_ONLY: Final = r"(?:(?:only|all|just|entirely|fully|the|completely|plain|written|in|using|simple) )*"
+_BY: Final = r"\b(?:in|using|use|with|be|only|are|is|everything|all|contain) "
+_JSON: Final = (
+    r"\b(?:(?:in|as|into|return|output|using|with|only|valid|respond with|give me|produce|an?|just|the) )+"
+    r"(?:valid |single )?json(?: (?:format|object|array|list|document))?\b(?! (?:file|schema|parser|api"
+    r"|strings?))"
+)
+_SPOKEN: Final = (
+    rf"\b(?:in|into|language:|only|entirely|answer|speak"
+    rf"|use) {_ONLY}(?P<language>{_LANGUAGE})\b(?: language)?"
+)
+_UPPER: Final = (
+    r"(?:(?:all[- ])?(?:capital letters|upper-? ?case(?: letters)?|capitals|caps)|capitali[sz]ed)\b"
+)
+_LOWER: Final = r"(?:(?:all[- ])?lower-? ?case(?:d|(?: letters)?)|small letters)\b"
+_QUOTES: Final = (
+    r"\b(?:wrap|enclose|put|surround|place|encase)(?:d"
+    r"|ped)?\b[^.;,\n]{0,60}? (?:double )?(?:quotation marks|quotes)\b"
+)
+_TITLE: Final = rf"\btitles?\b[^.;\n]{{0,60}}?(?:ang\w+ brackets|{BRACKETED})|(?:double )?ang\w+ brackets"
+_POSTSCRIPT: Final = (
+    rf"\bpost-?script\b(?:[^.;\n{QUOTED}]{{0,40}}?(?:with|as|:|by|\() ?(?P<marker>{QUOTED}|(?:p\. ?)+s\.?"
+    rf"|ps\b))?"
+)
+_HIGHLIGHTS: Final = (
+    rf"\b(?:highlight|italici[sz]e|bold|emphasi[sz]e)\b[^.;\n\d]{{0,30}}?\b(?P<n>{NUMBER})(?: or more)?"
+    r"(?: \w+){0,2}? (?:sections?|parts?|words?|keywords|phrases?|names?)\b"
+)
+_SEPARATED: Final = (
+    rf"\b(?:separat\w*|divid\w*|split|following)\b[^.;\n]{{0,50}}?(?:{SEPARATOR}"
+    rf"|\w+ asterisks?\b(?: symbols?)?)"
+)
+_REPEATED: Final = (
+    r"\b(?:repeat|copy)\b[^.\n]{0,60}?\b(?:request|prompt|question|sentence)\b(?:[^.\n]{0,12}word for word)?"
+)
+_TABLE: Final = (
+    r"\b(?:in|as|into|with|include|add|make|using|use|create|give me|return|draw) (?:an? |one )?"
+    rf"(?:markdown |simple |{NUMBER}[- ]columns? )*table\b(?! (?:of contents|for"
+    rf"|tennis))(?: with {NUMBER} columns)?"
+)
+_OPTIONS: Final = (
+    rf"\b(?:one of|either|choose from|choose|pick|answer with|reply with|respond with) [^.\n{QUOTED}]{{0,40}}"
+    rf"{QUOTED}(?:,? ?(?:or)? ?{QUOTED})+"
+)
+_NUMBER_ALONE: Final = r"\b(?:only|just) (?:with )?(?:a |the )?number\b|\bnumber (?:only|alone)\b"
+_FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
+    (re.compile(pattern), rule)
+    for pattern, rule in (
+        (_JSON, _read_json),
+        (_SPOKEN, _read_language),
+        (_BY + _ONLY + _UPPER, _fix(check="letter_case", style="upper")),
+        (_BY + _ONLY + _LOWER, _fix(check="letter_case", style="lower")),
+        (_QUOTES, _read_quotes),
+        (_TITLE, _fix(check="title", style="angle_brackets")),
+        (_POSTSCRIPT, _read_postscript),
+        (_HIGHLIGHTS, _read_highlights),
+        (_SEPARATED, _read_parts),
+        (_REPEATED, _read_request),
+        (_TABLE, _read_table),
+        (_OPTIONS, _read_options),
+        (_NUMBER_ALONE, _fix(check="regex", pattern=r"^\W*(?:\d[\d.,\s]*|\w+)\W*$")),
+    )
+)
+
+
+def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
+    """Finds what a sentence demands of the form; ``start`` is its place in the folded text."""
+    for pattern, build in _FORMS:
+        for match in pattern.finditer(text):
+            yield Finding(start + match.start(), start + match.end(), build(match, start, reading))
+    if "json" in reading.text:
+        stated = [*_VALUE.finditer(text), *(_KEYS.finditer(text) if _DEEP.search(reading.text) else ())]
+        yield from (Finding(start + match.start(), start + match.end()) for match in stated)

@@ -1,1 +1,0 @@
-"""Words of tasks: their classes, other wordings of the same demand, and German ones."""

@@ -1,1 +1,0 @@
-"""Rules for amounts: how many things there are, how often they occur, and which are forbidden."""

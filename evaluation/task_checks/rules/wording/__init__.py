@@ -1,1 +1,0 @@
-"""Rules for words and letters, and for answers to choose from."""

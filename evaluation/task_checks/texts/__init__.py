@@ -1,1 +1,0 @@
-"""Tells the request of a task from given texts, and from the subject of a question."""

@@ -1,0 +1,49 @@
+"""The language of a task, and the English words for its German ones, so that one set of rules reads both."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+_TABLE: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
+)
+LANGUAGES: Final[Mapping[str, str]] = _TABLE["languages"]
+"""The codes of languages by their English names in small letters."""
+NUMBERS: Final[Mapping[str, int]] = _TABLE["numbers"]
+"""Numbers by their words."""
+_GERMAN: Final[Mapping[str, str]] = _TABLE["german"]
+_GERMAN_WORDS: Final = re.compile(
+    r"\b(?:der|die|das|den|ein|eine|einen|einem|und|ist|nicht|auf|mit|für|bitte|soll|ohne|keine|genau|über"
+    r"|von|ich|mir|"
+    r"höchstens|mindestens|schreib\w*|wie|was|welche\w*|nenne?|antworte|erkläre?|gib)\b"
+)
+_ENGLISH_WORDS: Final = re.compile(
+    r"\b(?:the|a|an|and|is|are|not|in|on|with|for|please|should|must|without|no|at|of|to|write|how|what"
+    r"|which|"
+    r"give|use|about|i|me|my|your|explain|list|name|describe|answer|only|all|words?|sentences?|don't)\b"
+)
+_ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
+
+
+def any_of(name: str) -> str:
+    """Returns the words of a list as alternatives of a regular expression."""
+    return "|".join(map(re.escape, _TABLE[name]))
+
+
+def find_language(text: str) -> str | None:
+    """Returns ``en`` or ``de``, whichever has more function words; None if the text has neither's."""
+    folded = text.lower()
+    german, english = len(_GERMAN_WORDS.findall(folded)), len(_ENGLISH_WORDS.findall(folded))
+    if not german and not english:
+        return None
+    return "de" if german > english else "en"
+
+
+def translate_word(word: str) -> str:
+    """Returns the English words for a German word in small letters, or the word itself."""
+    stems = [word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))]
+    return next((_GERMAN[stem] for stem in stems if stem in _GERMAN), word)
