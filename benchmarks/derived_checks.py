@@ -2,8 +2,8 @@
 
 EVALUATION_DATA=FOLDER uv run python -m benchmarks.derived_checks [--half held-out]
 
-Prints, for each set, precision and recall of the checks (kind and arguments), and the share of tasks with a check
-that no label has: such a check may refuse a right output. The half ``dev`` was in view while the rules were
+Prints, for each set, precision and recall of the checks (kind and arguments), and the share of tasks with a
+check that no label has: it may refuse a right output. The half ``dev`` was in view while the rules were
 written, ``held-out`` was not; no text is printed.
 """
 
