@@ -26,6 +26,8 @@ _ENGLISH_WORDS: Final = re.compile(
     r"|which|"
     r"give|use|about|i|me|my|your|explain|list|name|describe|answer|only|all|words?|sentences?|don't)\b"
 )
+_SENTENCE: Final = 5
+"""Fewest words that have a function word in them."""
 _ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
 
 
@@ -35,10 +37,10 @@ def any_of(name: str) -> str:
 
 
 def find_language(text: str) -> str | None:
-    """Returns ``en`` or ``de``, whichever has more function words; None if the text has neither's."""
+    """Returns ``en`` or ``de``, whichever has more function words; None if a sentence has neither's."""
     folded = text.lower()
     german, english = len(_GERMAN_WORDS.findall(folded)), len(_ENGLISH_WORDS.findall(folded))
-    if not german and not english:
+    if not german and not english and len(text.split()) >= _SENTENCE:
         return None
     return "de" if german > english else "en"
 

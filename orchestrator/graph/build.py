@@ -197,7 +197,7 @@ def _build_steps(
     if contracts.synthesis == "never":
         return _Steps(step, None, contracts)
     writer = ExecutorMethods(bind_synthesis(agents.executor), None, models)
-    rules_of_answer = Contracts(None, contracts.output, is_answer=True)
+    rules_of_answer = Contracts(None, contracts.output, is_answer=True, has_case=contracts.has_case)
     plain = Modes("none", human=settings.can_ask_human, model=False)
     answer = _build_step(agents, writer, evaluator, rules_of_answer, phases, plain, settings.for_answer)
     return _Steps(replace(step, answered=True), answer, contracts)

@@ -39,7 +39,8 @@ class Evidence:
         failed: Number of checks that did not pass, of any severity.
         undecided: Number of checks without an outcome.
         unchecked: Requirements that were recognised and that no check covers.
-        stated: Whether the task or the caller states any check. The plan's own checks prove nothing alone.
+        stated: Whether the caller states any check. The plan's own checks prove nothing alone.
+        derived: Whether all checks were derived from words of the task, which cover no content.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
         person: Who approved the output; None if nobody did.
@@ -51,6 +52,7 @@ class Evidence:
     undecided: int = 0
     unchecked: Sequence[str] = ()
     stated: bool = True
+    derived: bool = False
     judge: bool | None = None
     trust: JudgeTrust | None = None
     person: str | None = None
@@ -137,7 +139,12 @@ def is_enough(basis: Basis, required: Requirement | None) -> bool:
 
 
 def read_evidence(
-    report: Report, contract: PlainContract, unchecked: Sequence[str] = (), *, stated: bool = True
+    report: Report,
+    contract: PlainContract,
+    unchecked: Sequence[str] = (),
+    *,
+    stated: bool = True,
+    derived: bool = False,
 ) -> Evidence:
     """Reads the evidence from an evaluation report.
 
@@ -148,7 +155,8 @@ def read_evidence(
         report: The report of the execution, as plain JSON.
         contract: The contract that it was evaluated against.
         unchecked: Requirements that no check covers.
-        stated: Whether the task or the caller states any check.
+        stated: Whether the caller states any check.
+        derived: Whether all checks were derived from words of the task.
     """
     outcomes = [outcome["passed"] for outcome in outcomes_of(report, _OUTPUT_METRICS)]
     verdict = judge_result(report).get("passed")
@@ -159,6 +167,7 @@ def read_evidence(
         undecided=outcomes.count(None),
         unchecked=tuple(unchecked),
         stated=stated,
+        derived=derived,
         judge=verdict if isinstance(verdict, bool) else None,
     )
 
@@ -183,6 +192,8 @@ def _describe_gap(evidence: Evidence) -> str:
     gaps = [f"{evidence.undecided} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
+    if evidence.derived and not gaps:
+        return f"{_count(evidence.passed, 'check')} of the form passed; nothing checked the content"
     if not (evidence.stated or gaps):
         gaps.append("only the plan states them")
     return f"{_count(evidence.passed, 'check')} passed, but {' and '.join(gaps)}"

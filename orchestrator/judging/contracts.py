@@ -57,6 +57,7 @@ class Contracts:
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
         tools: The executor's tools, which the contracts of steps may name.
+        has_case: Whether the caller states the contract of the task; else it may be derived from its words.
     """
 
     source: ContractFunction | PlainContract | None
@@ -64,6 +65,7 @@ class Contracts:
     is_answer: bool = False
     synthesis: Synthesis = "never"
     tools: ToolNames = _UNKNOWN_TOOLS
+    has_case: bool = False
 
     def of(self, state: OrchestratorState) -> PlainContract:
         """Return the contract of the current step as plain JSON.
@@ -160,20 +162,29 @@ class Contracts:
         return [*phrases, *list_criteria(contract)]
 
     def has_stated_checks(self, state: OrchestratorState, contract: PlainContract) -> bool:
-        """Return whether the checks of the final output are of the task or the caller, not only of the plan.
+        """Return whether the checks of the final output are the caller's, not only derived or of the plan.
 
         A step that is not the output has the checks of the plan, which nothing rests on.
         """
-        if not self._is_output(state) or self._states_output_checks(state):
+        if not self._is_output(state):
+            return not self.is_derived(state, contract)
+        if self._states_output_checks(state):
             return True
         planned = _limit_planned(read_planned_contract(state))
         if callable(self.source):
             return planned is None or not includes(contract, planned)
         return self.source is not None
 
+    def is_derived(self, state: OrchestratorState, contract: PlainContract) -> bool:
+        """Return whether all checks of the current output were derived from words of the task or the step."""
+        contracts = [] if self.has_case else list_derived(state, is_output=self._is_output(state))
+        derived = [check for each in contracts for check in _list_checks(each["contract"])]
+        rest = [check for check in _list_checks(contract) if check not in derived]
+        return bool(derived) and not has_checks({**contract, "checks": rest})
+
     def _states_output_checks(self, state: OrchestratorState) -> bool:
         """Return whether the task or the rules for the output have a check. A bound on time, say, is none."""
-        stated = [mapping(self.output.contract), *_list_task_contracts(state)]
+        stated = [mapping(self.output.contract), *(_list_task_contracts(state) if self.has_case else ())]
         return bool(self.output.output_type or self.output.checks) or any(map(has_checks, stated))
 
     def writes_answer(self, state: OrchestratorState) -> bool:
@@ -197,6 +208,11 @@ def _limit_planned(contract: PlainContract | None) -> PlainContract | None:
     checks = cast("list[Json]", contract["checks"])
     # A model must not have code of an installed package imported.
     return {**contract, "checks": [_limit_check(mapping(check)) for check in checks]}
+
+
+def _list_checks(contract: PlainContract) -> list[Json]:
+    checks = contract.get("checks")
+    return checks if isinstance(checks, list) else []
 
 
 def _list_task_contracts(state: OrchestratorState) -> list[PlainContract]:
@@ -234,7 +250,8 @@ def read_contracts(
             raise ConfigurationError(f"contract.{problem}")
         return Contracts(plain_contract(source), output, tools=tools)
     if source == FROM_TASK or isinstance(source, TaskCase):
-        return Contracts(None, output, tools=tools)
+        has_case = isinstance(source, TaskCase) and source.contract != FROM_TASK
+        return Contracts(None, output, tools=tools, has_case=has_case)
     if source is None or callable(source):
         return Contracts(cast("ContractFunction | None", source), output, tools=tools)
     # A file of `orchestrator checks --save` holds cases.

@@ -50,7 +50,13 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
             return fail(state, {**record, "status": "failed"}, "contract_error", str(error), error)
         unchecked = contracts.find_unchecked(state, contract)
         stated = contracts.has_stated_checks(state, contract)
-        evidence = read_evidence(evaluated.report, contract, unchecked, stated=stated)
+        evidence = read_evidence(
+            evaluated.report,
+            contract,
+            unchecked,
+            stated=stated,
+            derived=contracts.is_derived(state, contract),
+        )
         reported = _add_report(record, evaluated, contracts.list_step_warnings(contract))
         record = await _add_basis(reported, evidence, evaluator)
         if (hidden := find_hidden_answer(state, contract, settings)) is not None:

@@ -65,16 +65,16 @@ def test_an_output_that_breaks_what_the_task_states_is_refused_and_the_executor_
     executor = FakeExecutor("a red apple", "apple")
     state = orchestrate(executor).run("Name a fruit in at most 2 words")
 
-    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
+    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "unverified")]
     assert "- Use at most 2 words." in executor.calls[1].step
-    assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "checked")
+    assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "unverified")
 
 
 def test_the_monitor_judges_the_objective_besides():
     monitor = FakeMonitor(refuse("that is a vegetable"), accept())
     state = orchestrate(FakeExecutor("leek", "apple"), monitor).run("Name a fruit in at most 2 words")
 
-    assert results(state) == [("leek", "failed", "unverified"), ("apple", "validated", "checked")]
+    assert results(state) == [("leek", "failed", "unverified"), ("apple", "validated", "unverified")]
 
 
 def test_no_judge_is_asked_about_an_output_that_fails_a_check():
@@ -128,7 +128,7 @@ def test_the_events_carry_the_contract_and_the_basis():
 
     assert planned.derived == state["declared"]["derived"]
     assert isinstance(hook.events[-1], RunFinished)
-    assert hook.events[-1].basis == "checked"
+    assert hook.events[-1].basis == "unverified"
 
 
 def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_task():
@@ -138,13 +138,13 @@ def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_ta
 
     assert results(state) == [
         ("apple, pear and plum", "validated", "unverified"),
-        ("a plum", "validated", "checked"),
+        ("a plum", "validated", "unverified"),
     ]
     assert results(state, "synthesis") == [
         ("it is a plum", "failed", "unverified"),
-        ("plum", "validated", "checked"),
+        ("plum", "validated", "unverified"),
     ]
-    assert state["basis"] == "checked"
+    assert state["basis"] == "unverified"
 
 
 def test_a_step_that_repeats_the_task_need_not_be_the_answer_already():
@@ -153,7 +153,7 @@ def test_a_step_that_repeats_the_task_need_not_be_the_answer_already():
     state = orchestrate(executor, plan=plan).run("Name a fruit in at most 2 words")
 
     assert [record["status"] for record in state["results"]] == ["validated", "validated"]
-    assert (state["output"], state["basis"]) == ("plum", "checked")
+    assert (state["output"], state["basis"]) == ("plum", "unverified")
 
 
 def test_the_only_step_has_the_checks_of_the_task_and_not_of_the_planners_words():
@@ -248,7 +248,7 @@ def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path)
         changed = orchestrate(executor, contract=None, contract_writer=None, checkpointer=store.saver)
         state = changed.resume("t")
 
-    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
+    assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "unverified")]
 
 
 def test_a_check_that_quotes_no_words_of_the_task_is_dropped_with_a_warning():
@@ -258,7 +258,7 @@ def test_a_check_that_quotes_no_words_of_the_task_is_dropped_with_a_warning():
     )
     state = orchestrate(FakeExecutor("apple"), contract_writer=writer).run("Name a fruit in at most 2 words")
 
-    assert (state["status"], state["basis"]) == ("success", "checked")
+    assert (state["status"], state["basis"]) == ("success", "unverified")
     assert [warning.split(":")[0] for warning in state["warnings"]] == ["task", "task"]
 
 
@@ -349,8 +349,8 @@ def test_a_second_run_on_a_thread_forgets_the_first_contract():
 @pytest.mark.parametrize(
     ("task", "required", "status"),
     [
-        ("Name a fruit in at most 2 words", "checked", "success"),
-        ("Name a fruit in at most 2 words", "judged", "success"),
+        ("Name a fruit in at most 2 words", "checked", "failed"),
+        ("Name a fruit in at most 2 words", None, "success"),
         (TASK, "checked", "failed"),
         ("Name a fruit", "judged", "failed"),
         ("Name a fruit", None, "success"),
@@ -376,7 +376,9 @@ def test_the_failure_says_what_was_missing_and_keeps_the_work():
 
 def test_a_requirement_holds_for_the_answer_alone():
     executor = SynthesizingExecutor(written=("plum",))
-    state = orchestrate(executor, plan=["one", "two"], require="checked").run("Name it in at most 2 words")
+    case = TaskCase(task="Name it", contract=EvaluationContract(checks=[{"check": "word_count", "max": 2}]))
+    options = {"contract": case, "contract_writer": None, "require": "checked"}
+    state = orchestrate(executor, plan=["one", "two"], **options).run("Name it")
 
     assert (state["status"], [record["basis"] for record in state["results"]]) == (
         "success",
@@ -446,7 +448,8 @@ def test_the_word_of_a_judge_that_is_often_wrong_is_none(store_figures):
 
 def test_a_result_has_the_basis():
     assert (
-        Result(orchestrate(FakeExecutor("apple")).run("Name a fruit in at most 2 words")).basis == "checked"
+        Result(orchestrate(FakeExecutor("apple")).run("Name a fruit in at most 2 words")).basis
+        == "unverified"
     )
 
 
@@ -462,7 +465,10 @@ def test_the_words_of_the_planner_alone_do_not_make_a_checked_success():
     state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name it")
 
     assert (state["status"], state["basis"]) == ("success", "unverified")
-    assert state["results"][1]["basis_reason"] == "1 check passed, but only the plan states them: unverified"
+    assert (
+        state["results"][1]["basis_reason"]
+        == "1 check of the form passed; nothing checked the content: unverified"
+    )
 
 
 @pytest.mark.parametrize(
@@ -563,7 +569,7 @@ def test_a_plan_adds_checks_to_those_of_the_task():
     plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
     state = orchestrate(FakeExecutor("apple"), plan=plan).run("Name a fruit in at most 2 words")
 
-    assert (state["status"], state["basis"]) == ("success", "checked")
+    assert (state["status"], state["basis"]) == ("success", "unverified")
 
 
 @pytest.mark.parametrize(("stated", "basis"), [({"keywords": ["apple"]}, "checked"), (None, "unverified")])

@@ -24,7 +24,7 @@ READ = [
     ("Write a note of 80 to 120 words.", [{"check": "word_count", "min": 80, "max": 120}]),
     ("Summarise it in exactly two sentences.", [{"check": "sentence_count", "exactly": 2}]),
     ("Write a 200-word story.", [{"check": "word_count", "min": 180, "max": 220}]),
-    ("Write a bulleted list with five items.", [{"check": "list_item_count", "exactly": 5, "marker": "bullet"}]),
+    ("Write a bulleted list of 5 items.", [{"check": "list_item_count", "exactly": 5, "marker": "bullet"}]),
     ("Describe the sea. No commas.", [{"check": "punctuation", "mark": ","}]),
     ("Describe the sea without using any emojis.", [{"check": "emoji", "use": "absent"}]),
     ('Mention the words "tide" and "moon".', [{"check": "contains", "texts": ["tide", "moon"]}]),

@@ -25,6 +25,11 @@ TABLE = [
     (Evidence(), "unverified", "nothing was checked: unverified"),
     (Evidence(passed=3), "checked", "3 checks passed"),
     (Evidence(passed=1), "checked", "1 check passed"),
+    (
+        Evidence(passed=3, stated=False, derived=True),
+        "unverified",
+        "3 checks of the form passed; nothing checked the content: unverified",
+    ),
     (Evidence(passed=2, failed=1), "unverified", "1 of 3 checks failed: unverified"),
     (
         Evidence(passed=2, undecided=1),
