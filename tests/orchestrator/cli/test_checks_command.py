@@ -103,8 +103,7 @@ def test_a_run_shows_the_checks_retries_against_them_and_says_what_the_success_r
 
     assert "checks of the output: use at most 2 words" in lines
     assert lines[-1] == "success: 1 check of the form passed; nothing checked the content: unverified"
-    assert done.stdout == "apple
-"
+    assert done.stdout == "apple\n"
 
 
 def test_a_run_that_never_meets_the_checks_fails_saying_why(ask):
