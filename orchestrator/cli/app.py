@@ -67,8 +67,7 @@ class CommandGroup(TyperGroup):
 
 
 def _exit(sentence: str, status: int) -> NoReturn:
-    line = "".join(filter(str.isprintable, " ".join(sentence.split())))
-    typer.echo(f"orchestrator: {line}", err=True)
+    typer.echo(f"orchestrator: {''.join(filter(str.isprintable, sentence))}", err=True)
     sys.exit(status)
 
 

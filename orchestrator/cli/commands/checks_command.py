@@ -13,7 +13,7 @@ from agents.errors import AgentError
 from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.task_checks import DerivedChecks
 from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.options.run_options import WithoutCheck
+from orchestrator.cli.options.run_options import ChecksModel, WithoutCheck
 from orchestrator.cli.options.task_text import read_task
 from orchestrator.cli.session.bad_input import report_bad_input
 from orchestrator.cli.session.build_orchestrator import build_writer, check_names
@@ -32,10 +32,6 @@ Save = Annotated[
         metavar="FILE",
     ),
 ]
-Writer = Annotated[
-    str | None,
-    typer.Option(help="Have this model derive the checks, instead of rules.", metavar="SPEC"),
-]
 
 
 def checks(
@@ -43,7 +39,7 @@ def checks(
     *,
     task_file: shared.TaskFile = None,
     save: Save = None,
-    model: Writer = None,
+    model: ChecksModel = None,
     without_checks: WithoutCheck = None,
     json: shared.Json = False,
 ) -> None:
@@ -79,15 +75,9 @@ def _save(path: str, task: str, derived: DerivedChecks) -> None:
 
 
 def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
-    return {
-        "task": task,
-        "checks": [
-            {**check.model_dump(mode="json", exclude_defaults=True), "wanted": describe_check(check)}
-            for check in derived.checks
-        ],
-        "unchecked": list(derived.unchecked),
-        "warnings": list(derived.warnings),
-    }
+    checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
+    named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
+    return {"task": task, "checks": named, "unchecked": derived.unchecked, "warnings": derived.warnings}
 
 
 def _draw(derived: DerivedChecks) -> Iterator[Text]:

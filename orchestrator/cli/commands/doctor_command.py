@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Final
@@ -61,19 +61,6 @@ class Source:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The result of all checks. ``usable`` lists the models of all sources."""
-
-    python: str
-    platform: str
-    versions: dict[str, str | None]
-    embedded: Source
-    ollama: Source
-    openai: Source
-    usable: list[str]
-
-
 def doctor(judge: Judge = None, limit: Limit = None, json: shared.Json = False) -> None:
     """Check which models can run, or how far a judge can be trusted.
 
@@ -87,27 +74,16 @@ def doctor(judge: Judge = None, limit: Limit = None, json: shared.Json = False) 
     if limit is not None:
         raise typer.BadParameter("--limit needs --judge SPEC; add it, or leave --limit out")
     with print_logs_on(build_console(stderr=True)):
-        diagnosis = diagnose()
+        sources = {name: check() for name, check in _SOURCES.items()}
+    versions = {name: find_version(name) for name in _PACKAGES}
+    usable = [model for source in sources.values() for model in source.models]
     if json:
-        print_json(asdict(diagnosis))
+        plain = {name: asdict(source) for name, source in sources.items()}
+        print_json({"python": platform.python_version(), "versions": versions, **plain, "usable": usable})
     else:
-        build_console().print(Text("\n").join(_draw_rows(diagnosis)))
-    if not diagnosis.usable:
+        build_console().print(Text("\n").join(_draw_rows(versions, sources, usable)))
+    if not usable:
         raise typer.Exit(FAILED)
-
-
-def diagnose() -> Diagnosis:
-    """Checks everything. Loads the embedded model, and waits at most 2 seconds for Ollama."""
-    embedded, ollama, openai = check_embedded_model(), _check_ollama(), _check_openai()
-    return Diagnosis(
-        python=platform.python_version(),
-        platform=platform.platform(terse=True),
-        versions={name: find_version(name) for name in _PACKAGES},
-        embedded=embedded,
-        ollama=ollama,
-        openai=openai,
-        usable=[*embedded.models, *ollama.models, *openai.models],
-    )
 
 
 def find_version(package: str) -> str | None:
@@ -149,19 +125,19 @@ def _check_openai() -> Source:
     return Source(["openai:NAME"], f"set: {', '.join(variables)}")
 
 
-def _draw_rows(diagnosis: Diagnosis) -> Iterator[Text]:
-    yield _draw_row("Python", f"{diagnosis.python} on {diagnosis.platform}", good=True)
-    for package, installed in diagnosis.versions.items():
+_SOURCES: Final = {"embedded": check_embedded_model, "ollama": _check_ollama, "openai": _check_openai}
+
+
+def _draw_rows(
+    versions: Mapping[str, str | None], sources: Mapping[str, Source], usable: Sequence[str]
+) -> Iterator[Text]:
+    yield _draw_row("Python", platform.python_version(), good=True)
+    for package, installed in versions.items():
         yield _draw_row(package, installed or "not installed", good=installed is not None)
-    sources = {
-        "embedded model": diagnosis.embedded,
-        "Ollama": diagnosis.ollama,
-        "OpenAI-compatible": diagnosis.openai,
-    }
     for name, source in sources.items():
         yield _draw_row(name, source.detail, good=bool(source.models))
-    if diagnosis.usable:
-        yield Text(f"\nReady to run with --model {one_line(', '.join(diagnosis.usable))}", style="green")
+    if usable:
+        yield Text(f"\nReady to run with --model {one_line(', '.join(usable))}", style="green")
     else:
         yield Text(f"\n{_NOTHING_USABLE}", style="red")
 

@@ -22,12 +22,8 @@ _BAD_INPUT: Final = (
     ResumeError,
     StoreError,
 )
-_OPTIONS: Final = {
-    "thread_id": "--thread",
-    "approve_tools": "--approve-tools",
-    "once_tools": "--once-tools",
-}
-"""The options of the arguments that an error of the library can begin with."""
+_OPTIONS: Final = ("thread_id", "approve_tools", "once_tools")
+"""The arguments that an error of the library can begin with, and that are options here."""
 
 
 @contextmanager
@@ -58,4 +54,5 @@ def _print_error(error: Exception) -> None:
 
 def _name_option(message: str) -> str:
     name, _, rest = message.partition(" ")
-    return f"{_OPTIONS.get(name, name)} {rest}"
+    option = f"--{name.removesuffix('_id').replace('_', '-')}"
+    return f"{option if name in _OPTIONS else name} {rest}"

@@ -17,7 +17,6 @@ from orchestrator.cli.view.terminal_text import clean, count_noun, format_usage,
 from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE
 
 _PLANNING: Final = -1
@@ -55,19 +54,18 @@ class RunProgress:
             case events.RunStarted():
                 self._mark(_PLANNING, "planning")
             case events.Planned():
-                self._mark(_PLANNING, None)
-            case events.StepStarted():
-                self._mark(event.step_index, f"{name_step(event.step_index, self._steps)}: executing")
-            case events.StepExecuted():
-                index = event.record["step_index"]
-                self._mark(index, f"{name_step(index, self._steps)}: judging")
-            case events.StepJudged():
-                self._mark(event.record["step_index"], None)
+                self._mark(_PLANNING, "")
+            case events.StepStarted(step_index=index):
+                self._mark(index, f"{name_step(index, self._steps)}: executing")
+            case events.StepExecuted(record=record):
+                self._mark(record["step_index"], f"{name_step(record['step_index'], self._steps)}: judging")
+            case events.StepJudged(record=record):
+                self._mark(record["step_index"], "")
 
-    def _mark(self, step_index: int, description: str | None) -> None:
+    def _mark(self, step_index: int, description: str) -> None:
         if step_index in self._tasks:
             self._running.remove_task(self._tasks.pop(step_index))
-        if description is not None:
+        if description:
             self._tasks[step_index] = self._running.add_task(description)
 
 
@@ -84,6 +82,11 @@ def show_progress(console: Console, *, verbose: bool = False) -> Iterator[RunPro
 def name_step(step_index: int, steps: int) -> str:
     """Names a step of a plan of ``steps`` steps; the index after the last is the final answer."""
     return f"step {step_index + 1} of {steps}" if step_index < steps else "final answer"
+
+
+def name_attempt(step_index: int, attempt: int, steps: int) -> str:
+    """Names an execution of a step."""
+    return f"{name_step(step_index, steps)}, attempt {attempt}"
 
 
 def describe_event(event: events.Event, steps: int) -> Text:
@@ -113,7 +116,7 @@ def _describe_plan_event(event: events.Event, steps: int) -> Text:
             counts = f"{count_noun(len(event.plan), 'step')}, {len(event.replaced)} given up"
             return Text(f"planned again, {counts} ({format_usage(event.usage)} so far)")
         case events.RunPaused(question=question):
-            position = f"{name_step(question['step_index'], steps)}, attempt {question['attempt']}"
+            position = name_attempt(question["step_index"], question["attempt"], steps)
             return Text(f"{position} waits for an answer: {one_line(question['text'])}", style="bold yellow")
         case _:
             return _describe_step_event(event, steps)
@@ -122,17 +125,19 @@ def _describe_plan_event(event: events.Event, steps: int) -> Text:
 def _describe_step_event(event: events.Event, steps: int) -> Text:
     match event:
         case events.StepStarted():
-            position = f"{name_step(event.step_index, steps)}, attempt {event.attempt}"
+            position = name_attempt(event.step_index, event.attempt, steps)
             return Text(f"{position}: {one_line(event.step)}", style="cyan")
         case events.StepExecuted(record=record):
-            error = "" if record["error"] is None else f": {one_line(record['error'])}"
+            position = name_attempt(record["step_index"], record["attempt"], steps)
             word = "executed" if record["error"] is None else "not executed"
-            return Text(f"{_name_attempt(record, steps)} {word} ({format_usage(record['usage'])}){error}")
+            error = "" if record["error"] is None else f": {one_line(record['error'])}"
+            return Text(f"{position} {word} ({format_usage(record['usage'])}){error}")
         case events.StepJudged(record=record):
             verdict, style = VERDICTS[record["status"]]
             reasons = "; ".join(map(one_line, [last_word(record), *record["warnings"]]))
             usage = format_usage(record["judge_usage"] or NO_USAGE)
-            return Text(f"{_name_attempt(record, steps)} {verdict} ({usage}): {reasons}", style=style)
+            position = name_attempt(record["step_index"], record["attempt"], steps)
+            return Text(f"{position} {verdict} ({usage}): {reasons}", style=style)
         case events.StepRetried():
             how = "" if event.decision is None else f" ({event.decision['use']})"
             return Text(f"step {event.step_index + 1} is retried, attempt {event.attempt}{how}")
@@ -140,10 +145,6 @@ def _describe_step_event(event: events.Event, steps: int) -> Text:
             return _describe_tool_call(event)
         case _:
             return Text(type(event).__name__)
-
-
-def _name_attempt(record: StepRecord, steps: int) -> str:
-    return f"{name_step(record['step_index'], steps)}, attempt {record['attempt']}"
 
 
 def _describe_tool_call(event: events.ToolStarted | events.ToolEnded) -> Text:

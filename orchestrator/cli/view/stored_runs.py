@@ -11,7 +11,7 @@ from rich.text import Text
 
 from orchestrator.cli.view.executions import VERDICTS, final_records, format_tool_call, last_word
 from orchestrator.cli.view.questions import draw_question
-from orchestrator.cli.view.run_progress import describe_end, name_step
+from orchestrator.cli.view.run_progress import describe_end, name_attempt
 from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.state.graph_state import OrchestratorState
@@ -62,7 +62,7 @@ def _draw_execution(record: StepRecord, steps: int) -> Text:
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     reason = one_line(last_word(record), _TEXT_CHARACTERS)
     return Text.assemble(
-        f"{time} {name_step(record['step_index'], steps)}, attempt {record['attempt']}: ",
+        f"{time} {name_attempt(record['step_index'], record['attempt'], steps)}: ",
         (verdict, style),
         f" ({format_usage(usage)})",
         f": {reason}" if reason else "",

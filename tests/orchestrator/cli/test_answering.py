@@ -51,20 +51,5 @@ def test_an_answer_that_is_not_accepted_is_asked_again():
     assert shown.count("a = approve, d = deny (Ctrl-C: answer later): ") == 2
 
 
-def test_the_question_is_shown_before_it_is_asked():
-    _, shown = typed("a\n", text="Is it good?")
-
-    assert shown.index("│ Is it good?") < shown.index("a = approve, c = correct, d = deny")
-
-
-def test_a_user_without_a_name_is_a_person(monkeypatch):
-    def unnamed():
-        raise KeyError("getpwuid(): uid not found")
-
-    monkeypatch.setattr(getpass, "getuser", unnamed)
-
-    assert typed("a\n")[0]["answered_by"] == "a person"
-
-
 def test_without_a_terminal_nobody_can_be_asked():
     assert not is_terminal()

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
-from orchestrator.cli.session.signals import exit_on_ctrl_c
 from tests.fakes.chat_server import plan
 
 FINISH_S = 60
@@ -108,15 +107,6 @@ def test_a_second_signal_ends_the_process_at_once():
             assert running.stdout.readline() == line
             running.send_signal(signal.SIGINT)
         assert running.wait(FINISH_S) == -signal.SIGINT
-
-
-@pytest.mark.usefixtures("interruptible_children")
-def test_a_process_that_ignores_ctrl_c_keeps_ignoring_it():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    exit_on_ctrl_c()
-
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 def test_a_killed_run_resumes_at_its_unfinished_step(process, served, cli, db):

@@ -1,20 +1,13 @@
 """`orchestrator run --supervise` without a terminal, and `orchestrator resume`."""
 
 import json
-import os
 import sqlite3
 from contextlib import closing
 
 import pytest
-from langgraph.checkpoint.sqlite import SqliteSaver
 
-from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.view.questions import format_command
-from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan, supervision, verdict
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import SpeakingExecutor
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 FINISH_S = 60
@@ -122,15 +115,6 @@ def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, serve
     assert (failed.exit_code, "Is this odd?" in failed.stderr) == (1, True)
 
 
-def test_who_answered_is_in_the_record(begin, resume, monkeypatch):
-    begin()
-    monkeypatch.setenv("LOGNAME", "ada")
-
-    state = json.loads(resume("--approve", "--json", "--full").stdout)
-
-    assert state["results"][0]["supervision"]["answer"]["answered_by"] == "ada"
-
-
 def test_the_options_of_a_run_stay_with_it_over_many_answers(begin, resume):
     begin("--max-calls", "12", plans=[plan("first step", "second step", "third step")])  # 13 are needed
     resume("--approve")
@@ -138,15 +122,6 @@ def test_the_options_of_a_run_stay_with_it_over_many_answers(begin, resume):
     state = json.loads(resume("--approve", "--json").stdout)
 
     assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("budget_exceeded", 2)
-
-
-def test_a_run_can_go_on_with_another_model(begin, resume, served):
-    begin(**TWO_STEPS)
-    other = served(steps=["by another"])
-
-    resume("--approve", "--model", "openai:other")
-
-    assert set(other.models) == {"other"}
 
 
 def test_nothing_that_a_model_writes_leaves_its_margin_or_commands_the_terminal(begin):
@@ -200,17 +175,6 @@ def test_a_run_that_has_ended_is_refused(begin, resume, db):
     assert db.read_bytes() == before
 
 
-def test_a_run_of_another_program_is_refused(resume, served, db):
-    served()
-    with SqliteSaver.from_conn_string(str(db)) as saver:
-        agents = FakePlanner(), SpeakingExecutor(), FakeMonitor()
-        LangGraphOrchestrator(*agents, checkpointer=saver, supervision="human").run("x", "t")
-
-    refused(
-        resume(), "thread 't' was not started by `orchestrator run`; to go on, call orchestrator.resume('t', "
-    )
-
-
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
     begin()
     with sqlite3.connect(db) as connection:
@@ -247,14 +211,6 @@ def test_a_run_is_in_the_users_data_folder_and_its_command_names_no_file(cli, se
     assert (tmp_path / "data" / "plan-execute-monitor" / "runs.sqlite").exists()
 
 
-def test_without_a_store_nothing_is_written(cli, served, tmp_path):
-    served()
-
-    cli("run", "x", "--model", "openai:scripted", "--no-db")
-
-    assert not any(os.scandir(tmp_path))
-
-
 def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
     begin(**TWO_STEPS)
     before = db.read_bytes()
@@ -267,17 +223,6 @@ def test_a_run_that_waits_is_not_overwritten(begin, resume, db):
     )
     assert db.read_bytes() == before
     assert "Step 1, attempt 1" in resume().stderr
-
-
-def test_a_run_of_another_program_is_not_overwritten(begin, db):
-    with open_store(db) as store:
-        agents = FakePlanner(["a"]), SpeakingExecutor(), FakeMonitor()
-        LangGraphOrchestrator(*agents, checkpointer=store.saver, supervision="human").run("x", "t")
-
-    refused(
-        begin(),
-        "thread 't' has a run (waiting); give another --thread; to go on with it, call orchestrator.resume(",
-    )
 
 
 def test_a_run_that_cannot_be_read_is_not_overwritten(begin, db):

@@ -33,16 +33,6 @@ def test_no_line_leaves_the_margin_when_it_is_broken():
     assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
 
 
-def test_until_when_there_is_time_is_said_and_what_happens_then():
-    deadline = "2025-01-02T00:00:00+00:00"
-
-    assert shown(100, deadline=deadline)[-1] == f"After {deadline} the answer is deny."
-
-
-def test_why_the_answer_before_was_not_taken_is_said():
-    assert "The previous answer was not accepted: no text" in shown(100, problem="no\ntext")
-
-
 def test_of_a_long_output_the_beginning_is_shown():
     *_, last, more = shown(10_000, output="a" * 5000)
 
@@ -69,10 +59,6 @@ def test_the_command_for_a_tool_call_can_end_the_run():
     said = format_resume(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
 
     assert said == "orchestrator resume t --approve | --deny REASON | --halt REASON"
-
-
-def test_a_question_of_an_agents_own_has_no_answers_to_choose_from():
-    assert format_resume(question(accepts=[]), "t", str(default_path())) == "orchestrator resume t"
 
 
 def test_the_tool_calls_of_a_question_are_shown_with_all_their_arguments():
