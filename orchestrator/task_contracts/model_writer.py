@@ -1,47 +1,62 @@
-"""ModelWriter: derives checks with a model, over the same vocabulary as the rules."""
+"""ModelWriter: derives checks with a model, and lets none through that the task does not bear out."""
 
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from typing import Final
 
-from pydantic import TypeAdapter
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from agents.base import DEFAULT_RETRY, BaseAgent
-from agents.calls.conversation import Conversation, Model, arun_conversation, run_conversation
-from agents.contracts import JsonSchema
+from agents.calls.conversation import (
+    Conversation,
+    Model,
+    ModelCall,
+    arun_conversation,
+    ask_model,
+    reply_text,
+    run_conversation,
+)
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.loose_json import load_unambiguous
 from agents.parsing.objects import remove_own_thoughts, unwrap_fence
 from agents.prompts import fence_text, find_boundary
-from evaluation import ContractError
-from evaluation.checks import CHECKS, BaseCheck, Check, read_checks
 from evaluation.task_checks import DerivedChecks, derive_checks
+from orchestrator.task_contracts.writable_kinds import build_schema, describe_kinds
+from orchestrator.task_contracts.written_checks import Reviewed, find_quote, join_rules, review_items
 
 _log: Final = logging.getLogger(__name__)
 _INSTRUCTIONS: Final = """\
 You read a task and list the requirements on its answer that a program can check.
 List only what the task demands of the answer, not what it describes, quotes or asks about.
-Reply with one JSON object: {"checks": [...]}. Each check has "check", its kind, "quote", the words of the
-task that demand it, copied exactly, and the fields of its kind. Reply {"checks": []} if there is none.
-The kinds and their fields:
+Reply with one JSON object: {"checks": [...], "unchecked": [...]}.
+Each check has "check", its kind; "quote", the words of the task that demand it, copied exactly, with its
+numbers and texts in them; the fields of its kind; "passing", a short output that fulfils it; and "failing",
+one that does not.
+"unchecked" quotes the demands for which there is no kind. Numbers are min, max or exactly.
+The kinds, each with an example without its two outputs:
 """
+_REPAIR: Final = (
+    "Some of this cannot be used:\n%s\nReply with the whole JSON object again, without these mistakes."
+)
+_NO_LIST: Final = 'there is no list "checks"'
 _UNREADABLE: Final = "the model's list of checks could not be read, so that nothing is checked"
-_COMMON: Final = frozenset({"check", "severity", "quote"})
-_SENTENCE_END: Final = re.compile(r"[.!?;]\s+\S|\n|[。！？]\S")
+_NOTHING: Final = Reviewed()
 _MOST: Final = 50
-"""Most checks that are read from a reply."""
+"""Most checks and phrases that are read from a reply."""
+_SHOWN: Final = 8
+"""Most problems that the model is told."""
 
 
 class ModelWriter(BaseAgent):
     """Derives checks with a chat model.
 
-    A check that does not quote the task literally, or that cannot be read, is dropped. What the rules
-    recognise, and no check of the model demands in the same way, is unchecked.
+    Each check has to quote the task, to have its numbers and texts in the quote, and to judge two examples
+    of the model as it says; the model may repair its reply once. What is left over, what contradicts another
+    check, and what the rules read differently or alone is unchecked.
 
     Args:
         llm: Any LangChain chat model.
@@ -65,77 +80,44 @@ class ModelWriter(BaseAgent):
         return await arun_conversation(self._derive(text))
 
     def _derive(self, text: str) -> Conversation[DerivedChecks]:
-        reply = yield from self._ask(fence_text("the task", text, find_boundary(text)), _build_schema())
-        items = _find_items(unwrap_fence(remove_own_thoughts(reply, [text])))
-        if items is None:
-            _log.warning("ModelWriter: the reply of %d characters cannot be read", len(reply))
-        checks = tuple(check for check in _read_items(items or ()) if check.quote and check.quote in text)
-        warnings = (_UNREADABLE,) if items is None else ()
-        return DerivedChecks(checks, tuple(_list_uncovered(derive_checks(text), checks)), warnings)
+        messages = self._messages(fence_text("the task", text, find_boundary(text)))
+        reply = yield from self._read_reply(messages, text)
+        if reply.problems:
+            note = "\n".join(f"- {problem}" for problem in reply.problems[:_SHOWN])
+            repair = [AIMessage(reply.text or "(empty)"), HumanMessage(_REPAIR % note)]
+            repaired = yield from self._read_reply([*messages, *repair], text)
+            # A repair that breaks more is none.
+            reply = min(repaired, reply, key=lambda each: (not each.is_readable, len(each.problems)))
+        for problem in reply.problems:
+            _log.info("ModelWriter: %s", problem)
+        derived = join_rules(reply.reviewed, derive_checks(text), reply.unchecked)
+        return derived if reply.is_readable else replace(derived, warnings=(_UNREADABLE,))
+
+    def _read_reply(self, messages: Sequence[BaseMessage], text: str) -> Conversation[_Reply]:
+        call = ModelCall(self.llm, messages, self.transport_retry, build_schema())
+        raw = reply_text((yield from ask_model(call)))
+        value = load_unambiguous(unwrap_fence(remove_own_thoughts(raw, [text])))
+        fields = value if isinstance(value, dict) else {}
+        items, phrases = fields.get("checks"), fields.get("unchecked")
+        if not isinstance(items, list):
+            return _Reply(raw, is_readable=False)
+        quotes = [find_quote(each, text) for each in phrases[:_MOST]] if isinstance(phrases, list) else []
+        return _Reply(raw, review_items(items[:_MOST], text), tuple(filter(None, quotes)))
 
 
-def _find_items(reply: str) -> Sequence[object] | None:
-    value = load_unambiguous(reply)
-    items = value.get("checks") if isinstance(value, dict) else None
-    return list(islice(items, _MOST)) if isinstance(items, list) else None
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    text: str
+    reviewed: Reviewed = _NOTHING
+    unchecked: tuple[str, ...] = ()
+    is_readable: bool = True
 
-
-def _read_items(items: Sequence[object]) -> Iterator[Check]:
-    """Yields the checks that can be read, each of the default severity."""
-    for item in items:
-        fields = (
-            {name: value for name, value in item.items() if name != "severity"}
-            if isinstance(item, dict)
-            else item
-        )
-        try:
-            yield from read_checks([fields])
-        except ContractError as error:
-            _log.info("ModelWriter: a check of the model is dropped: %s", error)
-
-
-def _list_uncovered(stated: DerivedChecks, checks: Sequence[Check]) -> Iterator[str]:
-    """Yields the requirements that the rules recognise and no check of the model covers."""
-    # A check of the same kind with another bound would make "at least 300 words" one word.
-    demands = [_read_demand(check) for check in checks]
-    for own in stated.checks:
-        if _read_demand(own) not in demands:
-            yield own.quote or ""
-    for phrase in stated.unchecked:
-        if not any(_is_about(check.quote or "", phrase) for check in checks):
-            yield phrase
-
-
-def _read_demand(check: Check) -> dict[str, object]:
-    return check.model_dump(exclude={"quote", "severity"})
-
-
-def _is_about(quote: str, phrase: str) -> bool:
-    """Returns whether a quote has the phrase within one sentence; a quote of the whole task says nothing."""
-    return phrase in quote and not _SENTENCE_END.search(quote.replace(phrase, ""))
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What the model has to mend."""
+        return self.reviewed.problems if self.is_readable else (_NO_LIST,)
 
 
 @cache
 def _build_instructions() -> str:
-    return _INSTRUCTIONS + "\n".join(f"- {name}: {_describe_fields(model)}" for name, model in CHECKS.items())
-
-
-def _describe_fields(model: type[BaseCheck]) -> str:
-    names = (
-        f"{name}{' (required)' if field.is_required() else ''}"
-        for name, field in model.model_fields.items()
-        if name not in _COMMON
-    )
-    return ", ".join(names) or "no field"
-
-
-@cache
-def _build_schema() -> JsonSchema:
-    schema = TypeAdapter(list[Check]).json_schema()
-    definitions = schema.pop("$defs", {})
-    return {
-        "type": "object",
-        "properties": {"checks": schema},
-        "required": ["checks"],
-        "$defs": definitions,
-    }
+    return _INSTRUCTIONS + describe_kinds()
