@@ -97,7 +97,8 @@ def test_a_check_that_the_task_does_not_bear_out_is_dropped(item):
         ("Antworte auf Deutsch.", {
             "check": "language", "code": "de", "passing": "Das ist ein guter Satz.",
             "failing": "This is a good sentence."}),
-        ("No bullet points.", {"check": "list_item_count", "max": 0, "marker": "bullet", "passing": "a", "failing": "- a\n- b"}),
+        ("No bullet points.", {
+            "check": "list_item_count", "max": 0, "marker": "bullet", "passing": "a", "failing": "- a\n- b"}),
     ],
 )  # fmt: skip
 def test_numbers_and_texts_may_stand_in_the_quote_in_other_words(task, item):
