@@ -60,6 +60,19 @@ def findings_of(report: Report, expected: Expectations | None = None) -> list[st
     return [_format_line(alert if expected is None else _hide_answer(alert, expected)) for alert in alerts]
 
 
+def explain_derived(report: Report) -> list[str]:
+    """Say which words of the task the failed checks rest on, and how a run leaves such a check out."""
+    failed = [check for check in checks_of(report) if check["source"] == "task" and check["passed"] is False]
+    return [
+        _cut_line(
+            f"the check {check['check']} rests on “{check['quote']}”; "
+            f"--without-check {check['check']} leaves it out",
+            _MAX_LINE,
+        )
+        for check in failed
+    ]
+
+
 def warnings_of(report: Report) -> list[str]:
     """List the warnings that a run passes with, as in ``findings_of``."""
     return [_format_line(alert) for alert in _select_alerts(_WARNING, report)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from orchestrator.judging.feedback import findings_of
+from orchestrator.judging.feedback import explain_derived, findings_of
 from orchestrator.judging.verdict import build_failure
 from orchestrator.retry.attempts import Outcome, read_attempts
 from orchestrator.retry.decision import RetryDecision, decide
@@ -202,7 +202,8 @@ def _list_executions(state: OrchestratorState, judged: StepRecord) -> list[StepR
 
 def _build_message(reason: str, record: StepRecord) -> str:
     feedback = record["verdict"]["feedback"] if record["verdict"] else ""
-    return f"{reason}: {feedback}"
+    derived = explain_derived(record["report"]) if record["report"] else []
+    return "; ".join([f"{reason}: {feedback}", *derived])
 
 
 def _plan_again(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:

@@ -70,6 +70,14 @@ def test_an_output_that_breaks_what_the_task_states_is_refused_and_the_executor_
     assert (state["status"], state["output"], state["basis"]) == ("success", "apple", "unverified")
 
 
+def test_the_failure_quotes_the_words_of_a_derived_check_and_names_the_option_that_leaves_it_out():
+    state = orchestrate(FakeExecutor(*["a red apple"] * 3)).run("Name a fruit in at most 2 words")
+
+    assert state["failure"]["message"].endswith(
+        "; the check word_count rests on “at most 2 words”; --without-check word_count leaves it out"
+    )
+
+
 def test_the_monitor_judges_the_objective_besides():
     monitor = FakeMonitor(refuse("that is a vegetable"), accept())
     state = orchestrate(FakeExecutor("leek", "apple"), monitor).run("Name a fruit in at most 2 words")
