@@ -41,7 +41,6 @@ CODE_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | 
 _SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।۔]")
 _SIGNS_AT_END: Final = regex.compile(r"(?r)[\p{P}\p{S}\s\p{M}\u200d]*$")
 """Searches from the end: from the start, a run of dots takes the square of its length."""
-_ENGLISH_WORD: Final = regex.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 _GRAPHEME: Final = regex.compile(r"\p{Regional_Indicator}{2}[\p{M}\u200d]*|\X")
 """Flags by hand: ``\\X`` alone counts the run of flags before each of them."""
 
@@ -99,16 +98,6 @@ def find_list_items(text: str) -> tuple[str, ...]:
 def count_characters(text: str) -> int:
     """Count the characters that a reader sees (the extended grapheme clusters of Unicode TR 29)."""
     return len(text) if text.isascii() else sum(1 for _ in _GRAPHEME.finditer(text))
-
-
-def count_syllables(line: str) -> int | None:
-    """Count the syllables of an English line; None if a word has other letters or digits."""
-    # On first use, because only few tasks ask for syllables.
-    import syllapy  # noqa: PLC0415
-
-    if any(map(str.isalnum, _ENGLISH_WORD.sub("", line))):
-        return None
-    return sum(int(syllapy.count(word.replace("’", "'"))) for word in _ENGLISH_WORD.findall(line))
 
 
 @lru_cache(1024)

@@ -11,13 +11,11 @@ from evaluation.checks.base import BaseCheck
 from evaluation.checks.kinds import (
     counts,
     data_formats,
-    items,
     markdown,
     markup,
     notations,
     placement,
     style,
-    syllables,
     tools,
     wording,
 )
@@ -26,54 +24,39 @@ from evaluation.validation.problems import describe_errors
 
 Check: TypeAlias = Annotated[
     counts.WordCount
-    | counts.UniqueWordCount
     | counts.SentenceCount
     | counts.ParagraphCount
     | counts.LineCount
     | counts.CharacterCount
     | counts.LetterCount
     | counts.Occurrences
-    | syllables.LineSyllables
     | tools.ToolCalls
     | wording.Contains
     | wording.Excludes
     | wording.OneOf
     | wording.WordAt
-    | wording.WordRepetition
-    | wording.RelatedWords
-    | wording.ListedWordCount
     | placement.StartsWith
     | placement.EndsWith
     | placement.Quoted
     | placement.Postscript
     | placement.RepeatsRequest
-    | placement.FirstLetters
     | style.LetterCase
     | style.CapitalWordCount
     | style.Language
     | style.Punctuation
-    | style.Emoji
-    | style.NoWhitespace
     | markup.HeadingCount
     | markup.ListItemCount
-    | items.ItemCount
     | markup.HighlightCount
-    | markup.SectionCount
     | markup.PlaceholderCount
     | markup.PartCount
     | markup.CodeBlockCount
     | markup.Title
-    | markup.Template
     | markdown.Markdown
     | data_formats.Json
     | data_formats.JsonSchema
     | data_formats.Csv
     | data_formats.Table
     | notations.Code
-    | notations.NumberCount
-    | notations.UrlCount
-    | notations.EmailCount
-    | notations.DateCount
     | notations.Pattern
     | notations.StatesNumber,
     Field(discriminator="check"),

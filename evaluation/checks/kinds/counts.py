@@ -130,16 +130,6 @@ class WordCount(CountCheck):
         return context.word_amount
 
 
-class UniqueWordCount(CountCheck):
-    """The number of different words, whatever their letter case."""
-
-    check: Literal["unique_word_count"] = "unique_word_count"
-    things: ClassVar[tuple[str, str]] = ("different word", "different words")
-
-    def _count(self, context: CheckContext) -> int:
-        return len(set(context.folded_words))
-
-
 class SentenceCount(CountCheck):
     """The number of sentences."""
 

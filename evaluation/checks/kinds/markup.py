@@ -82,22 +82,6 @@ class HighlightCount(CountCheck):
         return {"any": bold + italic, "bold": bold, "italic": italic}[self.style]
 
 
-class SectionCount(CountCheck):
-    """The number of different sections that a marker with a number starts, such as "SECTION 1"."""
-
-    check: Literal["section_count"] = "section_count"
-    kind: ClassVar[CheckKind] = "format"
-
-    marker: Text
-
-    def _name_things(self) -> tuple[str, str]:
-        example = quote_text(f"{self.marker} 1")
-        return f"section that starts like {example}", f"sections that start like {example}"
-
-    def _count(self, context: CheckContext) -> int:
-        return len(set(regex.findall(rf"(?<!\w){regex.escape(self.marker)}\s*(\d+)", context.text)))
-
-
 class PlaceholderCount(CountCheck):
     """The number of placeholders in square brackets, such as [address]; links and check boxes are none."""
 
@@ -179,27 +163,3 @@ class Title(BaseCheck):
             "angle_brackets": "add a title in double angle brackets, such as <<title>>",
             "heading": "start with a title as Markdown heading, such as # Title",
         }[self.style]
-
-
-class Template(BaseCheck):
-    """The text has these labels in this order, each followed by something else than the next label."""
-
-    check: Literal["template"] = "template"
-    kind: ClassVar[CheckKind] = "format"
-
-    labels: Annotated[list[Text], Field(min_length=1)]
-
-    def _observe(self, context: CheckContext) -> Observation:
-        end = 0
-        for label, following in zip(self.labels, [*self.labels[1:], None], strict=True):
-            start = context.text.find(label, end)
-            if start < 0:
-                return Observation(False, f"{quote_text(label)} is missing or at another place")
-            end = start + len(label)
-            stop = context.text.find(following, end) if following else len(context.text)
-            if not any(map(str.isalnum, context.text[end : max(stop, end)])) and stop >= 0:
-                return Observation(False, f"nothing follows {quote_text(label)}")
-        return Observation(True, "the text has all labels")
-
-    def _describe(self) -> str:
-        return f"use the labels {', '.join(map(quote_text, self.labels))} in this order, each with a text"

@@ -136,25 +136,6 @@ class RepeatsRequest(BaseCheck):
         return f"repeat {source} word for word first{', then answer' if self.answer_follows else ''}"
 
 
-class FirstLetters(BaseCheck):
-    """The first letters of the sentences, lines or paragraphs follow the alphabet, or spell a word."""
-
-    check: Literal["first_letters"] = "first_letters"
-    kind: ClassVar[CheckKind] = "content"
-
-    letters: Text
-    """One letter for each part: the word of an acrostic, or the alphabet."""
-    unit: Unit = "line"
-
-    def _observe(self, context: CheckContext) -> Observation:
-        actual = "".join(part.words[0][0] for part in context.get_parts(self.unit) if part.words)
-        passed = actual.casefold() == "".join(self.letters.split()).casefold()
-        return Observation(passed, f"the first letters are {quote_text(actual)}")
-
-    def _describe(self) -> str:
-        return f"start the {self.unit.replace('_', ' ')}s with the letters {quote_text(self.letters)}"
-
-
 @lru_cache(64)
 def _compile_postscript(marker: str) -> regex.Pattern[str]:
     body = r"\s?".join(map(regex.escape, "".join(marker.split())))

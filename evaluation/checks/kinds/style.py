@@ -13,12 +13,6 @@ from evaluation.checks.language import LANGUAGES, LanguageCode, guess_language, 
 from evaluation.sensitive.quoting import quote_text
 
 _TOKEN: Final = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:[-‑./&][\p{L}\p{M}\p{N}_]+)*")
-_EMOJI: Final = regex.compile(r"[\p{Extended_Pictographic}\p{Regional_Indicator}]|[0-9#*]\ufe0f?\u20e3")
-_EMOJI_END: Final = regex.compile(
-    r"[\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\u20e3][\ufe0f\u200d\U000e0020-\U000e007f]*$"
-)
-_BEFORE_WORDS: Final = regex.compile(r"[^\p{L}\p{N}]*")
-_STOPS: Final = ".!?…。！？؟।۔ "
 _MINOR: Final = frozenset(
     {
         "a",
@@ -134,56 +128,3 @@ class Punctuation(BaseCheck):
             "end_of_text": f"end the text with {mark}",
             "end_of_sentences": f"end each sentence with {mark}",
         }[self.use]
-
-
-class Emoji(BaseCheck):
-    """Emoji are absent, present, or at the end of each sentence."""
-
-    check: Literal["emoji"] = "emoji"
-    kind: ClassVar[CheckKind] = "format"
-
-    use: Literal["absent", "present", "end_of_sentences"]
-
-    def _observe(self, context: CheckContext) -> Observation:
-        number = len(_EMOJI.findall(context.text))
-        if self.use != "end_of_sentences":
-            return Observation((number > 0) == (self.use == "present"), f"the text has {number} emoji")
-        # An emoji after a full stop starts a new piece; it belongs to the sentence before.
-        sentences = _join_emoji(context.sentences)
-        wrong = [sentence for sentence in sentences if not _EMOJI_END.search(sentence.rstrip(_STOPS))]
-        return Observation(bool(sentences) and not wrong, f"{len(wrong)} sentences end without an emoji")
-
-    def _describe(self) -> str:
-        names = {"absent": "use no emoji", "present": "use an emoji"}
-        return names.get(self.use, "end each sentence with an emoji")
-
-
-class NoWhitespace(BaseCheck):
-    """The text has no white space between its first and its last character."""
-
-    check: Literal["no_whitespace"] = "no_whitespace"
-    kind: ClassVar[CheckKind] = "format"
-
-    def _observe(self, context: CheckContext) -> Observation:
-        parts = context.text.split()
-        return Observation(len(parts) == 1, f"the text has {len(parts)} parts between white space")
-
-    def _describe(self) -> str:
-        return "use no white space"
-
-
-def _join_emoji(sentences: tuple[str, ...]) -> list[str]:
-    joined: list[str] = []
-    for sentence in sentences:
-        head, rest = _split_emoji(sentence) if joined else ("", sentence)
-        if head:
-            joined[-1] = f"{joined[-1]} {head}"
-        joined += [rest] if rest else []
-    return joined
-
-
-def _split_emoji(sentence: str) -> tuple[str, str]:
-    """Split off the emoji before the first word."""
-    start = _BEFORE_WORDS.match(sentence)
-    head = start.group() if start else ""
-    return (head.strip(), sentence[len(head) :]) if _EMOJI.search(head) else ("", sentence)

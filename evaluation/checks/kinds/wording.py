@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
-from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext, Unit
-from evaluation.checks.kinds.counts import CountCheck
 from evaluation.checks.search import has_phrase, shows_phrase
 from evaluation.checks.segmentation import compile_phrase, split_words
 from evaluation.sensitive.quoting import quote_text
@@ -158,81 +155,6 @@ class WordAt(BaseCheck):
         place = f" of {self.unit.replace('_', ' ')} {self.number}" if self.unit else ""
         side = f"word {self.position}" if self.position > 0 else f"word {-self.position} from the end"
         return f"write {quote_text(self.word)} as {side}{place}"
-
-
-class WordRepetition(BaseCheck):
-    """No word occurs more often than ``max`` times, in any letter case."""
-
-    check: Literal["word_repetition"] = "word_repetition"
-    kind: ClassVar[CheckKind] = "content"
-
-    max: Annotated[int, Field(ge=1)]
-
-    def _observe(self, context: CheckContext) -> Observation:
-        most = Counter(context.folded_words).most_common(1)
-        if not most:
-            return Observation(None, "the text has no words")
-        word, number = most[0]
-        return Observation(number <= self.max, f"the word {quote_text(word)} occurs {number} times")
-
-    def _describe(self) -> str:
-        return f"use no word more than {self.max} times"
-
-
-class RelatedWords(BaseCheck):
-    """A rule for neighbouring words, or for the words at the start and end of parts."""
-
-    check: Literal["related_words"] = "related_words"
-    kind: ClassVar[CheckKind] = "content"
-
-    rule: Literal["next_letter", "different_first_letters", "paragraph_ends_as_it_starts", "sentences_linked"]
-    """``next_letter``: each word starts with the letter after that of the word before, with A after Z;
-    ``sentences_linked``: each sentence starts with the last word of the sentence before."""
-
-    def _observe(self, context: CheckContext) -> Observation:
-        pairs = self._pair(context)
-        wrong = next((pair for pair in pairs if not self._agree(*pair)), None)
-        if wrong:
-            return Observation(False, f"the words {join_quoted(list(wrong))} break the rule")
-        return Observation(True if pairs else None, f"the text has {len(pairs)} such places")
-
-    def _pair(self, context: CheckContext) -> list[tuple[str, str]]:
-        if self.rule in {"next_letter", "different_first_letters"}:
-            return list(pairwise(context.folded_words))
-        unit: Unit = "sentence" if self.rule == "sentences_linked" else "paragraph"
-        parts = [part.folded_words for part in context.get_parts(unit) if part.words]
-        if unit == "paragraph":
-            return [(words[0], words[-1]) for words in parts]
-        return [(first[-1], second[0]) for first, second in pairwise(parts)]
-
-    def _agree(self, first: str, second: str) -> bool:
-        if self.rule == "different_first_letters":
-            return first[0] != second[0]
-        if self.rule == "next_letter":
-            return (ord(second[0]) - ord(first[0])) % 26 == 1 and second[0].isalpha()
-        return first == second
-
-    def _describe(self) -> str:
-        return {
-            "next_letter": "start each word with the letter of the alphabet after that of the word before",
-            "different_first_letters": "start no two neighbouring words with the same letter",
-            "paragraph_ends_as_it_starts": "end each paragraph with the word that it starts with",
-            "sentences_linked": "start each sentence with the last word of the sentence before",
-        }[self.rule]
-
-
-class ListedWordCount(CountCheck):
-    """How many of the words of the text are in a list, such as pronouns or conjunctions."""
-
-    check: Literal["listed_word_count"] = "listed_word_count"
-    kind: ClassVar[CheckKind] = "content"
-    things: ClassVar[tuple[str, str]] = ("of the listed words", "of the listed words")
-
-    words: Texts
-
-    def _count(self, context: CheckContext) -> int:
-        listed = set(map(fold_letters, self.words))
-        return sum(word in listed for word in context.folded_words)
 
 
 def _strip(text: str) -> str:
