@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias, cast
 
@@ -16,6 +17,14 @@ from evaluation.validation.input_model import InputModel
 from evaluation.values import Severity
 
 CheckKind: TypeAlias = Literal["format", "content", "length", "language", "tool"]
+Covers: TypeAlias = Literal["form", "content", "actions"]
+_COVERS: Final[Mapping[CheckKind, Covers]] = {
+    "format": "form",
+    "length": "form",
+    "language": "form",
+    "content": "content",
+    "tool": "actions",
+}
 _CONTENT: Final = regex.compile("[[\\p{L}\\p{N}\\p{So}\\p{Sc}\\p{Sm}{}\\[\\]]--\ufffd]", regex.V1)
 """Matches what may be an answer, also as empty JSON; U+FFFD replaces what cannot be read."""
 Text: TypeAlias = Annotated[str, Field(pattern=r"\S")]
@@ -43,6 +52,7 @@ class CheckOutcome:
     wanted: str = ""
     """What the task wants, as an instruction: "use at most 10 words"."""
     kind: CheckKind = "content"
+    covers: Covers = "content"
     sentence: str = ""
     """What the executor has to change. It reveals nothing of the check that the task does not say."""
     evidence: str = ""
@@ -77,10 +87,17 @@ class BaseCheck(CheckModel):
 
     kind: ClassVar[CheckKind]
     """The kind of failure that a violation is."""
+    form_alone: ClassVar[bool] = False
+    """Whether it covers the form of an answer, although its violation is a failure of the content."""
 
     severity: Severity = "critical"
     quote: str | None = None
     """The words of the task that state the requirement."""
+
+    @property
+    def covers(self) -> Covers:
+        """The part of an answer that the check is about: its form, its content, or what was done."""
+        return "form" if self.form_alone else _COVERS[self.kind]
 
     def evaluate(self, context: CheckContext) -> CheckOutcome:
         """Check one output; the same output always has the same outcome. An empty one fulfils no check."""
@@ -89,7 +106,7 @@ class BaseCheck(CheckModel):
             observation = Observation(False, "the text has nothing but punctuation marks")
         wanted = self.describe()
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {observation.seen}."
-        return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, sentence)
+        return CheckOutcome(observation.passed, observation.seen, wanted, self.kind, self.covers, sentence)
 
     def describe(self) -> str:
         """Describe the requirement as an instruction: "use at least 12 words"."""

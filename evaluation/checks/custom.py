@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 from agents.parsing.surrogates import replace_surrogates
 from agents.sync import run_sync
-from evaluation.checks.base import CheckKind, CheckOutcome, find_missing
+from evaluation.checks.base import CheckKind, CheckOutcome, Covers, find_missing
 from evaluation.checks.context import CheckContext
 from evaluation.errors import ContractError
 from evaluation.sensitive.quoting import describe_error, quote_text, redact, shorten
@@ -78,7 +78,8 @@ class CustomCheck(ABC):
         seen = outcome.seen or f"the check {quote_text(self.name)} {_VERBS[outcome.passed]}"
         sentence = outcome.sentence or f"{wanted[0].upper()}{wanted[1:]}; {seen}."
         wanted, seen, sentence = map(_limit_text, (wanted, seen, sentence))
-        return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind)
+        covers: Covers = "actions" if self.kind == "tool" else "content"
+        return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind, covers=covers)
 
     def fail_with_error(self, problem: str) -> CheckOutcome:
         """Return the outcome of a check that has no answer."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.checks import list_tool_outcomes
+from evaluation.metrics.check_outcomes import list_tool_outcomes
 from evaluation.metrics.collaboration import COLLABORATION_METRICS, Collaboration, score_collaboration
-from evaluation.metrics.field_records import record_calls
 from evaluation.metrics.trajectory import (
     DEFAULT_RULES,
     TRAJECTORY_METRICS,
@@ -20,7 +19,6 @@ from evaluation.metrics.trajectory import (
     observed_action,
     score_trajectory,
 )
-from evaluation.metrics.trajectory.rules.required_calls import check_required_calls
 from evaluation.plugins import Plugins
 from evaluation.results.findings import MetricOutcome, build_group, group_status
 from evaluation.results.state import Action, EvaluationState
@@ -34,13 +32,12 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     steps = expected_steps(state["expected_trajectory"])
     scores = _score_trajectory(state, steps, rules, plugins)
     together = _score_collaboration(state, steps, rules, plugins)
-    required = _check_required_calls(state)
     metrics = build_group(
         {**scores.scored, **together.scored},
         {**scores.unscored, **together.unscored},
         [
             *_withdraw_unproved(scores.checks, state),
-            *(*required, *list_tool_outcomes(state["check_results"])),
+            *list_tool_outcomes(state["check_results"]),
             *together.checks,
         ],
         scores.facts,
@@ -48,20 +45,7 @@ def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationS
     # build_group saw the collaboration too, which has scores even if no trajectory is expected.
     status = group_status(scores.scored, scores.unscored)
     update: EvaluationState = {"trajectory_metrics": {**metrics, "status": status}}
-    if required:
-        records = record_calls(_list_required(state), required)
-        update = {**update, "check_results": [*state["check_results"], *records]}
     return {**update, "errors": [*state.get("errors", []), *scores.errors]} if scores.errors else update
-
-
-def _list_required(state: EvaluationState) -> list[str]:
-    return [str(name) for name in as_list(state["contract"].get("must_call"))]
-
-
-def _check_required_calls(state: EvaluationState) -> list[MetricOutcome]:
-    is_recorded = "tool_calls" in state["agent_run"]
-    names = _list_required(state)
-    return [*check_required_calls(names, state["actual_trajectory"], is_recorded=is_recorded)]
 
 
 def _withdraw_unproved(checks: Sequence[MetricOutcome], state: EvaluationState) -> Iterable[MetricOutcome]:

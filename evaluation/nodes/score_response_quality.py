@@ -7,24 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evaluation.checks import BaseCheck, CheckContext
-from evaluation.checks.registry import NamedCheck, read_contract_checks
-from evaluation.inputs.rules import ContentRule, LengthBounds
-from evaluation.metrics.checks import (
+from evaluation.checks import CheckContext
+from evaluation.checks.requirement import Requirement
+from evaluation.inputs.messages import assistant_parts
+from evaluation.inputs.short_forms import expand_contract
+from evaluation.metrics.check_outcomes import (
+    CheckResult,
     aevaluate_checks,
     evaluate_checks,
     list_errors,
-    list_response_outcomes,
+    read_tool_calls,
+    score_content,
 )
-from evaluation.metrics.field_records import record_content, record_keywords, record_lengths
-from evaluation.metrics.response.checks import (
-    keyword_checks,
-    length_bounds,
-    length_checks,
-    reference_checks,
-    threshold_checks,
-)
-from evaluation.metrics.response.content import AgentTexts, content_checks, content_score
+from evaluation.metrics.response.metric_bounds import reference_checks, threshold_checks
 from evaluation.metrics.response.scores import (
     LENGTHS,
     REFERENCE_METRICS,
@@ -35,9 +30,8 @@ from evaluation.metrics.response.scores import (
 )
 from evaluation.metrics.response.semantic import semantic_similarity
 from evaluation.metrics.response.text import find_missing_keywords, split_words
-from evaluation.metrics.trajectory.rules.required_calls import read_tool_calls
 from evaluation.plugins import Embedder, Plugins
-from evaluation.results.findings import CheckRecord, MetricOutcome, build_group, missing_data, not_applicable
+from evaluation.results.findings import MetricOutcome, build_group, missing_data, not_applicable
 from evaluation.results.state import EvaluationState
 from evaluation.results.thresholds import limits_by_name
 from evaluation.values import JsonObject, as_list
@@ -52,104 +46,101 @@ _NO_DEMAND: Final = "the contract asks nothing of the response"
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """The texts of the agent, and the demands on them."""
+    """The output, and the demands on it."""
 
     output: str | None
-    texts: AgentTexts
     reference: str | None
     keywords: list[str]
-    required: list[ContentRule]
-    forbidden: list[ContentRule]
-    lengths: LengthBounds | None
     thresholds: dict[str, JsonObject]
-    checks: list[BaseCheck | NamedCheck]
+    requirements: list[Requirement]
 
     @property
     def has_demand(self) -> bool:
         """Whether the contract asks anything of the response."""
-        demands = (self.keywords, self.required, self.forbidden, self.lengths, self.thresholds, self.checks)
-        return self.reference is not None or any(demands)
+        return self.reference is not None or any((self.keywords, self.thresholds, self.requirements))
 
 
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Compute the deterministic metrics of the response, and check the demands of the contract."""
+    """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
     case = _read_case(state)
-    context = _build_context(state, case)
-    results = evaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
+    context = build_context(state) if case.requirements else _UNUSED
+    results = evaluate_checks(case.requirements, context, plugins.own_checks, plugins.call_check)
     return _score_case(state, plugins, case, results)
 
 
 async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Score the response; in a thread if an embedder is used, which often waits for a service."""
     case = _read_case(state)
-    context = _build_context(state, case)
-    results = await aevaluate_checks(case.checks, context, plugins.own_checks, plugins.call_check)
+    context = build_context(state) if case.requirements else _UNUSED
+    results = await aevaluate_checks(case.requirements, context, plugins.own_checks, plugins.call_check)
     if plugins.embedder is None:
         return _score_case(state, plugins, case, results)
     return await to_thread(_score_case, state, plugins, case, results)
 
 
 def _score_case(
-    state: EvaluationState, plugins: Plugins, case: _Case, results: list[CheckRecord]
+    state: EvaluationState, plugins: Plugins, case: _Case, results: list[CheckResult]
 ) -> EvaluationState:
     if not case.has_demand:
         unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
         return {"response_metrics": build_group({}, unscored, [])}
-    required = content_checks("required_content", case.required, case.texts)
-    forbidden = content_checks("forbidden_content", case.forbidden, case.texts)
+    outcomes = [result.outcome for result in results if result.record["kind"] != "tool"]
     scores: dict[str, Score] = {
         **_score_text(case, plugins.embedder),
-        "required_content": content_score(required) if required else not_applicable(_NO_RULES),
-        "forbidden_content": content_score(forbidden) if forbidden else not_applicable(_NO_RULES),
+        "required_content": _score_content(outcomes, "required_content"),
+        "forbidden_content": _score_content(outcomes, "forbidden_content"),
     }
     missing = _missing_keywords(case, scores)
-    keywords, lengths = _check_keywords(case, scores, missing or ()), _check_lengths(case, scores)
     checks = [
         *threshold_checks(case.thresholds, scores, missing or (), case.output),
-        *(*keywords, *_check_reference(case, scores), *lengths),
-        *(*required, *forbidden),
-        *list_response_outcomes(results),
+        *_check_reference(case, scores),
+        *outcomes,
     ]
-    records = [
-        *results,
-        *record_content("required_content", case.required, required),
-        *record_content("forbidden_content", case.forbidden, forbidden),
-        *(record_lengths(case.lengths, lengths) if case.lengths else ()),
-        *record_keywords(case.keywords, keywords),
-    ]
-    metrics = _group_scores(scores, checks, _collect_facts(case, missing))
+    facts = limits_by_name(case.thresholds)
+    metrics = _group_scores(
+        scores, checks, facts if missing is None else {**facts, "missing_keywords": missing}
+    )
     errors = [*state["errors"], *list_errors(results)]
+    records = [result.record for result in results]
     return {"response_metrics": metrics, "check_results": records, "errors": errors}
 
 
+def _score_content(outcomes: Sequence[MetricOutcome], field: str) -> Score:
+    rules = [outcome for outcome in outcomes if outcome["metric"] == field]
+    return score_content(rules) if rules else not_applicable(_NO_RULES)
+
+
 def _read_case(state: EvaluationState) -> _Case:
-    run, contract = state["agent_run"], state["contract"]
-    output = state["actual_output"]
-    # A recorded output may be empty; without one, an empty text only means that no message answered.
-    final = output if output or run.get("final_output") is not None else None
-    lengths = contract.get("output_length")
+    contract = state["contract"]
+    thresholds = {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
     return _Case(
-        output=final,
-        texts=AgentTexts(final, run.get("messages")),
+        output=read_output(state),
         reference=state["reference_output"],
         keywords=[word for word in as_list(contract.get("keywords")) if isinstance(word, str)],
-        required=[*map(ContentRule.model_validate, as_list(contract.get("required_content")))],
-        forbidden=[*map(ContentRule.model_validate, as_list(contract.get("forbidden_content")))],
-        lengths=LengthBounds.model_validate(lengths) if lengths else None,
-        thresholds={name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS},
-        checks=[*read_contract_checks(contract["checks"])] if contract.get("checks") else [],
+        thresholds=thresholds,
+        requirements=expand_contract({**contract, "thresholds": thresholds}),
     )
 
 
-def _build_context(state: EvaluationState, case: _Case) -> CheckContext:
-    if not case.checks:
-        return _UNUSED
+def read_output(state: EvaluationState) -> str | None:
+    """Return the final output; None if the run has none.
+
+    A recorded output may be empty; without one, an empty text only means that no message answered.
+    """
+    output = state["actual_output"]
+    return output if output or state["agent_run"].get("final_output") is not None else None
+
+
+def build_context(state: EvaluationState) -> CheckContext:
+    """Build what the checks read: the output, the task, the calls and the messages."""
+    output, run = read_output(state), state["agent_run"]
     return CheckContext(
-        case.output or "",
-        task=str(state["agent_run"].get("input") or ""),
+        output or "",
+        task=str(run.get("input") or ""),
         tool_calls=read_tool_calls(state["actual_trajectory"]),
-        has_output=case.output is not None,
-        has_calls="tool_calls" in state["agent_run"],
+        has_output=output is not None,
+        has_calls="tool_calls" in run,
+        messages=tuple(map(tuple, assistant_parts(run.get("messages")))),
     )
 
 
@@ -182,20 +173,10 @@ def _metrics_of_output(case: _Case, embedder: Embedder | None) -> Iterator[str]:
         yield "keyword_coverage"
 
 
-def _check_keywords(case: _Case, scores: dict[str, Score], missing: Sequence[str]) -> list[MetricOutcome]:
-    if not case.keywords:
-        return []
-    return [*keyword_checks(case.thresholds, scores["keyword_coverage"], missing)]
-
-
 def _check_reference(case: _Case, scores: dict[str, Score]) -> Iterable[MetricOutcome]:
     if case.reference is None:
         return ()
     return reference_checks(case.thresholds, scores, case.output, case.reference)
-
-
-def _check_lengths(case: _Case, scores: dict[str, Score]) -> list[MetricOutcome]:
-    return [] if case.lengths is None else [*length_checks(case.lengths, scores, case.output)]
 
 
 def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None:
@@ -203,13 +184,6 @@ def _missing_keywords(case: _Case, scores: dict[str, Score]) -> list[str] | None
     if not case.keywords or case.output is None or isinstance(scores["keyword_coverage"], dict):
         return None
     return find_missing_keywords(case.output, split_words(case.output), case.keywords)
-
-
-def _collect_facts(case: _Case, missing: list[str] | None) -> JsonObject:
-    """Collect the bounds and the missing keywords, which the report shows beside the values."""
-    lengths = {} if case.lengths is None else length_bounds(case.lengths)
-    facts = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
-    return facts if missing is None else {**facts, "missing_keywords": missing}
 
 
 def _group_scores(scores: dict[str, Score], checks: list[MetricOutcome], facts: JsonObject) -> JsonObject:

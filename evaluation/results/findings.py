@@ -9,7 +9,7 @@ from typing import Final, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
-from evaluation.checks.base import CheckKind
+from evaluation.checks.base import CheckKind, Covers
 from evaluation.values import JsonObject, Severity
 
 FindingKind = Literal[
@@ -70,6 +70,8 @@ class CheckRecord(TypedDict):
     wanted: str
     """The requirement, as an instruction."""
     kind: CheckKind
+    covers: Covers
+    """What the check is about: the form of the answer, its content, or what was done."""
     severity: Severity
     sentence: str
     """What the executor has to change, and what the run has."""

@@ -189,6 +189,7 @@ class LetterCount(CountCheck):
 
     check: Literal["letter_count"] = "letter_count"
     kind: ClassVar[CheckKind] = "content"
+    form_alone: ClassVar[bool] = True
 
     letter: Annotated[str, Field(pattern=r"^\S$")]
 

@@ -110,6 +110,7 @@ class RepeatsRequest(BaseCheck):
 
     check: Literal["repeats_request"] = "repeats_request"
     kind: ClassVar[CheckKind] = "content"
+    form_alone: ClassVar[bool] = True
 
     text: Text | None = None
     """The text to repeat. Default: the whole task."""

@@ -6,19 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
+from evaluation.checks.context import CheckContext
+from evaluation.checks.requirement import evaluate_requirement
 from evaluation.importers.message import content_texts
+from evaluation.inputs.messages import assistant_parts
 from evaluation.inputs.rules import AuditRule, ContentRule
+from evaluation.inputs.short_forms import expand_rule
 from evaluation.metrics.audit.exposure import name_place
 from evaluation.metrics.audit.hosts import Domains, find_hosts
-from evaluation.metrics.response.content import (
-    AgentTexts,
-    describe_answer,
-    is_forbidden_in,
-    is_required_in,
-    with_default_place,
-)
 from evaluation.metrics.trajectory.rules.misspellings import find_misspelt
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import AuditFinding, FindingKind
@@ -47,9 +44,10 @@ class AuditedRun:
     """None if the clock gives no time with a time zone."""
 
     @cached_property
-    def texts(self) -> AgentTexts:
+    def context(self) -> CheckContext:
         """The texts that content rules search."""
-        return AgentTexts(self.output, self.messages)
+        parts = tuple(map(tuple, assistant_parts(self.messages)))
+        return CheckContext(self.output or "", has_output=self.output is not None, messages=parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +74,9 @@ def rule_findings(rules: Iterable[object], run: AuditedRun) -> list[AuditFinding
 def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
     # A valid rule has exactly one of these fields.
     if rule.forbidden is not None:
-        yield from _check_content(rule.forbidden, run.texts, "forbidden")
+        yield from _check_content(rule.forbidden, run.context, required=False)
     elif rule.required is not None:
-        yield from _check_content(rule.required, run.texts, "required")
+        yield from _check_content(rule.required, run.context, required=True)
     elif rule.max_retention_days is not None:
         yield from _check_retention(rule.max_retention_days, run)
     elif rule.allowed_domains is not None:
@@ -87,21 +85,17 @@ def _find_breaches(rule: AuditRule, run: AuditedRun) -> Iterator[_Breach]:
         yield from _check_tools(rule, run.actions)
 
 
-def _check_content(
-    rule: ContentRule, agent_texts: AgentTexts, demand: Literal["forbidden", "required"]
-) -> Iterator[_Breach]:
-    rule = with_default_place(rule, agent_texts) if demand == "forbidden" else rule
-    searched = agent_texts.texts_in(rule.where)
-    where = _OUTPUT if rule.where == "final_output" else "agent_run.messages"
-    if not searched:
+def _check_content(rule: ContentRule, context: CheckContext, *, required: bool) -> Iterator[_Breach]:
+    requirement = expand_rule(rule, required=required)
+    where = _OUTPUT if requirement.place == "final_output" or not context.messages else "agent_run.messages"
+    if not context.has_output and not (requirement.place == "assistant_messages" and context.messages):
         yield _Breach("the run has no output to judge", where, None, "missing_data")
         return
-    is_found = (is_required_in if demand == "required" else is_forbidden_in)(rule, agent_texts)
-    if is_found is None:
-        yield _Breach("the text is too long for this rule", where, searched[0], "metric_error")
-    elif is_found == (demand == "forbidden"):
-        reason = describe_answer(rule, searched, is_found=is_found, passed=False)
-        yield _Breach(reason, where, searched[-1])
+    outcome = evaluate_requirement(requirement, context)
+    if outcome.passed is None:
+        yield _Breach(outcome.seen, where, context.output, "metric_error")
+    elif not outcome.passed:
+        yield _Breach(outcome.sentence.removesuffix("."), where, context.output)
 
 
 def _check_retention(days: float, run: AuditedRun) -> Iterator[_Breach]:

@@ -1,11 +1,11 @@
-"""Checks the metrics of a response: thresholds, lengths, keywords, and the default check of a reference."""
+"""Compares the metrics of a response with their thresholds, and the output with its reference."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from evaluation.inputs.rules import LengthBounds
+from evaluation.inputs.short_forms import is_demanding
 from evaluation.metrics.response.facts.comparison import find_lost_facts
 from evaluation.metrics.response.scores import LENGTHS, QUALITY_METRICS, Score
 from evaluation.results.alerts import join_names
@@ -71,30 +71,6 @@ def _explain_failure(outcome: MetricOutcome, observed: str, required: str, missi
     return outcome["reason"]
 
 
-def length_bounds(lengths: LengthBounds) -> dict[str, JsonObject]:
-    """Return the bounds on the lengths as normalised thresholds."""
-    bounds: dict[str, dict[str, object]] = {}
-    for name, limit in lengths.model_dump(exclude_none=True).items():
-        side, metric = name.split("_")
-        bounds.setdefault(metric, {})[side] = limit
-    return {**bounds}
-
-
-def length_checks(
-    lengths: LengthBounds, scores: Mapping[str, Score], output: str | None
-) -> Iterator[MetricOutcome]:
-    """Compare the lengths with their bounds."""
-    return threshold_checks(length_bounds(lengths), scores, (), output)
-
-
-def keyword_checks(
-    thresholds: Mapping[str, JsonObject], score: Score, missing: Sequence[str]
-) -> Iterator[MetricOutcome]:
-    """Require every keyword, unless a threshold says which share is enough and fails a run without it."""
-    if not _is_demanding(thresholds.get(_KEYWORDS, {})):
-        yield _check_score(_KEYWORDS, {"min": 1.0}, score, missing)
-
-
 def reference_checks(
     thresholds: Mapping[str, JsonObject], scores: Mapping[str, Score], output: str | None, reference: str
 ) -> Iterator[MetricOutcome]:
@@ -104,18 +80,12 @@ def reference_checks(
     reference. Everything else is inconclusive: a wrong answer may share most words with the reference, and a
     right one few. A fact that differs keeps a run from passing, whatever a threshold or a judge says.
     """
-    if not any(_is_demanding(thresholds.get(metric, {})) for metric in QUALITY_METRICS):
+    if not any(is_demanding(thresholds.get(metric, {})) for metric in QUALITY_METRICS):
         yield _check_similarity(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)
     lost = find_lost_facts(output, reference) if output is not None else []
     if lost:
         reason = f"The output does not state facts as the reference does: {join_names(lost)}; correct them"
         yield build_outcome("lost_fact", "reference_facts", False, "warning", reason, len(lost), 0)
-
-
-def _is_demanding(bound: JsonObject) -> bool:
-    """Return whether a bound on a share or a similarity settles anything: a minimum whose breach matters."""
-    least = bound.get("min")
-    return isinstance(least, (int, float)) and least > 0 and bound.get("severity") != "info"
 
 
 def _check_similarity(score: Score, *, same: bool) -> MetricOutcome:
