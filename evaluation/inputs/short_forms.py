@@ -14,8 +14,8 @@ from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes
 from evaluation.checks.registry import read_contract_checks
 from evaluation.checks.requirement import Requirement
-from evaluation.inputs.rules import ContentRule, LengthBounds
-from evaluation.values import JsonObject, as_list
+from evaluation.inputs.rules import ContentRule
+from evaluation.values import JsonObject, as_list, as_object
 
 _CACHED: Final = 256
 
@@ -59,17 +59,24 @@ def _read_rules(contract: JsonObject, field: str) -> Iterator[ContentRule]:
     return map(ContentRule.model_validate, as_list(contract.get(field)))
 
 
+def read_lengths(contract: JsonObject) -> dict[str, dict[str, int]]:
+    """Return the bounds of ``output_length`` by metric: ``{"words": {"max": 5}}``."""
+    stated = as_object(contract.get("output_length"))
+    bounds = {
+        metric: {
+            side: int(limit)
+            for side in ("min", "max")
+            if isinstance(limit := stated.get(f"{side}_{metric}"), int | float)
+        }
+        for metric in ("characters", "words")
+    }
+    return {metric: limits for metric, limits in bounds.items() if limits}
+
+
 def _expand_lengths(contract: JsonObject) -> Iterator[Requirement]:
-    stated = contract.get("output_length")
-    if not stated:
-        return
-    bounds = LengthBounds.model_validate(stated)
-    if (bounds.min_characters, bounds.max_characters) != (None, None):
-        characters = CharacterCount(min=bounds.min_characters, max=bounds.max_characters)
-        yield Requirement(characters, "output_length", "characters", "critical")
-    if (bounds.min_words, bounds.max_words) != (None, None):
-        words = WordCount(min=bounds.min_words, max=bounds.max_words)
-        yield Requirement(words, "output_length", "words", "critical")
+    for metric, bounds in read_lengths(contract).items():
+        kind = CharacterCount if metric == "characters" else WordCount
+        yield Requirement(kind.model_validate(bounds), "output_length", metric, "critical")
 
 
 def _expand_keywords(contract: JsonObject) -> Iterator[Requirement]:

@@ -10,7 +10,7 @@ from typing import Final
 from evaluation.checks import CheckContext
 from evaluation.checks.requirement import Requirement
 from evaluation.inputs.messages import assistant_parts
-from evaluation.inputs.short_forms import expand_contract
+from evaluation.inputs.short_forms import expand_contract, read_lengths
 from evaluation.metrics.check_outcomes import (
     CheckResult,
     aevaluate_checks,
@@ -96,10 +96,10 @@ def _score_case(
         *_check_reference(case, scores),
         *outcomes,
     ]
-    facts = limits_by_name(case.thresholds)
-    metrics = _group_scores(
-        scores, checks, facts if missing is None else {**facts, "missing_keywords": missing}
-    )
+    lengths = read_lengths(state["contract"])
+    limits = {**limits_by_name(case.thresholds), **limits_by_name(lengths)}
+    named = {} if missing is None else {"missing_keywords": missing}
+    metrics = _group_scores(scores, checks, {**limits, **named})
     errors = [*state["errors"], *list_errors(results)]
     records = [result.record for result in results]
     return {"response_metrics": metrics, "check_results": records, "errors": errors}

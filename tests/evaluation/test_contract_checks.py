@@ -5,14 +5,16 @@ import json
 import pytest
 
 from evaluation import EvaluationContract, evaluate
-from evaluation.checks import CheckContext
 from evaluation.checks.kinds.counts import WordCount
 from evaluation.errors import ContractError
 from evaluation.json_schemas import FOLDER
-from evaluation.metrics.checks import evaluate_checks
 from tests.evaluation.checks.cases import CASES, UNKNOWN
 
 ADDRESS = "anna.smith@example.org"
+
+
+THAI = "สวัสดีครับ ผมชื่อสมชาย"
+"""Its words cannot be counted without a dictionary."""
 
 
 def evaluate_text(text, *checks, **contract):
@@ -33,6 +35,7 @@ def test_the_report_has_the_outcome_of_each_check():
             "seen": "the text has 3 words",
             "wanted": "use at most 2 words",
             "kind": "length",
+            "covers": "form",
             "severity": "critical",
             "sentence": "Use at most 2 words; the text has 3 words.",
             "quote": "two words",
@@ -67,7 +70,7 @@ def test_the_severity_of_a_failed_check_decides(severity, status):
 )
 def test_a_check_that_cannot_be_decided_needs_a_review(severity, status):
     undecided = {"check": "word_count", "exactly": 3, "severity": severity}
-    report = evaluate_text("สวัสดีครับ ผมชื่อสมชาย", undecided, {"check": "excludes", "texts": ["bad"]})
+    report = evaluate_text(THAI, undecided, {"check": "excludes", "texts": ["bad"]})
 
     assert report.status == status
     assert report["checks"][0]["passed"] is None
@@ -75,8 +78,8 @@ def test_a_check_that_cannot_be_decided_needs_a_review(severity, status):
 
 def test_no_judge_decides_what_a_check_cannot():
     case = {
-        "agent_run": {"final_output": "安静"},
-        "checks": [{"check": "line_syllables", "syllables": [2]}],
+        "agent_run": {"final_output": THAI},
+        "checks": [{"check": "word_count", "exactly": 3}],
         "subjective_criteria": ["clarity"],
     }
     approved = evaluate(case, judge=lambda _: {"score": 5, "rationale": "It is a fine line."})
@@ -85,7 +88,7 @@ def test_no_judge_decides_what_a_check_cannot():
 
 
 def test_checks_of_severity_info_alone_pass_nothing_undecided():
-    report = evaluate_text("安静", {"check": "line_syllables", "syllables": [2], "severity": "info"})
+    report = evaluate_text(THAI, {"check": "word_count", "exactly": 3, "severity": "info"})
 
     assert report.status == "needs_review"
 
@@ -206,12 +209,6 @@ def test_a_run_whose_password_is_a_word_of_the_report_leaves_the_report_readable
     assert (report["checks"][0]["check"], report["checks"][0]["kind"]) == ("json", "format")
 
 
-def test_one_function_evaluates_a_list_of_checks():
-    results = evaluate_checks([WordCount(max=1), WordCount(min=1)], CheckContext("one two"))
-
-    assert [result["passed"] for result in results] == [False, True]
-
-
 def test_the_published_schema_of_a_contract_has_all_kinds():
     schema = json.loads((FOLDER / "evaluation_contract.json").read_text())
 
@@ -243,14 +240,15 @@ def test_the_older_fields_of_a_contract_are_checks_of_the_report():
             "content",
             'write a text that does not match the pattern "(?i)bulb"',
         ),
-        ("output_length", True, "length", "write at most 99 characters"),
-        ("output_length", False, "length", "write 3 to 4 words"),
-        ("keywords", False, "content", "include the keywords lamp, table"),
-        ("must_call", False, "tool", "call each of the tools price_of, book"),
+        ("output_length", True, "length", "use at most 99 characters"),
+        ("output_length", False, "length", "use 3 to 4 words"),
+        ("keywords", False, "content", 'include "lamp" and "table"'),
+        ("must_call", True, "tool", 'call the tool "price_of" at least 1 time'),
+        ("must_call", False, "tool", 'call the tool "book" at least 1 time'),
     ]
     assert {each["source"] for each in report["checks"]} == {"contract"}
-    assert report["checks"][6]["seen"] == "the output has 5 words"
-    assert report["checks"][8]["sentence"].endswith("were not: book; call each of them.")
+    assert report["checks"][6]["seen"] == "the text has 5 words"
+    assert [each["covers"] for each in report["checks"]][-3:] == ["content", "actions", "actions"]
     assert {each["sentence"] for each in report["checks"] if not each["passed"]} == {
         alert["reason"] for alert in report["alerts"]
     }

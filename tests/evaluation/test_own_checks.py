@@ -54,6 +54,7 @@ def test_a_function_decides_the_verdict(function):
             "seen": f'the check "{function.name}" passed',
             "wanted": function.description or f'pass the check "{function.name}"',
             "kind": "content",
+            "covers": "content",
             "severity": "critical",
             "sentence": passed.checks[0]["sentence"],
             "quote": None,

@@ -41,8 +41,8 @@ def test_the_checks_of_the_only_step_and_of_the_output_are_joined():
 
 
 def test_a_check_that_cannot_be_decided_is_no_success():
-    contract = EvaluationContract(checks=[{"check": "line_syllables", "syllables": [2]}])
-    state = run(CorrectingExecutor("安静"), contract=contract)
+    contract = EvaluationContract(checks=[{"check": "word_count", "exactly": 3}])
+    state = run(CorrectingExecutor("สวัสดีครับ ผมชื่อสมชาย"), contract=contract)
 
     assert state["status"] == "failed"
     assert {record["status"] for record in state["results"]} == {"needs_review"}

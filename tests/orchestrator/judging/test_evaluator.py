@@ -162,7 +162,7 @@ def test_the_feedback_of_the_checks_is_given_to_the_executor():
     [_, second] = executor.calls
 
     assert second.previous_output == "short"
-    assert 'The output lacks the text "[not shown]"; include it.' in second.feedback
+    assert 'Include "[not shown]"; "[not shown]" is missing.' in second.feedback
 
 
 def test_a_step_that_mends_what_was_refused_is_validated():
@@ -514,7 +514,7 @@ def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
 
     assert statuses(state) == ["failed", "validated"]
     assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
-    assert any("lacks the text" in finding for finding in supervisor.requests[0]["findings"])
+    assert any("is missing" in finding for finding in supervisor.requests[0]["findings"])
 
 
 # What it costs

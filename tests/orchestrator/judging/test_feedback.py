@@ -46,34 +46,31 @@ COUNTED = {"failed_calls": "count"}  # the run reads a file in vain
 ALERTS = [
     (
         {"output_length": {"min_words": 40, "max_words": 60}},
-        "The output has 15 words; it must have 40 to 60.",
+        "Use 40 to 60 words; the text has 15 words.",
     ),
-    ({"output_length": {"min_words": 40}}, "The output has 15 words; it must have at least 40."),
-    ({"output_length": {"max_characters": 70}}, "The output has 76 characters; it must have at most 70."),
+    ({"output_length": {"min_words": 40}}, "Use at least 40 words; the text has 15 words."),
+    ({"output_length": {"max_characters": 70}}, "Use at most 70 characters; the text has 76 characters."),
     ({"thresholds": {"words": {"max": 5}}}, "The output has 15 words; it must have at most 5."),
     (
         {"required_content": [{"text": "Thank you for reading."}]},
-        'The output lacks the text "Thank you for reading."; include it.',
+        'Include "Thank you for reading."; "Thank you for reading." is missing.',
     ),
     (
         {"required_content": [{"text": "thanks", "where": "assistant_messages"}]},
-        'The assistant\'s side of the conversation lacks the text "thanks"; include it.',
+        'Include "thanks"; "thanks" is missing.',
     ),
     (
         {"required_content": [{"pattern": "^[A-Z]+$"}]},
-        'The output lacks a match of the pattern "^[A-Z]+$"; include it.',
+        'Write a text that matches the pattern "^[A-Z]+$"; the pattern matches nothing.',
     ),
     (
         {"required_content": [{"json_schema": {"type": "object"}}]},
-        "The output lacks JSON that matches the JSON Schema (not JSON); include it.",
+        "Write JSON that fulfils the JSON Schema; the text is no JSON.",
     ),
-    ({"forbidden_content": [{"text": ","}]}, 'The output contains the text ","; remove it.'),
+    ({"forbidden_content": [{"text": ","}]}, 'Do not use ","; the text has ",".'),
     (
         {"keywords": ["fox", "hedgehog", "badger"]},
-        (
-            "The output lacks the keywords hedgehog, badger; include them "
-            "(keyword_coverage is 0.3333; it must be at least 1)."
-        ),
+        'Include "fox", "hedgehog" and "badger"; "hedgehog" and "badger" are missing.',
     ),
     (
         {"reference_output": "Fox and hedgehog", "thresholds": {"keyword_coverage": 0.9}},
@@ -140,7 +137,7 @@ ALERTS = [
     ),
     (
         {"audit": {"rules": [{**HELP, "recommended_action": "Name a helpline."}]}},
-        'Rule help: The output lacks the text "none"; include it. Name a helpline.',
+        'Rule help: Include "none"; "none" is missing. Name a helpline.',
     ),
 ]
 
@@ -259,7 +256,7 @@ def test_of_a_run_that_passed_there_is_nothing_to_say(told):
 def test_mere_information_is_not_told():
     told = report(required_content=[{"text": "x", "severity": "info"}], keywords=["cat"])
 
-    assert refused(feedback_of(told)).startswith("The output lacks the keywords cat")
+    assert refused(feedback_of(told)).startswith('Include "cat"')
     assert (len(findings_of(told)), warnings_of(told)) == (1, [])
 
 
@@ -272,8 +269,11 @@ def test_the_most_important_comes_first():
     ).splitlines()
 
     assert told[0] == "Your output was not accepted. What has to change, the most important first:"
-    assert [line[:21] for line in told[1:]] == ["- Rule r: The tool re", *["- The output lacks th"] * 2]
-    assert ("major" in told[2], "minor" in told[3]) == (True, True)
+    assert [line[:21] for line in told[1:]] == [
+        "- Rule r: The tool re",
+        '- Include "major"; "ma',
+        '- Include "minor"; "mi',
+    ]
 
 
 def many(count, length=40):
@@ -292,12 +292,6 @@ def test_a_single_complaint_is_bounded_too():
     judge = ScriptedJudge([{**ANSWER, "rationale": "bad " * 5000}])
 
     assert len(feedback_of(report(judge=judge, rubric=CLARITY))) < MAX_FEEDBACK
-
-
-def test_many_names_are_counted():
-    told = feedback_of(report(keywords=[f"word{at}" for at in range(12)]))
-
-    assert "the keywords word0, word1, word2, word3, word4 and 7 more; include them" in told
 
 
 def test_a_judges_lines_cannot_pass_for_another_complaint():
@@ -323,16 +317,13 @@ def test_any_feedback_is_bounded_and_has_one_line_a_complaint(output, wanted, wo
         (
             {"output_length": {"min_words": 40}, "keywords": ["cat"]},
             [
-                (
-                    "critical: The output lacks the keywords cat; include them "
-                    "(keyword_coverage is 0; it must be at least 1)."
-                ),
-                "critical: The output has 15 words; it must have at least 40.",
+                "critical: Use at least 40 words; the text has 15 words.",
+                'critical: Include "cat"; "cat" is missing.',
             ],
         ),
         (
             {"forbidden_content": [{"text": ","}]},
-            ['critical: The output contains the text ","; remove it.'],
+            ['critical: Do not use ","; the text has ",".'],
         ),
         (
             {"keyword": ["x"]},

@@ -146,7 +146,7 @@ def test_a_commitment_after_a_refusal_is_made_with_the_reason():
 
     assert "bad" not in executor.contexts[0]
     assert "bad" in executor.contexts[1]
-    assert "The output lacks the text" in executor.contexts[1]
+    assert "is missing." in executor.contexts[1]
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3])

@@ -83,7 +83,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "kind": "policy",
         "severity": "warning",
         "metric": "audit",
-        "reason": 'Rule rule: The output contains the text "transit"; remove it. Ask legal.',
+        "reason": 'Rule rule: Do not use "transit"; the text has "transit". Ask legal.',
         "where": "agent_run.final_output",
         "evidence": {
             "sha256": finding["evidence"]["sha256"],
