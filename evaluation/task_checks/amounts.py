@@ -79,7 +79,6 @@ _THINGS: Final[tuple[tuple[str, Fields], ...]] = (
     (r"exclamation (?:marks?|points?)", {"check": "punctuation", "mark": "!", "use": "absent"}),
     (r"question marks?", {"check": "punctuation", "mark": "?", "use": "absent"}),
     (r"semi-?colons?", {"check": "punctuation", "mark": ";", "use": "absent"}),
-    (r"emojis?|emoticons?", {"check": "emoji", "use": "absent"}),
     (
         r"bullet[- ]?points?|bullets|bullet(?:ed)? lists?",
         {"check": "list_item_count", "marker": "bullet", "max": 0},

@@ -175,7 +175,9 @@ def test_checks_are_derived_from_the_task_by_default():
     task = "Name a fruit. Use at most 2 words."
     model = ScriptedChatModel([f'{{"plan": ["{task}"]}}', "Apple", APPROVAL])
 
-    assert from_model(model).run(task)["basis"] == "checked"
+    [check] = from_model(model).run(task)["results"][0]["report"]["checks"]
+
+    assert (check["check"], check["covers"], check["source"]) == ("word_count", "form", "task")
 
 
 def test_two_supervisors_are_refused():

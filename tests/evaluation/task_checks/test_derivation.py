@@ -26,7 +26,6 @@ READ = [
     ("Write a 200-word story.", [{"check": "word_count", "min": 180, "max": 220}]),
     ("Write a bulleted list of 5 items.", [{"check": "list_item_count", "exactly": 5, "marker": "bullet"}]),
     ("Describe the sea. No commas.", [{"check": "punctuation", "mark": ","}]),
-    ("Describe the sea without using any emojis.", [{"check": "emoji", "use": "absent"}]),
     ('Mention the words "tide" and "moon".', [{"check": "contains", "texts": ["tide", "moon"]}]),
     ('Do not use the word "very".', [{"check": "excludes", "texts": ["very"]}]),
     ('Use the word "sea" at least twice.', [{"check": "occurrences", "text": "sea", "min": 2}]),

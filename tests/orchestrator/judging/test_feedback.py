@@ -271,8 +271,8 @@ def test_the_most_important_comes_first():
     assert told[0] == "Your output was not accepted. What has to change, the most important first:"
     assert [line[:21] for line in told[1:]] == [
         "- Rule r: The tool re",
-        '- Include "major"; "ma',
-        '- Include "minor"; "mi',
+        '- Include "major"; "m',
+        '- Include "minor"; "m',
     ]
 
 
