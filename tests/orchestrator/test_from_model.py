@@ -221,8 +221,6 @@ def test_the_help_imports_nothing_that_a_run_needs(environment):
 
 def test_a_run_imports_the_adapter_of_its_store_by_need(environment):
     assert (
-        imported(
-            environment, "import orchestrator.cli.commands.run_command", ("langgraph.checkpoint.sqlite",)
-        )
+        imported(environment, "import orchestrator.cli.session.run_session", ("langgraph.checkpoint.sqlite",))
         == "[]\n"
     )

@@ -45,7 +45,7 @@ def checks(
 ) -> None:
     """Print how a success of TASK is checked, and what stays unchecked.
 
-    Exit status: 0, or 2 for bad input.
+    Exit status: 0, 1 if the model failed, 2 for bad input.
     """
     with report_bad_input(AgentError):
         text, without = read_task(task, task_file), tuple(without_checks or ())

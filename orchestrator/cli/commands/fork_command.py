@@ -6,13 +6,9 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.announcement import announce
 from orchestrator.cli.options import run_options as options
 from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.session.run_session import RunSession
-from orchestrator.cli.session.stored_options import open_store, restore_options
-from orchestrator.cli.session.thread_names import find_thread
-from orchestrator.settings import check_thread_id
 
 Step = Annotated[
     int,
@@ -55,6 +51,12 @@ def fork(
     Options you leave out keep their values from the original run, except --tools, which runs code: give it
     again. Exit status as for `run`.
     """
+    with announce("starting ..."):  # slow imports, which the help does not need
+        from orchestrator.cli.session.bad_input import report_bad_input
+        from orchestrator.cli.session.run_session import RunSession
+        from orchestrator.cli.session.stored_options import open_store, restore_options
+        from orchestrator.cli.session.thread_names import find_thread
+        from orchestrator.settings import check_thread_id
     with report_bad_input():
         display, typed = shared.Display(json, full, verbose), options.select_typed(context)
         check_thread_id(new)

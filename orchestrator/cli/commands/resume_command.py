@@ -6,13 +6,9 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.announcement import announce
 from orchestrator.cli.options import run_options as options
 from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.session.person import read_answer
-from orchestrator.cli.session.run_session import RunSession
-from orchestrator.cli.session.stored_options import open_store, restore_options
-from orchestrator.cli.session.thread_names import find_thread
 
 Approve = Annotated[bool, typer.Option("--approve", help="Accept the output, or let the tool run.")]
 Correct = Annotated[
@@ -61,6 +57,12 @@ def resume(
     Options you leave out keep their values from the original run, except --tools, which runs code: give it
     again. Exit status as for `run`.
     """
+    with announce("starting ..."):  # slow imports, which the help does not need
+        from orchestrator.cli.session.bad_input import report_bad_input
+        from orchestrator.cli.session.person import read_answer
+        from orchestrator.cli.session.run_session import RunSession
+        from orchestrator.cli.session.stored_options import open_store, restore_options
+        from orchestrator.cli.session.thread_names import find_thread
     with report_bad_input():
         display, typed = shared.Display(json, full, verbose), options.select_typed(context)
         answer = read_answer(approve=approve, correct=correct, deny=deny, halt=halt)

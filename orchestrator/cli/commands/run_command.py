@@ -7,17 +7,10 @@ from typing import Annotated
 
 import typer
 
-from evaluation import ContractError, TaskCase, read_case_set
+from orchestrator.cli.announcement import announce
 from orchestrator.cli.options import run_options as options
 from orchestrator.cli.options import shared_options as shared
-from orchestrator.cli.options.task_text import read_task
-from orchestrator.cli.session.bad_input import report_bad_input
-from orchestrator.cli.session.build_orchestrator import check_names, read_policy_option
-from orchestrator.cli.session.run_session import RunSession
-from orchestrator.cli.session.stored_options import open_store, refuse_used_thread
-from orchestrator.cli.view.terminal_text import one_line
 from orchestrator.errors import ConfigurationError
-from orchestrator.settings import check_thread_id
 
 NoDatabase = Annotated[bool, typer.Option("--no-db", help="Do not store the run.")]
 Contract = Annotated[
@@ -66,6 +59,14 @@ def run(
 
     Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted by Ctrl-C.
     """
+    with announce("starting ..."):  # slow imports, which the help does not need
+        from orchestrator.cli.options.contract_file import read_contract
+        from orchestrator.cli.options.task_text import read_task
+        from orchestrator.cli.session.bad_input import report_bad_input
+        from orchestrator.cli.session.build_orchestrator import check_names, read_policy_option
+        from orchestrator.cli.session.run_session import RunSession
+        from orchestrator.cli.session.stored_options import open_store, refuse_used_thread
+        from orchestrator.settings import check_thread_id
     with report_bad_input():
         display, text = shared.Display(json, full, verbose), read_task(task, task_file)
         check_thread_id(thread)
@@ -73,7 +74,7 @@ def run(
         check_names(chosen.without_checks)
         read_policy_option(chosen)
         _check_store_options(chosen, db, no_db=no_db)
-        case = None if contract is None else _read_contract(contract, text, chosen)
+        case = None if contract is None else read_contract(contract, text, derives=chosen.checks)
         with nullcontext() if no_db else open_store(db, chosen) as store:
             if store is not None:
                 refuse_used_thread(store, thread)
@@ -88,28 +89,3 @@ def _check_store_options(chosen: options.RunOptions, db: str | None, *, no_db: b
             "--no-db contradicts --db, and cannot store a question of --supervise human or --approve-tools; "
             "leave one of them out"
         )
-
-
-def _read_contract(path: str, task: str, chosen: options.RunOptions) -> TaskCase:
-    """Reads the case of a task from a file.
-
-    Raises:
-        ConfigurationError: The file cannot be used, it has no case for this task, or several.
-    """
-    if not chosen.checks:
-        raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
-    try:
-        cases = read_case_set(path).cases
-    except (ContractError, OSError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or error
-        raise ConfigurationError(
-            f"--contract {path!r} cannot be used ({reason}); give a file that `checks --save` wrote"
-        ) from None
-    matches = [case for case in cases if case.task.split() == task.split()]
-    if len(matches) != 1:
-        tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
-        raise ConfigurationError(
-            f"--contract {path!r} has {len(matches) or 'no'} cases for this task; "
-            f"give a file with one (its tasks: {tasks})"
-        )
-    return matches[0]

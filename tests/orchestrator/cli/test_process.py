@@ -82,10 +82,13 @@ def test_ctrl_c_before_the_start_is_one_line_and_exit_status_130(environment, co
     assert ended == (130, "", [f"orchestrator: {sentence}"])
 
 
-def test_the_first_words_need_no_slow_import():
+@pytest.mark.parametrize(
+    "module", ["app", *(f"commands.{name}_command" for name in ("run", "resume", "fork"))]
+)
+def test_the_help_needs_no_slow_import(module):
     script = (
-        "import sys, orchestrator.cli.app;"
-        "print({'langgraph', 'langchain_core', 'pydantic', 'rich', 'evaluation'} & set(sys.modules))"
+        f"import sys, orchestrator.cli.{module};"
+        "print({'langgraph', 'langchain_core', 'rich', 'evaluation', 'agents'} & set(sys.modules))"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 

@@ -103,18 +103,8 @@ def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
 def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
     env = chat(verdicts=["no verdict"]).environment
     where = ("--db", str(tmp_path / "runs"), "--thread", "t")
-    cli(
-        "run",
-        "x",
-        "--model",
-        "openai:m",
-        "--supervise",
-        "human",
-        "--tools",
-        "shop_tools:price",
-        *where,
-        env=env,
-    )
+    run = ("run", "x", "--model", "openai:m", "--supervise", "human", "--tools", "shop_tools:price")
+    cli(*run, *where, env=env)
     sys.modules.pop("shop_tools")
     (tmp_path / "imported").unlink()
 
