@@ -62,7 +62,7 @@ class CommandGroup(TyperGroup):
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
             _exit(f"{error.format_message().rstrip('.')}; see `{command} --help`", BAD_INPUT)
         except OSError as error:
-            _exit(f"the output cannot be written ({error.strerror})", FAILED)
+            _exit(f"reading or writing failed ({error})", FAILED)
         sys.exit(status or 0)
 
 

@@ -42,7 +42,9 @@ def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(proce
         _, stderr = running.communicate(timeout=FINISH_S)
 
     assert running.returncode == 1
-    assert stderr.strip().decode() == ("orchestrator: the output cannot be written (No space left on device)")
+    assert stderr.strip().decode() == (
+        "orchestrator: reading or writing failed ([Errno 28] No space left on device)"
+    )
 
 
 def interrupt_at_import(module, environment, *command):
