@@ -42,6 +42,8 @@ def ask(console: Console, question: Question, read: Callable[[], str] | None = N
     Returns:
         The answer; None if the input ends or Ctrl-C comes first.
     """
+    if read is None:
+        _drop_typed_ahead()
     console.print(draw_question(question))
     try:
         with raise_on_ctrl_c():
@@ -119,3 +121,11 @@ def _read_line(console: Console, prompt: str, read: Callable[[], str]) -> str:
             raise EOFError
         if line.strip():
             return line.strip()
+
+
+def _drop_typed_ahead() -> None:
+    """Drops input typed before the question appeared, which could approve an output by accident."""
+    if sys.platform != "win32":
+        import termios  # noqa: PLC0415 - only exists there
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)

@@ -33,23 +33,16 @@ def test_the_checks_are_printed_in_plain_words_with_their_quotes(cli):
     )
 
 
-def test_a_task_that_states_nothing_says_what_a_success_would_rest_on(cli):
-    assert cli("checks", "Name a fruit").stdout.startswith("Nothing of the task is checked by a program;")
-
-
 @pytest.mark.parametrize(
     "task",
     ["Write about bees. Use three metaphors.", "Write exactly 3 sentences. Write at least 5 sentences."],
 )
 def test_requirements_that_are_not_checked_stand_below_a_line_that_says_so(cli, task):
-    first, second = cli("checks", task).stdout.splitlines()[:2]
+    first, second, *others = cli("checks", task).stdout.splitlines()
 
     assert first == "Nothing of the task is checked by a program; a success would rest on the judge alone."
     assert second.startswith("not checked: ")
-
-
-def test_contradictory_requirements_are_a_warning(cli):
-    assert "\nwarning: " in cli("checks", "Write exactly 3 sentences. Write at least 5 sentences.").stdout
+    assert any(line.startswith("warning: ") for line in others) == ("sentences. " in task)
 
 
 def test_json_has_the_checks(cli):

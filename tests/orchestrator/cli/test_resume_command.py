@@ -98,15 +98,6 @@ def test_without_an_answer_the_question_is_put_again(begin, resume):
     assert (again.exit_code, again.stderr.splitlines()[-4:]) == (3, first.stderr.splitlines()[-4:])
 
 
-def test_a_supervisor_that_wants_to_ask_has_the_command_ask(begin, resume):
-    doubts = {"verdicts": [verdict(False, "odd")], "supervisions": [supervision("ask_human", "Is this odd?")]}
-
-    waiting = begin(mode="llm", **doubts)
-
-    assert (waiting.exit_code, "│ Is this odd?" in waiting.stderr) == (3, True)
-    assert resume("--approve").exit_code == 0
-
-
 def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, served):
     served(verdicts=[verdict(False, "odd")], supervisions=[supervision("ask_human", "Is this odd?")])
 
@@ -151,28 +142,6 @@ def test_a_correction_beyond_the_bound_is_refused_with_the_options_that_are_left
     ended = resume("--correct", "otherwise")
 
     refused(ended, "with one of the answers approve, deny; approve needs no text; the question is still open")
-
-
-def test_a_thread_that_is_not_there_is_refused(begin, resume, db):
-    begin()
-    before = db.read_bytes()
-
-    refused(
-        resume(thread="other"),
-        f"thread 'other' is not in {db}; `orchestrator runs` or history.runs() lists the threads",
-    )
-    assert db.read_bytes() == before
-
-
-def test_a_run_that_has_ended_is_refused(begin, resume, db):
-    begin(mode="none")
-    before = db.read_bytes()
-
-    refused(
-        resume(),
-        "thread 't' has ended as 'success'; start a new run, on this thread or on another",
-    )
-    assert db.read_bytes() == before
 
 
 def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):

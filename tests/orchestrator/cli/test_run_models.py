@@ -60,20 +60,15 @@ def test_a_thread_whose_run_ended_is_refused_with_what_to_do(run, db):
 
 
 def test_the_latest_run_that_waits_is_resumed(run, cli, db):
+    run("--thread", "first")
+    refused = cli("resume", "--last", "--db", str(db))
     _, server = run("--supervise", "human", "--thread", "waits")
     run("--thread", "ended")
 
     resumed = cli("resume", "--last", "--approve", "--db", str(db), env=server.environment)
 
+    assert f"{db} has no run that is interrupted or waiting" in refused.stderr
     assert (resumed.exit_code, "thread waits, stored in" in resumed.stderr) == (0, True)
-
-
-def test_if_no_run_can_be_resumed_that_is_said(run, cli, db):
-    run("--thread", "ended")
-
-    assert (
-        f"{db} has no run that is interrupted or waiting" in cli("resume", "--last", "--db", str(db)).stderr
-    )
 
 
 def test_verbose_shows_each_output_and_its_checks(cli, chat):

@@ -8,9 +8,7 @@ from rich.console import Console
 
 from orchestrator.cli.view.consoles import print_logs_on
 from orchestrator.cli.view.run_progress import describe_event, show_progress
-from orchestrator.runtime.events import Event
 from tests.orchestrator.cli.builders import (
-    THREAD,
     answered,
     executed,
     failure,
@@ -85,10 +83,6 @@ from tests.orchestrator.cli.builders import (
 )
 def test_every_event_is_one_line(event, said):
     assert describe_event(event, 2).plain == said
-
-
-def test_an_event_that_is_new_is_named():
-    assert describe_event(Event(thread_id=THREAD), 0).plain == "Event"
 
 
 def test_the_step_after_the_last_is_the_final_answer():
