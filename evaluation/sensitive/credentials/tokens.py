@@ -158,7 +158,8 @@ DETECTORS: Final = (
     Detector(
         r"webhook[.]office|hooks[.]zapier|(?:JQQJ99|Az(?:Se|Fu|Ca)|\+A(?:St|CR|Eh|Sb)|AIoT|ACDb)[\w+/]{4,20}(?:[^\w+/]|$)"
         r"|_mmk|[0-9a-f]{32}-[0-9a-f]{8}-|[0-9a-f]{12}:fx|(?i:contribsys)|A{22}[A-Za-z0-9%]{80}|[0-9]{15}[|]"
-        r"|\"d\\?\"\s*:",
+        # JSON inside a string has backslashes before the quotes and before the letters of line breaks.
+        r"|\"d\\?\"(?:\s|\\[nrt])*:(?:\s|\\[nrt])*\\?\"[\w\-]{40}",
         _find_rare_tokens,
     ),
     Detector("-----BEGIN [A-Z0-9 ]*PRIVATE", _find_private_keys),

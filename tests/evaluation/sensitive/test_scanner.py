@@ -94,10 +94,6 @@ def test_what_a_credential_leaves_of_a_number_is_found_too():
     ]
 
 
-def test_a_number_from_a_place_that_its_checker_does_not_know_is_found():
-    assert found_values("id 513271198012011002") == [("513271198012011002", "cn_ric")]
-
-
 def test_what_follows_an_account_number_in_groups_does_not_belong_to_it():
     assert found_values("DE89 3704 0044 0532 0130 00 EUR") == [("DE89 3704 0044 0532 0130 00", "iban")]
 
