@@ -30,8 +30,8 @@ from .judges.model_judge import RubricJudge as RubricJudge
 from .judges.panel import JudgePanel as JudgePanel
 from .judges.trust.figures import JudgeTrust as JudgeTrust
 from .judges.trust.measuring import measure_judge as measure_judge
-from .judges.trust.store import find_trust as find_trust
-from .judges.trust.store import save_trust as save_trust
+from .judges.trust.trust_files import find_trust as find_trust
+from .judges.trust.trust_files import save_trust as save_trust
 from .plugins import AsyncJudge as AsyncJudge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.importers.message import (
+from evaluation.importers.imported_message import (
     ROLES,
     Answer,
     Call,

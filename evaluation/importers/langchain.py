@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from evaluation.importers.message import (
+from evaluation.importers.imported_message import (
     ROLES,
     Answer,
     Call,

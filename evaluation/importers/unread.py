@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from evaluation.importers.message import ARGUMENTS, UnknownFormatError, content_parts, list_keys
+from evaluation.importers.imported_message import ARGUMENTS, UnknownFormatError, content_parts, list_keys
 from evaluation.sensitive.quoting import shorten
 from evaluation.values import JsonObject
 

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
+from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
+from evaluation.importers.imported_message import content_texts
 from evaluation.importers.langchain import dump_message
-from evaluation.importers.message import content_texts
 from evaluation.values import JsonObject
 
 

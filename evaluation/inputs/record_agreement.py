@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from evaluation.importers.conversation import Conversation, RecordedCall
-from evaluation.importers.message import Answer, parse_arguments
+from evaluation.importers.imported_conversation import Conversation, RecordedCall
+from evaluation.importers.imported_message import Answer, parse_arguments
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.run import ToolCall
 from evaluation.sensitive.quoting import shorten

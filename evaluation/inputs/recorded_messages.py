@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from evaluation.importers.conversation import Conversation, RecordedCall, read_conversation
 from evaluation.importers.end_reasons import is_token_limit
-from evaluation.importers.message import is_visible
+from evaluation.importers.imported_conversation import Conversation, RecordedCall, read_conversation
+from evaluation.importers.imported_message import is_visible
 from evaluation.importers.tool_answers import describes_error
 from evaluation.inputs.contract import EvaluationCase
 from evaluation.inputs.messages import convert_calls

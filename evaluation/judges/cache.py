@@ -16,9 +16,9 @@ from typing import Final, Protocol
 
 from evaluation.errors import ContractError
 from evaluation.judges.answers import copy_json_object, format_answer
-from evaluation.judges.call import aask_judge, ask_judge
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import JudgeScore, read_judge_result
+from evaluation.judges.judge_call import aask_judge, ask_judge
+from evaluation.judges.judge_scores import JudgeScore, read_judge_result
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.values import JsonObject
 

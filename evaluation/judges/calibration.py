@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 from evaluation.errors import ContractError, JudgeFailureKind
 from evaluation.inputs.json_copy import is_scalar
 from evaluation.inputs.rubric import Scale
-from evaluation.judges.call import call_judge
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import get_pass_score, read_judge_result, refuse_approval
+from evaluation.judges.judge_call import call_judge
+from evaluation.judges.judge_scores import get_pass_score, read_judge_result, refuse_approval
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.statistics.agreement import Agreement, agreement
 from evaluation.statistics.intervals import Proportion, proportion

@@ -27,16 +27,16 @@ from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
 from evaluation.judges.answers import read_object
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.prompts import (
+from evaluation.judges.judge_prompts import (
     answer_schema,
     ask_again,
     count_fitting_turns,
     describe_unseen,
     judge_prompt,
 )
+from evaluation.judges.judge_scores import read_judge_result
+from evaluation.judges.judge_usage import sum_usage
 from evaluation.judges.provider import find_block_reason, is_cut_off, judge_errors, read_usage
-from evaluation.judges.scores import read_judge_result
-from evaluation.judges.usage import sum_usage
 from evaluation.plugins import JudgeRequest
 from evaluation.values import JsonObject, as_object
 

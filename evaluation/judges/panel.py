@@ -11,10 +11,10 @@ from typing import Literal, NoReturn, get_args
 
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.call import acall_judge, call_judge
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
-from evaluation.judges.usage import sum_usage
+from evaluation.judges.judge_call import acall_judge, call_judge
+from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_usage import sum_usage
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 from evaluation.values import JsonObject
 

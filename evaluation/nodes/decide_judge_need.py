@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.inputs.rubric import JudgePolicy
-from evaluation.judges.call import choose_judge
+from evaluation.judges.judge_call import choose_judge
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import (

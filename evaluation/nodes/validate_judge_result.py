@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result, refuse_approval
+from evaluation.judges.judge_usage import add_cost
 from evaluation.judges.rubrics import choose_rubric
-from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result, refuse_approval
-from evaluation.judges.usage import add_cost
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import end_sentence
 from evaluation.results.findings import MetricOutcome, build_outcome

@@ -24,9 +24,9 @@ from evaluation.results.findings import (
 from evaluation.results.report import EvaluationReport, JudgeReport, Metrics
 from evaluation.results.state import EvaluationState
 from evaluation.results.status import STRICTNESS
+from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.json_values import MAX_SCALARS, Search, encode_json, find_at_places, find_in_json
-from evaluation.sensitive.literals import Literals
-from evaluation.sensitive.patterns import MAX_CANDIDATES
+from evaluation.sensitive.known_values import Literals
 from evaluation.sensitive.quoting import redact, shorten
 from evaluation.sensitive.recognizers import build_search
 from evaluation.sensitive.scanner import find_sensitive

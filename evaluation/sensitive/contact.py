@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from evaluation.sensitive.patterns import (
+from evaluation.sensitive.detector import (
     Detector,
     EncodedText,
     Pattern,

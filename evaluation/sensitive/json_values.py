@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 from pydantic_core import PydanticSerializationError, to_json
 
 from evaluation.sensitive.credentials.assignments import is_credential
-from evaluation.sensitive.credentials.names import name_kind
-from evaluation.sensitive.patterns import MAX_CANDIDATES, Quota, TooManyCandidatesError
+from evaluation.sensitive.credentials.secret_names import name_kind
+from evaluation.sensitive.detector import MAX_CANDIDATES, Quota, TooManyCandidatesError
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Category, Span
 

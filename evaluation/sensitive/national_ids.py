@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from evaluation.sensitive.patterns import (
+from evaluation.sensitive.detector import (
     Detector,
     EncodedText,
     Pattern,

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final, cast
 
-from evaluation.sensitive.patterns import (
+from evaluation.sensitive.detector import (
     Detector,
     EncodedText,
     Pattern,

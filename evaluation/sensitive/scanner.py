@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Final
 
 from evaluation.sensitive import contact, national_ids, payment
-from evaluation.sensitive.credentials import assignments, commands, tokens
-from evaluation.sensitive.patterns import (
+from evaluation.sensitive.credentials import assignments, secret_places, tokens
+from evaluation.sensitive.detector import (
     FOREIGN_NAME_BYTES,
     LOOKALIKE_BYTES,
     Detector,
@@ -43,7 +43,7 @@ class _Family:
 # Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
     _Family(*tokens.DETECTORS, *payment.DETECTORS, *national_ids.DETECTORS, in_json=_UNREADABLE),
-    _Family(*assignments.DETECTORS, *commands.DETECTORS),
+    _Family(*assignments.DETECTORS, *secret_places.DETECTORS),
     _Family(*contact.DETECTORS),
 )
 

@@ -24,7 +24,7 @@ from evaluation import (
 )
 from evaluation.checks.custom import CustomCheck
 from evaluation.graph import EvaluationGraph
-from evaluation.judges.call import aask_judge
+from evaluation.judges.judge_call import aask_judge
 from evaluation.plugins import AnyJudge, PluginOptions
 from orchestrator.judging.agent_run import build_agent_run
 from orchestrator.judging.options import EvaluationOptions

@@ -9,11 +9,11 @@ from agents.contracts import UNREADABLE_PREFIX
 from agents.monitoring import MonitoringAgent, require_clean_approvals
 from evaluation.errors import ContractError, JudgeError
 from evaluation.inputs.rubric import Rubric
-from evaluation.judges.call import call_judge
 from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.judge_call import call_judge
+from evaluation.judges.judge_scores import get_pass_score, read_judge_result
 from evaluation.judges.provider import judge_errors
 from evaluation.judges.rubrics import SUBJECTIVE
-from evaluation.judges.scores import get_pass_score, read_judge_result
 from evaluation.judges.trust.figures import JudgeTrust, Kind, Verdict, compute_trust
 from evaluation.judges.trust.labelled_set import LabelledOutput, load_labelled_set
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge

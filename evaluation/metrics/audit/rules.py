@@ -10,7 +10,7 @@ from typing import Final
 
 from evaluation.checks.context import CheckContext
 from evaluation.checks.requirement import evaluate_requirement
-from evaluation.importers.message import content_texts
+from evaluation.importers.imported_message import content_texts
 from evaluation.inputs.messages import assistant_parts
 from evaluation.inputs.rules import AuditRule, ContentRule
 from evaluation.inputs.short_forms import expand_rule

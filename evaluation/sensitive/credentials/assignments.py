@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.credentials.names import KEY_NAMES, LOGIN_NAMES, NAME_END, is_public_name
+from evaluation.sensitive.credentials.secret_names import KEY_NAMES, LOGIN_NAMES, NAME_END, is_public_name
 from evaluation.sensitive.credentials.values import (
     is_code,
     is_plain_word,
@@ -15,7 +15,7 @@ from evaluation.sensitive.credentials.values import (
     looks_opaque,
     looks_random,
 )
-from evaluation.sensitive.patterns import Detector, EncodedText, Pattern
+from evaluation.sensitive.detector import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
 _ANNOTATED: Final = r":\s?[A-Za-z][\w.]{0,30}(?:\[[\w., |]{0,30}\])?(?:\s\|\sNone)?\s=\s"

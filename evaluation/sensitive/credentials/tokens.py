@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.sensitive.credentials.providers import FORMS, UUID
-from evaluation.sensitive.patterns import Detector, EncodedText, Pattern
+from evaluation.sensitive.credentials.provider_forms import FORMS, UUID
+from evaluation.sensitive.detector import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
 _SEGMENT: Final = r"[\w\-]"

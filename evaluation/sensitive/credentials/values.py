@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from typing import Final
 
-from evaluation.sensitive.credentials.names import KEY_NAMES, LOGIN_NAMES
-from evaluation.sensitive.patterns import Pattern
+from evaluation.sensitive.credentials.secret_names import KEY_NAMES, LOGIN_NAMES
+from evaluation.sensitive.detector import Pattern
 
 _PLACEHOLDER: Final = Pattern(
     r"(?i)(?:[x*.#\-_?\xb7\x95]+|<.*|\[.*\]|\{.*\}|\(.*\)|\{\{.*|[$][{(].*"

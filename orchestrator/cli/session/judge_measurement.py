@@ -17,7 +17,7 @@ from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, lo
 from evaluation import JudgeTrust, measure_judge, save_trust
 from evaluation.judges.trust.figures import Kind, Verdict
 from evaluation.judges.trust.labelled_set import LabelledOutput, get_set_version, load_labelled_set
-from evaluation.judges.trust.store import get_trust_folder
+from evaluation.judges.trust.trust_files import get_trust_folder
 from evaluation.statistics.intervals import Proportion
 from orchestrator.cli.session.bad_input import report_bad_input
 from orchestrator.cli.statuses import FAILED

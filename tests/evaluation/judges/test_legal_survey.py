@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
 from evaluation.judges.rubrics import LEGAL_SURVEY
-from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
 from evaluation.testing import judge_answer
 
 

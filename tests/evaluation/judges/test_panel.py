@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
 from evaluation.judges.panel import JudgePanel
-from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import RUBRIC, request
 

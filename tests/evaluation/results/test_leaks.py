@@ -12,7 +12,7 @@ from evaluation import ContractError, EvaluationCase, evaluate
 from evaluation.patterns.json_schema import check_schema
 from evaluation.patterns.regex import check_pattern
 from evaluation.sensitive.json_values import SensitiveValue
-from evaluation.sensitive.literals import Literals
+from evaluation.sensitive.known_values import Literals
 from evaluation.sensitive.quoting import shorten
 from tests.evaluation.results.test_redaction import case_full_of
 from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body

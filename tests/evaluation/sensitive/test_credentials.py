@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic_core import to_json
 
-from evaluation.sensitive.credentials.providers import FORMS
+from evaluation.sensitive.credentials.provider_forms import FORMS
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.harmless import CODE, build_harmless
 from tests.evaluation.sensitive.labelled.kinds import KINDS, build_samples

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.json_values import MAX_SCALARS, encode_json, find_in_json
-from evaluation.sensitive.patterns import MAX_CANDIDATES
 from evaluation.sensitive.spans import MAX_VALUES, Span
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL

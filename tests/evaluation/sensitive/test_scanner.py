@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from evaluation.sensitive.contact import MAX_CHECKED as MAX_PHONES
-from evaluation.sensitive.patterns import MAX_CANDIDATES
+from evaluation.sensitive.detector import MAX_CANDIDATES
 from evaluation.sensitive.payment import MAX_CHECKED
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
 from evaluation.judges.failures import JudgeFailure
-from evaluation.judges.scores import JudgeScore, get_pass_score, read_judge_result
+from evaluation.judges.judge_scores import JudgeScore, get_pass_score, read_judge_result
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 WITH_SCHEMA = Rubric(

@@ -13,7 +13,7 @@ from evaluation.sensitive.credentials.values import (
     looks_opaque,
     looks_random,
 )
-from evaluation.sensitive.patterns import Detector, EncodedText, Pattern
+from evaluation.sensitive.detector import Detector, EncodedText, Pattern
 from evaluation.sensitive.spans import Span
 
 _PASSWORD_PLACES: Final = (

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from evaluation.importers.anthropic import ANTHROPIC
 from evaluation.importers.gemini import GEMINI
-from evaluation.importers.langchain import LANGCHAIN
-from evaluation.importers.message import (
+from evaluation.importers.imported_message import (
     Call,
     Importer,
     Message,
@@ -18,6 +17,7 @@ from evaluation.importers.message import (
     list_keys,
     parse_arguments,
 )
+from evaluation.importers.langchain import LANGCHAIN
 from evaluation.importers.openai_chat import OPENAI_CHAT
 from evaluation.importers.openai_responses import OPENAI_RESPONSES
 from evaluation.importers.unread import check_fields

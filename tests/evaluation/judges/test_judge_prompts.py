@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
-from evaluation.judges.prompts import answer_schema, judge_prompt
+from evaluation.judges.judge_prompts import answer_schema, judge_prompt
 from evaluation.judges.rubrics import LEGAL_SURVEY
 from tests.evaluation.judges.asking import RUBRIC, request
 

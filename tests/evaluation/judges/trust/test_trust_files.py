@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation import ContractError, find_trust, save_trust
-from evaluation.judges.trust import store
+from evaluation.judges.trust import trust_files
 from evaluation.judges.trust.figures import compute_trust
 from evaluation.judges.trust.labelled_set import load_labelled_set
 
@@ -17,7 +17,7 @@ JUDGE = "a.Judge 0123 model https://host.example/v1"
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return store.get_trust_folder()
+    return trust_files.get_trust_folder()
 
 
 def perfect(judge=JUDGE):
@@ -172,7 +172,7 @@ def test_a_reader_at_the_same_time_sees_the_earlier_or_the_later_figures():
 
 def test_damaged_figures_of_the_user_do_not_hide_the_shipped_ones(monkeypatch, tmp_path):
     file = save_trust(perfect())
-    monkeypatch.setattr(store, "_SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr(trust_files, "_SHIPPED", tmp_path / "shipped")
     (tmp_path / "shipped").mkdir()
     (tmp_path / "shipped" / file.name).write_bytes(file.read_bytes())
     file.write_text("{")

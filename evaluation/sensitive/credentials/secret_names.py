@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.sensitive.patterns import EncodedText, Pattern
+from evaluation.sensitive.detector import EncodedText, Pattern
 
 LOGIN_NAMES: Final = (
     r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b|\x02+"

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Self
 
+from evaluation.sensitive.detector import Pattern
 from evaluation.sensitive.json_values import SensitiveValue
-from evaluation.sensitive.patterns import Pattern
 
 _HEAD: Final = 6
 _SHORTEST: Final = 4

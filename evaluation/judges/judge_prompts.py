@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from agents.prompts import fence_text, find_boundary
 from evaluation.inputs.rubric import Criterion, Rubric, Scale
-from evaluation.judges.scores import FIELDS
+from evaluation.judges.judge_scores import FIELDS
 from evaluation.plugins import JudgeRequest, Turn
 from evaluation.results.state import Action
 from evaluation.values import format_numbers

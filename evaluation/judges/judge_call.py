@@ -13,7 +13,7 @@ from typing import Final
 
 from agents.sync import run_sync
 from evaluation.errors import JudgeError
-from evaluation.importers.message import content_texts
+from evaluation.importers.imported_message import content_texts
 from evaluation.judges.answers import format_answer
 from evaluation.judges.failures import JudgeFailure, failure_from_error
 from evaluation.judges.rubrics import choose_rubric

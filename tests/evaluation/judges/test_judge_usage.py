@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.judges.usage import add_cost, sum_usage
+from evaluation.judges.judge_usage import add_cost, sum_usage
 from evaluation.plugins import Price
 
 PRICES = {"m": Price(input_usd=2.0, output_usd=10.0)}

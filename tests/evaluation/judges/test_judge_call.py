@@ -8,8 +8,8 @@ from contextvars import ContextVar
 import pytest
 
 from evaluation.errors import JudgeError
-from evaluation.judges.call import aask_judge, acall_judge, ask_judge, build_request, call_judge
 from evaluation.judges.failures import JudgeFailure
+from evaluation.judges.judge_call import aask_judge, acall_judge, ask_judge, build_request, call_judge
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import GOOD, request, state
 

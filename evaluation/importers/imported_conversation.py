@@ -10,8 +10,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from evaluation.errors import ContractError
-from evaluation.importers.message import Answer, Call, Message, UnknownFormatError
-from evaluation.importers.registry import ACCEPTED, read_message
+from evaluation.importers.imported_message import Answer, Call, Message, UnknownFormatError
+from evaluation.importers.known_formats import ACCEPTED, read_message
 
 
 @dataclass(frozen=True, slots=True)
