@@ -42,7 +42,7 @@ _BRACKET: Final = re.compile(
     r"\s?\((?!max|min|no more|at most|at least|or |not |including|excluding|i\.e|e\.g)"
 )
 _NEGATION: Final = re.compile(
-    r"(?:\b(?:not|never|no|avoid|instead of|rather than)|n't|\bdont)\b[^,.;:]{0,25}$"
+    r"(?:\b(?:not|never|no|nowhere|avoid|instead of|rather than)|n't|\bdont)\b[^,.;:]{0,60}$"
 )
 
 
