@@ -53,7 +53,6 @@ KINDS: Final[Mapping[str, WritableKind]] = {
     "punctuation": WritableKind(
         "a mark; use: absent, present or end_of_text", "no commas", {"mark": ",", "use": "absent"}
     ),
-    "emoji": WritableKind("emoji; use: absent or present", "no emojis", {"use": "absent"}),
     "json": WritableKind(
         "JSON; root: any, object or array; keys that it has",
         "a JSON object with the key id",

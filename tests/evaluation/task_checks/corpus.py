@@ -86,7 +86,8 @@ def _read_ifeval(half: Half) -> Iterator[LabelledTask]:
     with PROMPTS.open(encoding="utf-8") as file:
         for prompt in map(json.loads, islice(file, *bounds)):
             pairs = zip(prompt["instruction_id_list"], prompt["kwargs"], strict=True)
-            checks = [check for name, fields in pairs for check in read_checks(to_checks(name, fields))]
+            stated = [check for name, fields in pairs for check in to_checks(name, fields)]
+            checks = read_checks([check for check in stated if check["check"] in CHECKS])
             accepted = frozenset(JUDGED.get(prompt["key"], ()))
             yield LabelledTask(prompt["prompt"], tuple(checks), (), accepted)
 
