@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 
-from orchestrator.cli.session.signals import exit_on_ctrl_c
+from orchestrator.cli.session.process_signals import exit_on_ctrl_c
 
 
 def main() -> None:

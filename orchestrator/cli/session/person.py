@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from orchestrator.cli.session.signals import raise_on_ctrl_c
+from orchestrator.cli.session.process_signals import raise_on_ctrl_c
 from orchestrator.cli.view.questions import draw_question
 from orchestrator.cli.view.terminal_text import count_noun, one_line
 from orchestrator.errors import ConfigurationError

@@ -19,7 +19,7 @@ from orchestrator.cli.options.run_options import RunOptions
 from orchestrator.cli.options.shared_options import Display
 from orchestrator.cli.session.build_orchestrator import build_orchestrator
 from orchestrator.cli.session.person import Answer, ask, is_terminal
-from orchestrator.cli.session.signals import stop_on_signal
+from orchestrator.cli.session.process_signals import stop_on_signal
 from orchestrator.cli.statuses import FAILED, INTERRUPTED, SUCCESS, WAITING, get_run_status
 from orchestrator.cli.view.consoles import build_console, print_logs_on
 from orchestrator.cli.view.json_documents import print_json, state_to_plain

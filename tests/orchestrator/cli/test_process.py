@@ -102,7 +102,7 @@ def test_the_help_needs_no_slow_import(module):
 def test_a_second_signal_ends_the_process_at_once():
     script = (
         "import signal, time\n"
-        "from orchestrator.cli.session.signals import stop_on_signal\n"
+        "from orchestrator.cli.session.process_signals import stop_on_signal\n"
         "with stop_on_signal(lambda: print('first', flush=True)):\n"
         "    print('ready', flush=True)\n"
         "    time.sleep(60)\n"
