@@ -26,28 +26,16 @@ TARGET_MS: Final = 100.0
 KINDS: Final = [
     *({"check": "word_count", "min": number} for number in (100, 300, 900)),
     {"check": "word_count", "max": 30, "each": "sentence"},
-    *(
-        {"check": kind, "min": 2}
-        for kind in ("unique_word_count", "sentence_count", "paragraph_count", "line_count")
-    ),
-    *(
-        {"check": kind, "max": 9000}
-        for kind in ("character_count", "capital_word_count", "number_count", "url_count")
-    ),
-    *(
-        {"check": kind, "min": 1}
-        for kind in ("heading_count", "list_item_count", "highlight_count", "date_count")
-    ),
-    *({"check": kind, "min": 1} for kind in ("placeholder_count", "code_block_count", "email_count")),
+    *({"check": kind, "min": 2} for kind in ("sentence_count", "paragraph_count", "line_count")),
+    *({"check": kind, "max": 9000} for kind in ("character_count", "capital_word_count")),
+    *({"check": kind, "min": 1} for kind in ("heading_count", "list_item_count", "highlight_count")),
+    *({"check": kind, "min": 1} for kind in ("placeholder_count", "code_block_count")),
     {"check": "letter_count", "letter": "e", "min": 10},
     {"check": "occurrences", "text": "river", "min": 3},
-    {"check": "line_syllables", "syllables": [5, 7, 5]},
     {"check": "contains", "texts": ["river", "market"]},
     {"check": "excludes", "texts": ["mountain", "weather"]},
     {"check": "one_of", "options": ["yes", "no", "maybe"]},
     {"check": "word_at", "word": "the", "position": 1, "unit": "sentence", "number": 2},
-    {"check": "word_repetition", "max": 50},
-    {"check": "related_words", "rule": "sentences_linked"},
     {"check": "starts_with", "text": "The"},
     {"check": "ends_with", "text": "river."},
     {"check": "quoted"},
@@ -56,8 +44,6 @@ KINDS: Final = [
     {"check": "letter_case", "style": "lower"},
     {"check": "language", "code": "en"},
     {"check": "punctuation", "mark": ","},
-    {"check": "emoji", "use": "end_of_sentences"},
-    {"check": "section_count", "marker": "Section", "min": 2},
     {"check": "part_count", "separator": "***", "exactly": 2},
     {"check": "title"},
     {"check": "json"},
