@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,6 +7,7 @@ from pydantic_core import to_json
 
 from evaluation.sensitive.contact import MAX_CHECKED as MAX_PHONES
 from evaluation.sensitive.detector import MAX_CANDIDATES
+from evaluation.sensitive.json_values import find_in_json
 from evaluation.sensitive.payment import MAX_CHECKED
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from evaluation.sensitive.spans import MAX_VALUES, Span, merge_spans
@@ -16,6 +19,8 @@ from tests.evaluation.sensitive.labelled.score import score
 LOOKS_LIKE_DATA = st.text(
     st.sampled_from("0123456789 .-/()+@:=\"'\\ABCabcpswordtken_{}[]é\u2011\u0661王\ud800\n") | st.characters()
 )
+
+PRIVATE_PART = "AbCdEfGh1234567890-_" * 3
 
 
 def searched(text):
@@ -54,6 +59,20 @@ def test_the_prefilter_settles_most_clean_texts():
     hits = [sample.text for sample in NEGATIVES if may_contain_sensitive(to_json([sample.text]))]
 
     assert len(hits) < len(NEGATIVES) / 2
+
+
+@pytest.mark.parametrize(
+    ("value", "may_hold_key"),
+    [
+        ({"d": 3, "inner": {"d": "a short text"}}, False),
+        (json.dumps({"kty": "EC", "d": PRIVATE_PART}), True),
+        (json.dumps({"kty": "EC", "d": PRIVATE_PART}, indent=1), True),
+        ({"args": json.dumps({"key": json.dumps({"d": PRIVATE_PART})})}, True),
+    ],
+)
+def test_a_field_d_is_searched_if_its_value_is_as_long_as_a_key(value, may_hold_key):
+    assert may_contain_sensitive(to_json({"field": value})) is may_hold_key
+    assert [match.kind for match in find_in_json({"field": value})] == ["private_key"] * may_hold_key
 
 
 @given(LOOKS_LIKE_DATA)
