@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.sensitive.credentials.secret_names import KEY_NAMES, LOGIN_NAMES, NAME_END, is_public_name
-from evaluation.sensitive.credentials.values import (
+from evaluation.sensitive.credentials.secret_values import (
     is_code,
     is_plain_word,
     is_value,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.sensitive.credentials.assignments import is_login_pair
-from evaluation.sensitive.credentials.values import (
+from evaluation.sensitive.credentials.secret_values import (
     is_code,
     is_plain_word,
     is_value,
