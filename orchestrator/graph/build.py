@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 
+from agents.planning import PlanningAgent
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.async_saver import with_async_methods
@@ -20,6 +21,7 @@ from orchestrator.graph.routing import route_after_join, route_after_planner
 from orchestrator.graph.step import (
     PARALLEL,
     Builder,
+    RouteGraph,
     Routes,
     StepNodes,
     SupervisionNodes,
@@ -108,8 +110,13 @@ def compile_graph(
     phases = choose_phases(
         agents.executor, agents.monitor, agents.supervisor, settings.supervision_policy, settings.now
     )
-    modes = Modes(settings.supervision, human=settings.can_ask_human, model=phases.is_complete)
-    graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
+    modes = Modes(
+        settings.supervision,
+        human=settings.can_ask_human,
+        model=phases.is_complete,
+        allowed=settings.supervision != "none" or agents.supervisor is not None,
+    )
+    graph = RouteGraph()
     tools = read_tool_names(agents.executor)
     contract = require_named_checks(contract, output.contract, agents.evaluation.named_checks)
     derived = read_task_contracts(contract, agents.writer, tools)
@@ -120,7 +127,7 @@ def compile_graph(
     steps = _build_steps(agents, contracts, phases, modes, settings)
     plan = bind_method(agents.planner, "generate_plan")
     planner = planner_node(plan, modes, settings, derived, contracts)
-    _add_nodes(graph, planner, steps, settings)
+    _add_nodes(graph, planner, steps, settings, has_branches=not plans_in_a_row(agents.planner))
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
     return compiled.with_config(recursion_limit=settings.recursion_limit, metadata={SCHEMA: SCHEMA_VERSION})
@@ -137,19 +144,24 @@ def _choose_synthesis(
     return "if_derived" if is_derived else "never"
 
 
-def _add_nodes(graph: Builder, planner: Node, steps: _Steps, settings: Settings) -> None:
-    """Adds the nodes of a run and the edges between them."""
+def plans_in_a_row(planner: object) -> bool:
+    """Returns whether a planner makes plans without parallel steps: one of ours, whose plans are texts."""
+    # A subclass may write its own plans.
+    return type(planner) is PlanningAgent
+
+
+def _add_nodes(
+    graph: Builder, planner: Node, steps: _Steps, settings: Settings, *, has_branches: bool
+) -> None:
+    """Adds the nodes of a run that can be reached, and the edges between them."""
     step = steps.step
 
     def wrap(node: Node) -> Node:
         return without_unchanged(with_conclusion(node, steps.contracts, settings))
 
     replan: Routes = {"replan": "planner_node"} if settings.retry_policy.max_replans else {}
-    step_graph = build_step_graph(step, settings)
     graph.add_node("planner_node", build_runnable(without_unchanged(planner)))
     add_step(graph, step, replan, wrap)
-    graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
-    graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
     if steps.answer is not None:
         answer_graph = build_step_graph(steps.answer, settings.for_answer)
         answer = without_unchanged(synthesis_node(answer_graph, steps.contracts, settings))
@@ -157,8 +169,13 @@ def _add_nodes(graph: Builder, planner: Node, steps: _Steps, settings: Settings)
         graph.add_edge(SYNTHESIS, END)
 
     graph.add_edge(START, "planner_node")
-    plan_routes: Routes = {**step.first_nodes, PARALLEL: BRANCH, "end": END}
-    add_route(graph, step, "planner_node", route_after_planner, plan_routes)
+    parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
+    add_route(graph, step, "planner_node", route_after_planner, {**step.first_nodes, **parallel, "end": END})
+    if not has_branches:
+        return
+    step_graph = build_step_graph(step, settings)
+    graph.add_node(BRANCH, build_runnable(branch_node(step_graph, settings), step_graph))
+    graph.add_node("join_node", build_runnable(wrap(join_node(settings))))
     graph.add_edge(BRANCH, "join_node")
     add_route(
         graph,
@@ -212,15 +229,13 @@ def _build_step(  # noqa: PLR0917
     modes: Modes,
     settings: Settings,
 ) -> StepNodes:
-    is_reviewed = settings.retry_policy.asks_human
+    is_reviewed, is_supervised = settings.retry_policy.asks_human, modes.possible_modes != {"none"}
     return StepNodes(
         executor=executor_node(methods, bind_compressor(agents.compressor), contracts, settings),
         monitor=monitor_node(evaluator, contracts, settings),
         evaluation=evaluator.graph,
-        supervision=_build_supervision(phases, contracts, settings)
-        if modes.possible_modes != {"none"}
-        else None,
-        approval=approval_node if settings.can_ask_human else None,
+        supervision=_build_supervision(phases, contracts, settings) if is_supervised else None,
+        approval=approval_node if settings.can_ask_human and (is_reviewed or is_supervised) else None,
         answer=answer_node(settings),
         mode=settings.default_mode,
         modes=modes.possible_modes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orchestrator.errors import DrawingError
+from orchestrator.graph.step import RouteGraph
 
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
@@ -42,10 +43,8 @@ def _draw_all_routes(graph: Graph) -> Drawing:
     # LangGraph draws one edge for two routes that lead to the same node.
     drawing = graph.get_graph()
     drawn = {(edge.source, edge.target, str(edge.data)) for edge in drawing.edges}
-    for source, branches in graph.builder.branches.items():
-        for branch in branches.values():
-            for label, target in (branch.ends or {}).items():
-                if (source, target, str(label)) not in drawn:
-                    ends = drawing.nodes[source], drawing.nodes[target]
-                    drawing.add_edge(*ends, str(label), conditional=True)
+    routes = graph.builder.routes if isinstance(graph.builder, RouteGraph) else []
+    for source, label, target in routes:
+        if (source, target, label) not in drawn:
+            drawing.add_edge(drawing.nodes[source], drawing.nodes[target], label, conditional=True)
     return drawing

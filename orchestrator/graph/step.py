@@ -37,6 +37,15 @@ Routes: TypeAlias = dict[Hashable, str]
 PARALLEL: Final = "parallel"
 
 
+class RouteGraph(StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]):
+    """The graph of a run, with its routes: LangGraph draws one edge for two routes to the same node."""
+
+    def __init__(self) -> None:
+        super().__init__(OrchestratorState, input_schema=RunInput)
+        self.routes: list[tuple[str, str, str]] = []
+        """The source, the label and the target of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class SupervisionNodes:
     """The phases around a supervised execution; ``supervise`` is None if no model decides."""
@@ -185,6 +194,8 @@ def add_route(
     # LangGraph runs a plain function in a thread, which takes ten times as long.
     call: DirectCall[OrchestratorState, Hashable | Sequence[Hashable]] = DirectCall(choose_next)
     graph.add_conditional_edges(source, call, targets)
+    if isinstance(graph, RouteGraph):
+        graph.routes += [(source, str(label), target) for label, target in targets.items()]
 
 
 def build_runnable(

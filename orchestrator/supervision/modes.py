@@ -22,11 +22,14 @@ class Modes:
         source: One mode for all steps, or a function of a step's text and index.
         human: Whether a person can be asked.
         model: Whether there are agents that can commit, assess and supervise.
+        allowed: Whether the orchestrator was built with ``supervision`` or ``supervisor``. Only then the
+            graph has the phases, and a plan may give a step its own mode.
     """
 
     source: SupervisionMode | ModeFunction
     human: bool
     model: bool
+    allowed: bool = True
 
     def __post_init__(self) -> None:
         """Checks a mode that is known before the plan.
@@ -41,7 +44,7 @@ class Modes:
     def possible_modes(self) -> frozenset[SupervisionMode]:
         """Returns the modes that a step can have: those that somebody can carry out."""
         # Whatever the source: a step of a plan may name its own mode.
-        possible = {"none": True, "llm": self.model, "human": self.human}
+        possible = {"none": True, "llm": self.allowed and self.model, "human": self.allowed and self.human}
         return frozenset(mode for mode in MODES if possible[mode])
 
     def plan_modes(
@@ -87,6 +90,11 @@ class Modes:
             raise ConfigurationError(
                 f"{place} is {format_repr(value, 80)}; give 'none', 'llm', 'human', "
                 "or a function of a step and its index"
+            )
+        if mode != "none" and not self.allowed:
+            raise ConfigurationError(
+                f"{place} is {mode!r}, and this orchestrator was built without supervision; "
+                "give it supervision= or supervisor="
             )
         if mode == "human" and not self.human:
             raise ConfigurationError(

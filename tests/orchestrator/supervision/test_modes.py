@@ -151,10 +151,23 @@ def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(own):
 def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(own, problem):
     executor = FakeExecutor()
     plan = ["one", {"step": "two", "supervision": own}]
-    state = LangGraphOrchestrator(FakePlanner(plan), executor, FakeMonitor()).run("x")
+    agents = FakePlanner(plan), executor, FakeMonitor()
+    state = LangGraphOrchestrator(*agents, supervision=lambda step, index: "none").run("x")
 
     assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
     assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}', but {problem}")
+
+
+def test_a_plan_cannot_supervise_a_step_if_the_orchestrator_has_no_supervision():
+    plan = [{"step": "one", "supervision": "human"}]
+    agents = FakePlanner(plan), FakeExecutor(), FakeMonitor()
+    state = LangGraphOrchestrator(*agents, checkpointer=InMemorySaver()).run("x")
+
+    assert failure_kind(state) == "supervision_invalid"
+    assert state["failure"]["message"] == (
+        "step 1: supervision is 'human', and this orchestrator was built without supervision; "
+        "give it supervision= or supervisor="
+    )
 
 
 def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
