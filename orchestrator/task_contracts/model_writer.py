@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -83,7 +84,7 @@ class ModelWriter(BaseAgent):
         messages = self._messages(fence_text("the task", text, find_boundary(text)))
         reply = yield from self._read_reply(messages, text)
         if reply.problems:
-            note = "\n".join(f"- {problem}" for problem in reply.problems[:_SHOWN])
+            note = "\n".join(f"- {problem}" for problem in islice(reply.problems, _SHOWN))
             repair = [AIMessage(reply.text or "(empty)"), HumanMessage(_REPAIR % note)]
             repaired = yield from self._read_reply([*messages, *repair], text)
             # A repair that breaks more is none.
@@ -101,8 +102,10 @@ class ModelWriter(BaseAgent):
         items, phrases = fields.get("checks"), fields.get("unchecked")
         if not isinstance(items, list):
             return _Reply(raw, is_readable=False)
-        quotes = [find_quote(each, text) for each in phrases[:_MOST]] if isinstance(phrases, list) else []
-        return _Reply(raw, review_items(items[:_MOST], text), tuple(filter(None, quotes)))
+        quotes = (
+            [find_quote(each, text) for each in islice(phrases, _MOST)] if isinstance(phrases, list) else []
+        )
+        return _Reply(raw, review_items(list(islice(items, _MOST)), text), tuple(filter(None, quotes)))
 
 
 @dataclass(frozen=True, slots=True)

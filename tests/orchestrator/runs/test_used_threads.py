@@ -69,7 +69,7 @@ def test_the_refusal_says_how_to_go_on(prepare, sentence):
     planner = FakePlanner(["two"])
 
     with pytest.raises(ConfigurationError) as refusal:
-        build(saver, planner).run("y", "t")
+        build(saver, planner, supervision="human", executor=SpeakingExecutor()).run("y", "t")
     assert (str(refusal.value), planner.tasks) == (sentence, [])
 
 
@@ -80,7 +80,7 @@ async def test_every_method_refuses_before_anything_is_stored(method):
     before = build(saver).graph.get_state({"configurable": {"thread_id": "t"}})
 
     with pytest.raises(ConfigurationError, match="replace=True"):
-        await _maybe_await(method(build(saver), "y", "t"))
+        await _maybe_await(method(build(saver, executor=SpeakingExecutor(), supervision="human"), "y", "t"))
     assert build(saver).graph.get_state({"configurable": {"thread_id": "t"}}) == before
 
 
