@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 
@@ -18,7 +18,6 @@ from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.compare import compare_with_baseline
 from evaluation.metrics.drift.signals import Direction
 from evaluation.statistics.intervals import proportion
-from evaluation.statistics.kappa_interval import kappa_interval
 from evaluation.statistics.means import difference_interval
 from evaluation.statistics.two_sample import cliffs_delta, two_sample_p_value
 
@@ -155,54 +154,6 @@ def is_rejected(draw: Draw, n: int, m: int) -> bool:
     return two_sample_p_value([draw() for _ in range(n)], [draw() for _ in range(m)]) <= 0.05
 
 
-# kappa
-
-
-def kappa_probabilities(kappa: float, first: float, second: float) -> tuple[float, ...]:
-    excess = kappa * (first + second - 2.0 * first * second) / 2.0
-    yes_no, no_yes = first * (1.0 - second) - excess, second * (1.0 - first) - excess
-    return first * second + excess, yes_no, no_yes, (1.0 - first) * (1.0 - second) + excess
-
-
-def estimate_kappa(table: Sequence[int]) -> float | None:
-    total = sum(table)
-    first, second = (table[0] + table[1]) / total, (table[0] + table[2]) / total
-    chance = first * second + (1.0 - first) * (1.0 - second)
-    return ((table[0] + table[3]) / total - chance) / (1.0 - chance) if chance < 1.0 else None
-
-
-@cache
-def interval_of_table(table: tuple[int, int, int, int]) -> tuple[float, float] | None:
-    kappa = estimate_kappa(table)
-    return None if kappa is None else kappa_interval(table, kappa, 0.95)
-
-
-def draw_tables(total: int, chances: Sequence[float], count: int) -> Iterator[tuple[int, int, int, int]]:
-    for _ in range(count):
-        drawn = SOURCE.choices(range(4), weights=chances, k=total)
-        # The interval is the same after exchanging the labels or the raters.
-        yes, first, second, no = (drawn.count(cell) for cell in range(4))
-        yield (max(yes, no), max(first, second), min(first, second), min(yes, no))
-
-
-def measure_kappa(total: int, kappa: float, first: float, second: float) -> str:
-    tables = draw_tables(total, kappa_probabilities(kappa, first, second), 400)
-    intervals = [ends for table in tables if (ends := interval_of_table(table))]
-    length = sum(high - low for low, high in intervals) / len(intervals)
-    return f"{share(low <= kappa <= high for low, high in intervals)} ({length:.2f})"
-
-
-def report_kappa() -> None:
-    sizes = (5, 10, 20, 50)
-    scenarios = [(kappa, *margins) for kappa in (0.0, 0.4, 0.8, 0.95) for margins in ((0.5, 0.5), (0.8, 0.8))]
-    scenarios += [(0.4, 0.6, 0.8), (0.8, 0.8, 0.85)]
-    rows = [
-        (f"{kappa}; {first}, {second}", [measure_kappa(size, kappa, first, second) for size in sizes])
-        for kappa, first, second in scenarios
-    ]
-    print_table("Kappa; shares of the label for each rater: coverage (mean length)", sizes, rows)
-
-
 # alarms
 
 
@@ -260,5 +211,5 @@ def report_alarms() -> None:
 
 
 if __name__ == "__main__":
-    for report in (report_rates, report_means, report_p_values, report_kappa, report_alarms):
+    for report in (report_rates, report_means, report_p_values, report_alarms):
         report()

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Final
 
-from evaluation.statistics.intervals import Interval, Proportion, proportion
-from evaluation.statistics.kappa_interval import FEWEST_PAIRS, Table, kappa_interval
+from evaluation.errors import MissingExtraError
+from evaluation.statistics.extra import import_extra
+from evaluation.statistics.intervals import Interval, Proportion, proportion, upper_probability
 
 _TWO: Final = 2
 
@@ -25,7 +27,7 @@ class Agreement:
     reason: str | None = None
     """The reason why kappa is None."""
     kappa_interval: Interval | None = None
-    """For two labels and at least 5 pairs; see ``statistics.kappa_interval``."""
+    """By the large-sample standard error, with the extra ``statistics``."""
     interval_reason: str | None = None
     """The reason why there is no interval of kappa."""
 
@@ -36,8 +38,8 @@ def agreement(pairs: Iterable[tuple[str | bool, str | bool]], confidence: float 
     Cohen's kappa is (p_o - p_e) / (1 - p_e), with p_o the share of equal labels and p_e the share of equal
     labels that these margins give by chance.
 
-    Source: Cohen (1960), A coefficient of agreement for nominal scales, Educational and Psychological
-    Measurement 20.
+    Sources: Cohen (1960), A coefficient of agreement for nominal scales, Educational and Psychological
+    Measurement 20; the interval by ``statsmodels.stats.inter_rater.cohens_kappa``.
 
     Args:
         pairs: The labels.
@@ -56,9 +58,10 @@ def agreement(pairs: Iterable[tuple[str | bool, str | bool]], confidence: float 
         undefined = f"kappa is not defined: {reason}"
         return Agreement(accuracy, None, confusion, undefined, None, undefined)
     kappa = _compute_kappa(confusion)
-    refusal = _refuse_interval(counts.total(), len(labels))
-    interval = None if refusal else kappa_interval(_read_table(confusion), kappa, confidence)
-    return Agreement(accuracy, kappa, confusion, None, interval, refusal)
+    interval = _find_interval(confusion, kappa, confidence)
+    if isinstance(interval, str):
+        return Agreement(accuracy, kappa, confusion, None, None, interval)
+    return Agreement(accuracy, kappa, confusion, None, interval)
 
 
 def _compute_kappa(confusion: Mapping[str, Mapping[str, int]]) -> float:
@@ -70,16 +73,18 @@ def _compute_kappa(confusion: Mapping[str, Mapping[str, int]]) -> float:
     return (equal - chance) / (1 - chance)
 
 
-def _refuse_interval(pairs: int, labels: int) -> str | None:
-    """Return the reason why there is no interval of kappa, if there is none."""
-    if pairs >= FEWEST_PAIRS and labels == _TWO:
-        return None
-    return (
-        f"the interval of kappa needs at least {FEWEST_PAIRS} pairs of two different labels; "
-        f"these are {pairs} pairs of {labels}"
-    )
-
-
-def _read_table(confusion: Mapping[str, Mapping[str, int]]) -> Table:
-    (both, first), (second, neither) = (tuple(row.values()) for row in confusion.values())
-    return both, first, second, neither
+def _find_interval(
+    confusion: Mapping[str, Mapping[str, int]], kappa: float, confidence: float
+) -> Interval | str:
+    """Return the interval of kappa, or the reason why there is none."""
+    margins = [sum(row.values()) for row in confusion.values()]
+    margins += [sum(row[label] for row in confusion.values()) for label in confusion]
+    if kappa == 1.0 or 0 in margins:
+        return "kappa has no standard error if all labels are equal, or if a rater never gives one of them"
+    try:
+        raters = import_extra("statsmodels.stats.inter_rater")
+    except MissingExtraError as error:
+        return str(error)
+    result = raters.cohens_kappa([[*row.values()] for row in confusion.values()], return_results=True)
+    half = NormalDist().inv_cdf(upper_probability(confidence)) * float(result.std_kappa)
+    return Interval(max(-1.0, kappa - half), min(1.0, kappa + half))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from itertools import product
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from evaluation.errors import ContractError
 from evaluation.statistics.agreement import agreement
-from evaluation.statistics.kappa_interval import profile_likelihood
 
 # Fleiss, Statistical Methods for Rates and Proportions (2nd ed.), table 13.1: two raters, 100 patients.
 TABLE = (
@@ -85,32 +83,17 @@ def interval(yes_yes, yes_no, no_yes, no_no, confidence=0.95):
     return agreement(pairs, confidence).kappa_interval
 
 
-@pytest.mark.parametrize("table", [(4, 0, 0, 1), (9, 0, 0, 1), (5, 0, 0, 5), (50, 0, 0, 50)])
-def test_perfect_agreement_leaves_room_for_doubt(table):
-    low, high = interval(*table)
-    assert (high, low < 1.0) == (1.0, True)
-
-
-def test_more_pairs_in_agreement_leave_less_room_for_doubt():
-    ends = [interval(n, 0, 0, n).low for n in (3, 5, 10, 50)]
-    assert ends == sorted(ends)
-
-
-def test_few_pairs_in_agreement_show_next_to_nothing():
-    assert interval(4, 0, 0, 1).low < 0.0
-
-
 def test_a_wider_confidence_makes_a_wider_interval():
     narrow, wide = interval(20, 3, 4, 13, 0.8), interval(20, 3, 4, 13, 0.99)
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
-def test_with_many_pairs_the_interval_is_nearly_that_of_the_standard_error():
+def test_the_interval_is_that_of_the_standard_error():
     low, high = interval(450, 50, 50, 450)
     kappa, error = 0.8, math.sqrt(0.9 * 0.1 / 1000) / 0.5
     assert (low, high) == (
-        pytest.approx(kappa - 2.41 * error, abs=0.01),
-        pytest.approx(kappa + 2.41 * error, abs=0.01),
+        pytest.approx(kappa - 1.96 * error, abs=0.01),
+        pytest.approx(kappa + 1.96 * error, abs=0.01),
     )
 
 
@@ -130,39 +113,11 @@ def test_the_interval_holds_the_estimate_and_keeps_to_the_scale(table):
     [
         ([], "no pair"),
         ([("a", "a")] * 9, "only one label"),
-        ([("a", "a"), ("b", "b")], "these are 2 pairs of 2"),
-        ([("a", "a"), ("b", "b"), ("c", "c")] * 9, "these are 27 pairs of 3"),
+        ([("a", "a"), ("b", "b")], "no standard error"),
+        ([("a", "a"), ("a", "b")], "no standard error"),
     ],
 )
 def test_an_interval_that_nothing_supports_is_refused(pairs, reason):
     result = agreement(pairs)
     assert result.kappa_interval is None
     assert reason in result.interval_reason
-
-
-@cache
-def tables(total):
-    ways = product(range(total + 1), repeat=3)
-    return [(*way, total - sum(way)) for way in ways if sum(way) <= total]
-
-
-def probabilities(kappa, first, second):
-    excess = kappa * (first + second - 2 * first * second) / 2
-    yes_no, no_yes = first * (1 - second) - excess, second * (1 - first) - excess
-    return first * second + excess, yes_no, no_yes, (1 - first) * (1 - second) + excess
-
-
-@pytest.mark.parametrize("kappa", [0.0, 0.4, 0.8, 0.95])
-@pytest.mark.parametrize("margins", [(0.5, 0.5), (0.8, 0.8), (0.9, 0.9)])
-def test_the_interval_holds_kappa_at_least_as_often_as_it_says(kappa, margins):
-    held = defined = 0.0
-    for table in tables(6):
-        chance = math.factorial(6)
-        for count, probability in zip(table, probabilities(kappa, *margins), strict=True):
-            chance *= probability**count / math.factorial(count)
-        if 6 in (table[0], table[3]):  # one label
-            continue
-        best = sum(count * math.log(count / 6) for count in table if count)
-        deviation = math.sqrt(max(0.0, 2 * (best - profile_likelihood(table, kappa))))
-        held, defined = held + chance * (deviation <= 1.959964 + 0.45), defined + chance
-    assert held / defined >= 0.95
