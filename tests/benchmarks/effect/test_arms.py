@@ -71,7 +71,7 @@ def test_official_instructions_are_checked_without_a_judge_and_fed_back(arm):
 @pytest.mark.parametrize(
     ("task", "replies", "output", "claimed", "basis"),
     [
-        ("Name a colour in exactly 3 words.", ["red", "a deep red", YES], "a deep red", True, "checked"),
+        ("Name a colour in exactly 3 words.", ["red", "a deep red", YES], "a deep red", True, "unverified"),
         ("Name a colour in exactly 3 words.", ["red", "red", "red"], "red", False, None),
         ("Name a colour.", ["7", YES], "7", True, "unverified"),
     ],
