@@ -183,6 +183,7 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             clock=clock,
         )
         options = (EvaluationOptions() if evaluation is None else evaluation).with_checks(checks)
+        output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         agents = Agents(
             planner,
             executor,
@@ -190,11 +191,10 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             compressor,
             read_judge(judge),
             supervisor,
-            options,
+            options.with_checks(output.type_checks),
             contract_writer,
             models or {},
         )
-        output = read_output_rules(output_contract, output_type, synthesis=synthesis, checks=checks)
         self.graph = compile_graph(agents, contract, self.settings, saver, output)
         case = contract if isinstance(contract, TaskCase) else None
         launcher = Launcher(self.graph, self.settings, read_planned_tools(executor, contract), case)

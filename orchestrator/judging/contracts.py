@@ -17,7 +17,6 @@ from orchestrator.judging.output import OutputRules, merge_contracts, refuse_bla
 from orchestrator.judging.plain_contracts import (
     OBJECTIVE,
     ContractFunction,
-    add_rules,
     call_contract_function,
     has_checks,
     includes,
@@ -136,9 +135,8 @@ class Contracts:
         contract = self.of(state)
         if not self._is_output(state):
             return contract
-        rule = self.output.build_type_rule(output)
-        if rule is not None:
-            return add_rules(contract, [rule])
+        if self.output.output_type is not None:
+            return contract
         # An execution that raised has no output, and its error says why.
         return contract if state["status"] == "failed" else refuse_blank(contract, output)
 

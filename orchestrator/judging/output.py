@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from evaluation import CheckContext, EvaluationContract
-from evaluation.checks.custom import CustomCheck
+from evaluation import CheckContext, CheckOutcome, EvaluationContract
+from evaluation.checks.base import CheckKind
+from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.inputs.rules import ContentRule
 from evaluation.metrics.registry import find_threshold_problems
 from evaluation.sensitive.quoting import shorten
@@ -22,12 +23,27 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json, PlainContract
 
 OUTPUT_TYPE: Final = "output_type"
-"""Id of the audit rule that an output breaks if it is not of the wanted type."""
+"""Name of the check of the output's type."""
 _MAX_PROBLEM: Final = 300
 _JOINED: Final = frozenset(
     {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria", "rules"}
 )
 """Lists of checks that are independent of each other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeCheck(CustomCheck):
+    """Passes an output that is the JSON text of a pydantic model; the validation error says what is wrong."""
+
+    source: ClassVar[CustomSource] = "function"
+
+    output_type: type[BaseModel]
+    kind: CheckKind = "format"
+
+    async def _decide(self, context: CheckContext) -> CheckOutcome:
+        wanted = f"write JSON of the type {self.output_type.__name__}"
+        problem = find_type_problem(self.output_type, context.output)
+        return self.complete(CheckOutcome(problem is None, problem or "the output is of this type", wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +70,11 @@ class OutputRules:
         """The JSON Schema of the output."""
         return None if self.output_type is None else self.output_type.model_json_schema()
 
-    def build_type_rule(self, text: str) -> dict[str, Json] | None:
-        """Returns the audit rule for an output of the wanted type; its advice is the validation error."""
-        if self.output_type is None:
-            return None
-        rule: dict[str, Json] = {"id": OUTPUT_TYPE, "category": "contract"}
-        problem = find_type_problem(self.output_type, text)
-        if problem is None:
-            return {**rule, "required": {"json_schema": cast("Json", self.schema)}}
-        # The validators of a model ask for more than its schema, which may accept the text.
-        return {**rule, "required": {"json_schema": False}, "recommended_action": problem}
+    @property
+    def type_checks(self) -> tuple[CustomCheck, ...]:
+        """The check of the output's type; empty if it has none."""
+        wanted = self.output_type
+        return () if wanted is None else (TypeCheck(name=OUTPUT_TYPE, output_type=wanted),)
 
     def format_output(self, text: str) -> str:
         """Returns the JSON text of an output of the wanted type; any other text as it is."""
@@ -116,7 +127,8 @@ def read_output_rules(
         raise ConfigurationError(f"output_contract.{problem}")
     names = {*EvaluationContract.model_fields}
     plain = None if contract is None else contract.model_dump(exclude_unset=True, include=names)
-    named: tuple[Json, ...] = tuple({"check": "function", "name": check.name} for check in checks)
+    names_of_checks = [*(check.name for check in checks), *([] if output_type is None else [OUTPUT_TYPE])]
+    named: tuple[Json, ...] = tuple({"check": "function", "name": name} for name in names_of_checks)
     return OutputRules(plain, cast("type[BaseModel] | None", output_type), named)
 
 
