@@ -12,8 +12,7 @@ from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
 from evaluation.metrics.trajectory.match_result import ORDERED_MODES, TrajectoryMatch
-from evaluation.metrics.trajectory.pairing.assignment import assign_actions
-from evaluation.metrics.trajectory.pairing.exact_order import matches_exact
+from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.selection import Selection, read_order, select_compared
 from evaluation.metrics.trajectory.undecided import UndecidedError
@@ -103,13 +102,15 @@ def _match_by_assignment(
     order = read_order(selection, comparer.rules)
     common_count = len(required) - len(order.find_out_of_order(masks, required, assigned))
     verdicts = {
-        "exact": matches_exact(masks, [step.optional for step in steps], order),
+        "exact": not missing and not extra,
         "in_order": common_count == len(required),
         "subset": not extra,
         "precision_recall": not missing and not extra,
     }
     # An expectation that requires nothing would hold for every run, so it forbids all other actions.
     agrees = verdicts.get(result.mode, not missing) and (bool(required) or not extra)
+    if agrees and result.mode == "exact":
+        agrees = order.matches_exact(masks, [step.optional for step in steps])
     # In mode in_order an optional step may stand anywhere, so only exact reports its place.
     ordered = required if result.mode == "in_order" else range(len(steps))
     is_out_of_order = not agrees and result.mode in ORDERED_MODES

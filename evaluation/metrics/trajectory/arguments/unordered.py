@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from evaluation.metrics.trajectory.arguments.equality import hashable_key
-from evaluation.metrics.trajectory.pairing.assignment import assign_actions
+from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.values import JsonObject
 
 ParallelLists: TypeAlias = Mapping[str, tuple[Sequence[object], Sequence[object]]]

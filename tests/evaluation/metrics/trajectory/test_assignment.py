@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.pairing.assignment import assign_actions
+from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.metrics.trajectory.undecided import UndecidedError
 
 OBSERVED = 4
@@ -51,16 +51,18 @@ def test_a_step_holds_what_fits_and_nothing_is_held_twice(some):
     assert all(place < 0 or some[step] >> place & 1 for step, place in enumerate(assigned))
 
 
-def test_the_first_free_action_is_preferred():
-    assert assign_actions([0b110], [0], 3) == [1]
-
-
-def test_a_step_that_nothing_fits_holds_minus_one():
-    assert assign_actions([0b0, 0b1], [0, 1], 1) == [-1, 0]
-
-
-def test_an_early_choice_moves_where_a_later_step_needs_it():
-    assert assign_actions([0b011, 0b001], [0, 1], 2) == [1, 0]
+@pytest.mark.parametrize(
+    ("some", "assigned"),
+    [
+        ([0b110], [1]),  # the first free action
+        ([0b0, 0b1], [-1, 0]),
+        ([0b011, 0b001], [1, 0]),  # an early choice moves for a later step
+        ([0b0011, 0b0001, 0b1000], [1, 0, 3]),  # what is free stays free
+        ([0b101, 0b010, 0b011], [2, 1, 0]),  # the holder of every candidate may move
+    ],
+)
+def test_choices_are_always_the_same(some, assigned):
+    assert assign_actions(some, range(len(some)), 4) == assigned
 
 
 def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
@@ -69,14 +71,6 @@ def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
     assigned = assign_actions([(1 << size // 2) - 1] * size, range(size), size // 2)
 
     assert sum(place >= 0 for place in assigned) == size // 2
-
-
-def test_what_is_free_stays_free_when_others_move():
-    assert assign_actions([0b0011, 0b0001, 0b1000], [0, 1, 2], 4) == [1, 0, 3]
-
-
-def test_every_candidates_holder_is_asked_to_move():
-    assert assign_actions([0b101, 0b010, 0b011], [0, 1, 2], 3) == [2, 1, 0]
 
 
 def test_a_search_of_too_many_steps_is_undecided():

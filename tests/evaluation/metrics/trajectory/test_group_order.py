@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.trajectory.pairing import exact_order, order
-from evaluation.metrics.trajectory.pairing.assignment import assign_actions
-from evaluation.metrics.trajectory.pairing.exact_order import matches_exact
-from evaluation.metrics.trajectory.pairing.order import Order, number_groups
+from evaluation.metrics.trajectory import group_order
+from evaluation.metrics.trajectory.assignment import assign_actions
+from evaluation.metrics.trajectory.group_order import Order, find_outside_sequence, number_groups
 from evaluation.metrics.trajectory.undecided import UndecidedError
 
 sizes = st.lists(st.integers(1, 3), max_size=3)
@@ -87,7 +86,7 @@ def test_steps_are_in_order_exactly_if_one_order_of_the_groups_is(problem):
 def test_steps_and_actions_are_the_same_exactly_if_one_order_of_the_groups_is(problem):
     masks, optional, problem_order = problem
 
-    assert matches_exact(masks, optional, problem_order) is exists_exact(masks, optional, problem_order)
+    assert problem_order.matches_exact(masks, optional) is exists_exact(masks, optional, problem_order)
 
 
 def test_neighbours_with_the_same_label_are_a_group():
@@ -114,7 +113,7 @@ def test_a_thousand_equal_parallel_calls_are_put_in_order():
     pairs = Order(range(size), [index // 2 for index in range(size)])
 
     assert pairs.find_out_of_order(masks, range(size), list(range(size))) == []
-    assert matches_exact(masks, [False] * size, pairs)
+    assert pairs.matches_exact(masks, [False] * size)
 
 
 def test_a_large_group_in_a_long_trajectory_is_decided():
@@ -122,7 +121,7 @@ def test_a_large_group_in_a_long_trajectory_is_decided():
     masks = [1 << index for index in reversed(range(size))]
 
     assert Order([0] * size, range(size)).find_out_of_order(masks, range(size), [0] * size) == []
-    assert matches_exact(masks, [False] * size, Order([0] * size, range(size)))
+    assert Order([0] * size, range(size)).matches_exact(masks, [False] * size)
 
 
 def test_thousands_of_calls_of_one_message_are_decided():
@@ -131,7 +130,7 @@ def test_thousands_of_calls_of_one_message_are_decided():
     one_message = Order(range(size), [0] * size)
 
     assert one_message.find_out_of_order(masks, range(size), [0] * size) == []
-    assert matches_exact(masks, [False] * size, one_message)
+    assert one_message.matches_exact(masks, [False] * size)
 
 
 def test_a_long_trajectory_with_an_optional_step_and_a_group_is_decided():
@@ -139,17 +138,38 @@ def test_a_long_trajectory_with_an_optional_step_and_a_group_is_decided():
     masks = [1 << index for index in range(size)]
     flags = [False] * (size - 1) + [True]
 
-    assert matches_exact(masks, flags, Order([0, *range(size - 1)], range(size)))
-    assert not matches_exact(masks, flags, Order([0, *range(size - 1)], [*range(size), size]))
-
-
-def test_too_much_work_is_undecided(monkeypatch):
-    monkeypatch.setattr(order, "MAX_WORK", 5)
-    with pytest.raises(UndecidedError, match="too many steps of search"):
-        Order([0] * 6, range(6)).find_out_of_order([0b111111] * 6, range(6), range(6))
+    assert Order([0, *range(size - 1)], range(size)).matches_exact(masks, flags)
+    assert not Order([0, *range(size - 1)], [*range(size), size]).matches_exact(masks, flags)
 
 
 def test_too_many_choices_are_undecided(monkeypatch):
-    monkeypatch.setattr(exact_order, "MAX_WORK", 50)
+    monkeypatch.setattr(group_order, "MAX_WORK", 50)
     with pytest.raises(UndecidedError, match="too many choices"):
-        matches_exact([0b111111] * 6, [True] * 6, Order(range(6), [0] * 6))
+        Order([0] * 8, [0] * 4).matches_exact([0b1110] * 8, [True] * 8)
+
+
+OBSERVED = 6
+some_masks = st.lists(st.integers(0, 2**OBSERVED - 1), max_size=7)
+
+
+def longest(some):
+    row = [0] * (OBSERVED + 1)
+    for mask in some:
+        before, row = row, [0]
+        for index in range(OBSERVED):
+            row.append(max(before[index] + (mask >> index & 1), before[index + 1], row[index]))
+    return row[-1]
+
+
+@given(some_masks)
+def test_what_is_in_order_is_as_long_as_possible_and_in_order(some):
+    outside = find_outside_sequence(some)
+    inside = [mask for step, mask in enumerate(some) if step not in outside]
+
+    assert outside == sorted(set(outside))
+    assert longest(inside) == len(inside) == longest(some)
+
+
+def test_one_longest_sequence_is_left_always_the_same():
+    cases = {(0b001, 0b010, 0b100): [], (0b010, 0b100, 0b001): [2], (): [], (0,): [0]}
+    assert {masks: find_outside_sequence(masks) for masks in cases} == cases
