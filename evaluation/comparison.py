@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from evaluation.errors import ContractError
 from evaluation.metrics.drift.baseline import read_measurements
-from evaluation.metrics.registry import DIRECTIONS, METRICS
+from evaluation.metrics.metric_table import DIRECTIONS, METRICS
 from evaluation.results.findings import OutcomeStatus
 from evaluation.results.report import ReportModel
 from evaluation.statistics.means import FEWEST, difference_interval

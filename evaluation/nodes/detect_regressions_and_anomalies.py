@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from evaluation.inputs.rules import DriftRules
 from evaluation.metrics.drift.baseline import read_measurements
 from evaluation.metrics.drift.compare import compare_with_baseline
-from evaluation.metrics.registry import DIRECTIONS, METRICS, Direction
+from evaluation.metrics.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import Alert, alert, policy_alert
 from evaluation.results.findings import MetricOutcome, build_outcome

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, cast, get_args
 
 from evaluation.checks.custom import CustomSource
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.metric_table import METRICS
 from evaluation.plugins import Plugins
 from evaluation.results.findings import build_group
 from evaluation.results.plain_report import EvaluationReportDict

@@ -11,7 +11,7 @@ from evaluation.inputs.intake import AcceptedCase, RefusedCase, merge_metadata, 
 from evaluation.inputs.recorded_messages import Doubt
 from evaluation.inputs.rules import Threshold
 from evaluation.inputs.run import AgentRun, ToolCall
-from evaluation.metrics.registry import find_threshold_problems, metric_direction
+from evaluation.metrics.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
 from evaluation.results.final_state import find_changes, restore_case

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evaluation.metrics.metric_table import METRICS, select_bounds
 from evaluation.metrics.operational import score_operational
-from evaluation.metrics.registry import METRICS, select_bounds
 from evaluation.plugins import Plugins
 from evaluation.results.state import EvaluationState
 

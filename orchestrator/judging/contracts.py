@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, cast
 from agents.errors import PlanError
 from evaluation import EvaluationContract, TaskCase
 from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.registry import find_threshold_problems
+from evaluation.metrics.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.output import OutputRules, merge_contracts, refuse_blank
 from orchestrator.judging.plain_contracts import (

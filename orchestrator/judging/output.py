@@ -14,7 +14,7 @@ from evaluation import CheckContext, CheckOutcome, EvaluationContract
 from evaluation.checks.base import CheckKind
 from evaluation.checks.custom import CustomCheck, CustomSource
 from evaluation.inputs.rules import ContentRule
-from evaluation.metrics.registry import find_threshold_problems
+from evaluation.metrics.metric_table import find_threshold_problems
 from evaluation.sensitive.quoting import shorten
 from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError, ContractFunctionError

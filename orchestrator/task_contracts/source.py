@@ -11,7 +11,7 @@ from evaluation import EvaluationContract, TaskCase, task_checks
 from evaluation.checks import Check
 from evaluation.checks.kinds.placement import RepeatsRequest
 from evaluation.evalset.task_case import FROM_TASK
-from evaluation.metrics.registry import find_threshold_problems
+from evaluation.metrics.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.tools.names import ToolNames
 from orchestrator.runtime.agent_methods import bind_method

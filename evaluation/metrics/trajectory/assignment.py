@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from copy import copy
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Final, Self
 
@@ -37,13 +37,14 @@ def assign_actions(
         UndecidedError: if the search reaches ``max_search_steps``.
     """
     steps = [*order]
-    assignment = Assignment(action_count, max_search_steps)
+    assignment = Assignment.start(action_count, max_search_steps)
     for step in steps:
         assignment.add_step(masks[step])
     action_of_step = dict(zip(steps, assignment.action_of_step, strict=True))
     return [action_of_step.get(step, -1) for step in range(len(masks))]
 
 
+@dataclass(slots=True)
 class Assignment:
     """The actions that the steps hold which were added so far.
 
@@ -52,53 +53,59 @@ class Assignment:
     that a failed search has visited are not searched again, as no free action can be reached from them.
     """
 
-    def __init__(self, action_count: int, max_search_steps: int = MAX_SEARCH_STEPS) -> None:
-        self.action_of_step: list[int] = []
-        self._step_of_action = [-1] * action_count
-        self._masks: list[int] = []
-        self._free = (1 << action_count) - 1
-        self._dead_ends = 0
-        # Copies share it, so that the limit holds for all of them together.
-        self._search_steps = repeat(None, max_search_steps)
+    action_of_step: list[int]
+    step_of_action: list[int]
+    masks: list[int]
+    free: int
+    search_steps: Iterator[None]
+    """Copies share it, so that the limit holds for all of them together."""
+    dead_ends: int = 0
+
+    @classmethod
+    def start(cls, action_count: int, max_search_steps: int = MAX_SEARCH_STEPS) -> Self:
+        """Return an assignment without steps."""
+        return cls([], [-1] * action_count, [], (1 << action_count) - 1, repeat(None, max_search_steps))
 
     def extend(self, masks: Iterable[int]) -> Self | None:
         """Return an assignment with further steps; None if one of them gets no action."""
-        longer = copy(self)
-        longer.action_of_step = [*self.action_of_step]
-        longer._step_of_action = [*self._step_of_action]
-        longer._masks = [*self._masks]
+        longer = replace(
+            self,
+            action_of_step=[*self.action_of_step],
+            step_of_action=[*self.step_of_action],
+            masks=[*self.masks],
+        )
         return longer if all(map(longer.add_step, masks)) else None
 
     def add_step(self, mask: int) -> bool:
         """Add a step with its candidates; returns whether it gets an action."""
-        start = len(self._masks)
-        self._masks.append(mask)
+        start = len(self.masks)
+        self.masks.append(mask)
         self.action_of_step.append(-1)
-        visited = self._dead_ends
+        visited = self.dead_ends
         reached_from: dict[int, int] = {}
         queue = [start]
         for step in queue:
-            fresh = self._masks[step] & ~visited
-            if fresh & self._free:
-                self._move_along_path(step, _lowest_bit(fresh & self._free), reached_from)
+            fresh = self.masks[step] & ~visited
+            if fresh & self.free:
+                self._move_along_path(step, _lowest_bit(fresh & self.free), reached_from)
                 return True
             visited |= fresh
             queue += self._list_holders(step, fresh, reached_from)
-        self._dead_ends = visited
+        self.dead_ends = visited
         return False
 
     def _list_holders(self, step: int, actions: int, reached_from: dict[int, int]) -> list[int]:
-        if next(self._search_steps, self) is self:
+        if next(self.search_steps, self) is self:
             raise UndecidedError("the assignment takes too many steps of search")
         positions = list(bit_positions(actions))
         reached_from.update(dict.fromkeys(positions, step))
-        return [self._step_of_action[action] for action in positions]
+        return [self.step_of_action[action] for action in positions]
 
     def _move_along_path(self, step: int, action: int, reached_from: dict[int, int]) -> None:
-        self._free ^= 1 << action
+        self.free ^= 1 << action
         while action >= 0:
             released = self.action_of_step[step]
-            self.action_of_step[step], self._step_of_action[action] = action, step
+            self.action_of_step[step], self.step_of_action[action] = action, step
             action, step = released, reached_from.get(released, -1)
 
 

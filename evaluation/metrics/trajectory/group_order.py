@@ -75,7 +75,7 @@ class Order:
         group of actions, so steps that were served before may move.
         """
         before = _groups_before(self.group_of_action)
-        assignment: Assignment | None = Assignment(len(self.group_of_action))
+        assignment: Assignment | None = Assignment.start(len(self.group_of_action))
         end = 0
         for _, members in groupby(steps, key=self.group_of_step.__getitem__):
             wanted = [masks[step] & ~before[end] for step in members]

@@ -10,9 +10,9 @@ from evaluation.inputs.trajectory_rules import MatchMode, TrajectoryRules
 from evaluation.metrics.trajectory.action_comparison import ActionComparer
 from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import find_mismatches
+from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.metrics.trajectory.candidate_actions import find_candidates
 from evaluation.metrics.trajectory.match_result import ORDERED_MODES, TrajectoryMatch
-from evaluation.metrics.trajectory.assignment import assign_actions
 from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
 from evaluation.metrics.trajectory.selection import Selection, read_order, select_compared
 from evaluation.metrics.trajectory.undecided import UndecidedError

@@ -10,12 +10,8 @@ from evaluation.metrics.trajectory.actions import ExpectedStep, ObservedAction
 from evaluation.metrics.trajectory.argument_mismatches import explain_mismatch
 from evaluation.metrics.trajectory.match_result import TrajectoryMatch
 from evaluation.metrics.trajectory.matching import match_trajectory
-from evaluation.metrics.trajectory.rules.breaches import (
-    check_recorded_writes,
-    check_rules,
-    check_unexpected_writes,
-)
 from evaluation.metrics.trajectory.rules.idle_rules import find_idle_rule
+from evaluation.metrics.trajectory.rules.prohibitions import check_rules
 from evaluation.metrics.trajectory.selection import select_compared
 from evaluation.plugins import ArgumentFunction
 from evaluation.results.findings import (
@@ -43,6 +39,15 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromk
     [f"{_PREFIX}{name}" for name in _NO_SHARE], "higher"
 )
 """The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
+_DIFFERENCES: Final = ("missing_actions", "extra_actions", "order_violations")
+_PROHIBITED: Final = (
+    "forbidden_actions",
+    "failed_calls",
+    "unreadable_arguments",
+    "unexpected_writes",
+    "recorded_writes",
+)
+_COUNTS: Final = ("expected_count", "optional_count", "actual_count", "matched_count")
 _MAX_DIFFERENCES: Final = 5
 _MAX_CHARACTERS: Final = 200
 """Most characters of a name in the report: a model may call a tool by a whole text."""
@@ -109,7 +114,7 @@ def _score_unmatched(
         "unreadable_arguments": selection.unreadable,
         "recorded_writes": [action.name for action in actual if action.name in selection.effects.recorded],
     }
-    rule_checks = [*check_rules(names, rules), *check_recorded_writes(names, rules, "info")]
+    rule_checks = [*check_rules(names, rules, "info")]
     facts: JsonObject = {check["metric"]: _shorten_names(names[check["metric"]]) for check in rule_checks}
     idle = find_idle_rule(actual, (), selection, rules)
     idle_checks = [build_outcome("metric_error", "trajectory", None, "warning", idle)] if idle else []
@@ -120,30 +125,16 @@ def _score_unmatched(
 def _score_match(
     match: TrajectoryMatch, rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
-    values = {
-        "score": match.score,
-        "precision": match.precision,
-        "recall": match.recall,
-        "f1": match.f1,
-        "alignment": match.alignment,
-    }
+    values: dict[str, float | None] = {name: getattr(match, name) for name in _NO_SHARE}
     scored = {name: value for name, value in values.items() if value is not None}
     reasons = {name: reason for name, reason in _NO_SHARE.items() if name not in scored}
     unscored = _explain_unscored(reasons, bounds)
     if match.error is not None:
         unscored = dict.fromkeys(reasons, unscored_error(match.error))
-    names = {
-        "forbidden_actions": match.forbidden_actions,
-        "failed_calls": match.failed_calls,
-        "unreadable_arguments": match.unreadable_arguments,
-        "unexpected_writes": match.unexpected_writes,
-        "recorded_writes": match.recorded_writes,
-    }
+    names = {name: getattr(match, name) for name in _PROHIBITED}
     checks = (
         *_mode_checks(match, bounds),
-        *check_rules(names, rules),
-        *check_unexpected_writes(names, rules),
-        *check_recorded_writes(names, rules, "warning"),
+        *check_rules(names, rules, "warning"),
         *_check_bounds(scored, unscored, bounds),
     )
     errors = () if match.error is None else (f"trajectory: {match.error}",)
@@ -151,25 +142,16 @@ def _score_match(
 
 
 def _match_facts(match: TrajectoryMatch) -> JsonObject:
+    mismatches = [
+        {**mismatch._asdict(), "name": shorten(mismatch.name, _MAX_CHARACTERS)}
+        for mismatch in match.argument_mismatches
+    ]
     return {
         "match_mode": match.mode,
-        "missing_actions": _shorten_names(match.missing_actions),
-        "extra_actions": _shorten_names(match.extra_actions),
-        "order_violations": _shorten_names(match.order_violations),
-        "argument_mismatches": [
-            {**mismatch._asdict(), "name": shorten(mismatch.name, _MAX_CHARACTERS)}
-            for mismatch in match.argument_mismatches
-        ],
+        **{name: _shorten_names(getattr(match, name)) for name in (*_DIFFERENCES, *_PROHIBITED)},
+        "argument_mismatches": mismatches,
         "mismatches_truncated": match.mismatches_truncated,
-        "forbidden_actions": _shorten_names(match.forbidden_actions),
-        "failed_calls": _shorten_names(match.failed_calls),
-        "unreadable_arguments": _shorten_names(match.unreadable_arguments),
-        "unexpected_writes": _shorten_names(match.unexpected_writes),
-        "recorded_writes": _shorten_names(match.recorded_writes),
-        "expected_count": match.expected_count,
-        "optional_count": match.optional_count,
-        "actual_count": match.actual_count,
-        "matched_count": match.matched_count,
+        **{name: getattr(match, name) for name in _COUNTS},
     }
 
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from evaluation.metrics.response.facts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
 from evaluation.metrics.response.facts.measures import agree_units
-from evaluation.metrics.response.facts.reading import KINDS, Fact, Facts, Kind, Value, read_facts
 from evaluation.texts.disguises import read_disguised, spell_strokes
 
 MAX_CHARACTERS: Final = 20_000

@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from evaluation.metrics.response.facts.amounts import UNITS, find_amounts
 from evaluation.metrics.response.facts.dates import (
     find_named_dates,
     find_numeric_dates,
     find_times,
     find_weekdays,
 )
+from evaluation.metrics.response.facts.fact_amounts import UNITS, find_amounts
 from evaluation.metrics.response.text import split_words
 from evaluation.texts.normal import normalize_text, unify_signs
 
