@@ -20,7 +20,7 @@ from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 
-_JOIN: Final = "join_node"
+_MONITOR: Final = "monitor_node"
 
 
 def check_step(step: object) -> None:
@@ -62,7 +62,7 @@ async def copy_before(  # noqa: PLR0917
         state = await _state_before(graph, saver, thread_id, step)
     forked: OrchestratorState = {**change(state), "max_retries": max_retries, "underway": NOTHING_UNDERWAY}
     # After the last step, the route of the planner would look for a further one.
-    before = _JOIN if is_answer_due(state) else PLANNER
+    before = _MONITOR if is_answer_due(state) else PLANNER
     await graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
 
 

@@ -29,7 +29,10 @@ class ToolCalls(CountCheck):
         answers = {self._fits_calls(len(number), len(calls)) for number in (succeeded, answered)}
         # An answer that describes an error may be what the tool was called for.
         passed = answers.pop() if len(answers) == 1 else None
-        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}")
+        # To call it again would be denied again.
+        is_denied = bool(calls) and {call.not_run for call in calls} == {"denied"}
+        advice = "; go on without it, and say so" if is_denied else ""
+        return Observation(passed, f"it was called {self._describe_calls(calls, answered)}{advice}")
 
     def _describe(self) -> str:
         return f"call the tool {quote_text(self.tool)} {self._describe_bounds()}"

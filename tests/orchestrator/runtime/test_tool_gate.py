@@ -240,7 +240,7 @@ def test_an_answer_that_cannot_be_read_runs_nothing():
     [
         (
             {"must_call": ["send"]},
-            "not: send; their calls were denied, so they did not run; go on without them, and say so",
+            "1 time, was denied 1 time; go on without it, and say so",
         ),
         ({"expected_trajectory": ["send"]}, "send was denied and did not run; go on without it"),
         (
