@@ -11,6 +11,7 @@ from .errors import RunFailedError as RunFailedError
 from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
 from .judging.options import EvaluationOptions as EvaluationOptions
+from .options import OrchestratorOptions as OrchestratorOptions
 from .retry.attempts import Attempt as Attempt
 from .retry.attempts import best_attempt as best_attempt
 from .retry.attempts import read_attempts as read_attempts

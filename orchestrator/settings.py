@@ -34,23 +34,10 @@ _NODES_PER_EXECUTION: Final = 8
 class Settings(SettingsModel):
     """Settings of every run of an orchestrator.
 
+    ``OrchestratorOptions`` says what each means; this model has the defaults and the accepted values.
+
     Attributes:
-        max_plan_steps: Maximum number of steps of a plan; a longer plan is refused.
-        call_timeout: Maximum seconds of one call of an agent; None is no bound.
-        step_timeout: Maximum seconds of a step with all its attempts and their judging; None is no bound.
-        retry_policy: What happens after a step was not accepted.
-        budget: Upper bounds of time, tokens, model calls and cost of a run.
-        supervision: How each step is supervised: one mode, or a function of a step's text and index, from 0.
-        supervision_policy: The bounds of supervision.
-        max_parallel_steps: Maximum number of steps that run at once, if the plan says which are independent.
-        synthesis: Whether the executor writes one answer from the results of several steps; None for True if
-            it has a method ``synthesize``.
-        require: What a success has to rest on: "checked", or "judged", which "checked" satisfies, too. A run
-            whose output rests on less fails. A person's approval satisfies both; None accepts any success.
-        approve_tools: Names of the tools of which a person approves each call before it runs, or "all".
-        once_tools: Names of the tools that make the same call once in a run.
         human: Whether the run can wait for a person: there is a checkpointer that keeps the question.
-        clock: Returns the time, for time stamps and for deadlines of answers.
 
     Raises:
         ConfigurationError: A value is not accepted.

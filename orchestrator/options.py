@@ -1,0 +1,117 @@
+"""The keyword arguments of an orchestrator: their types and what they mean, stated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, Literal, TypedDict
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from pydantic import BaseModel
+
+from agents.calls.conversation import Model
+from evaluation import EvaluationContract
+from evaluation.checks.custom import CustomCheck
+from evaluation.plugins import AnyJudge, JudgeFunction
+from orchestrator.errors import ConfigurationError
+from orchestrator.judging.options import EvaluationOptions
+from orchestrator.persistence.store import Store
+from orchestrator.retry.policy import RetryPolicy, merge_max_retries
+from orchestrator.runtime.budget import Budget
+from orchestrator.runtime.events import Hook
+from orchestrator.settings import Settings
+from orchestrator.state.records import Requirement
+from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.supervision.limits import SupervisionPolicy
+from orchestrator.supervision.modes import ModeFunction
+from orchestrator.supervision.protocols import Supervisor
+from orchestrator.task_contracts.writers import ContractWriter
+
+
+class OrchestratorOptions(TypedDict, total=False):
+    """The keyword arguments of ``LangGraphOrchestrator``; ``Settings`` has their defaults."""
+
+    retry_policy: RetryPolicy | None
+    """What happens after a step was not accepted."""
+    models: Mapping[str, BaseChatModel] | None
+    """Chat models by name, for rules of ``retry_policy`` that escalate to another model."""
+    budget: Budget | None
+    """Upper bounds of time, tokens, model calls and cost of a run."""
+    call_timeout: float | None
+    """Maximum seconds of one call of an agent; None is no bound."""
+    step_timeout: float | None
+    """Maximum seconds of a step with all its attempts and their judging; None is no bound."""
+    max_plan_steps: int
+    """Maximum number of steps of a plan; a longer plan is refused."""
+    contract_writer: ContractWriter | None
+    """Derives the checks for "from_task". Default: rules, without a model."""
+    require: Requirement | None
+    """"checked" or "judged": a run whose output rests on less fails with the kind "unverified". A person's
+    approval satisfies both. Default: any success is accepted."""
+    judge: AnyJudge | JudgeFunction | None
+    """Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``, or a
+    function, which may be asynchronous."""
+    evaluation: EvaluationOptions | None
+    """What the evaluation of each step uses besides: a baseline, an embedder, prices, functions."""
+    checks: Sequence[CustomCheck]
+    """Functions with ``@check`` and ``CommandCheck`` objects that the final output has to pass, besides its
+    contract. Contracts of steps can name them, too."""
+    supervision: SupervisionMode | ModeFunction
+    """"none", "llm" or "human", or a function of a step's text and index that returns it."""
+    supervisor: Supervisor | Model | None
+    """Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and ``supervise``.
+    Default: the monitor's model."""
+    supervision_policy: SupervisionPolicy | None
+    """The bounds of supervision, and of a person's answer."""
+    approve_tools: Sequence[str] | Literal["all"]
+    """Names of the executor's tools, or "all": a person approves each call before it runs."""
+    once_tools: Sequence[str]
+    """Names of tools that change something: within a run, the same call gets the answer that it got before.
+    If that call may have acted without an answer, a person decides, or it does not run. In retries also
+    tools whose MCP annotations have ``idempotentHint: False``."""
+    max_parallel_steps: int
+    """Maximum number of steps that run at once, if the plan says which are independent."""
+    synthesis: bool | None
+    """Whether the executor writes one answer from the results of several steps; if False, the last result is
+    the answer. Default: True if the executor has a method ``synthesize``."""
+    output_contract: EvaluationContract | None
+    """Contract of the final output. Default: the objective is the task."""
+    output_type: type[BaseModel] | None
+    """A pydantic model. The final output is its JSON text: the executor is told the schema, the output is
+    validated, and the validation error is the reason of a retry."""
+    clock: Callable[[], datetime]
+    """Returns the time."""
+    checkpointer: BaseCheckpointSaver[str] | Store | None
+    """A store of ``orchestrator.persistence.open_store`` or any LangGraph saver. It keeps every run, for
+    ``resume`` and ``fork``."""
+    hooks: Sequence[Hook]
+    """Functions that are called with every event. An error that one raises is logged."""
+
+
+def read_options(options: OrchestratorOptions) -> OrchestratorOptions:
+    """Returns the keyword arguments of an orchestrator.
+
+    Raises:
+        ConfigurationError: One has an unknown name.
+    """
+    known = ["compressor", "max_retries", "contract", *OrchestratorOptions.__annotations__]
+    for name in (name for name in options if name not in known):
+        similar = get_close_matches(name, known, 1)
+        hint = f"did you mean {similar[0]}?" if similar else f"give any of {', '.join(known)}"
+        raise ConfigurationError(f"{name} is no argument of LangGraphOrchestrator; {hint}")
+    return options
+
+
+def build_settings(options: OrchestratorOptions, max_retries: int | None, *, human: bool) -> Settings:
+    """Returns the settings of an orchestrator; an option that is None has its default.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+    values: dict[str, Any] = {
+        name: value for name, value in options.items() if name in Settings.model_fields and value is not None
+    }
+    values["retry_policy"] = merge_max_retries(options.get("retry_policy"), max_retries)
+    return Settings(**values, human=human)
