@@ -1,6 +1,6 @@
-"""Asks other libraries the rows of the trajectory truth table, and writes the table into its document.
+"""Prints the truth table of the trajectory modes, with the answers of other libraries.
 
-    uv run python -m benchmarks.truth_table                 writes docs/reference/trajectory-matching.md
+    uv run python -m benchmarks.truth_table
     uv run --with agentevals --with google-adk --with deepeval --with pydantic-evals --with ragas \
         python -m benchmarks.truth_table --measure          asks those libraries first
 
@@ -17,10 +17,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks.baselines.trajectory_libraries import ask_library
 from tests.evaluation.metrics.trajectory.truth_table import (
-    DOCUMENT,
     KITS,
     PEERS,
-    fill_document,
+    format_tables,
     read_peers,
     read_rows,
     read_verdict,
@@ -77,8 +76,7 @@ def main() -> None:
     if parser.parse_args().measure:
         measure_libraries()
     print_summary()
-    if DOCUMENT.exists():
-        DOCUMENT.write_text(fill_document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    print(format_tables())
 
 
 if __name__ == "__main__":

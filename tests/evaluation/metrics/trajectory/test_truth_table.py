@@ -3,9 +3,7 @@
 import pytest
 
 from tests.evaluation.metrics.trajectory.truth_table import (
-    DOCUMENT,
     KITS,
-    fill_document,
     read_peers,
     read_rows,
     read_verdict,
@@ -17,12 +15,6 @@ ROWS = read_rows()
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.row}-{row.mode}-{row.says}")
 def test_a_row_of_the_table_is_answered_as_it_says(row):
     assert row.match().passed is row.passed
-
-
-def test_the_document_shows_the_current_table():
-    text = DOCUMENT.read_text(encoding="utf-8")
-
-    assert fill_document(text) == text, "run: uv run python -m benchmarks.truth_table"
 
 
 def test_rows_are_numbered_and_no_case_stands_twice():

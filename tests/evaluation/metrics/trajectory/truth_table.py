@@ -12,9 +12,7 @@ from evaluation.plugins import Plugins
 ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")
 PEERS = Path(__file__).with_name("truth_table_peers.json")
-DOCUMENT = ROOT / "docs" / "reference" / "trajectory-matching.md"
 KITS = ("agentevals", "google-adk", "deepeval", "pydantic-evals", "ragas")
-BEGIN, END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _LONG = 40
 _HEAD = ["#", "case", "mode", "observed", "expected", "rules", "**passed**", "P", "R", "alignment"]
 _HEAD += [*KITS, "why others differ"]
@@ -79,14 +77,8 @@ def read_verdict(answer):
     return answer == 1 if isinstance(answer, bool | int | float) else None
 
 
-def fill_document(text):
-    """Put the generated part into the document's text."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{_generate_part()}\n{END}{after}"
-
-
-def _generate_part():
+def format_tables():
+    """Write all rows as Markdown, one table for each group."""
     measured = read_peers()
     versions = ", ".join(f"{kit} {version}" for kit, version in measured["versions"].items())
     groups = dict.fromkeys(row.group for row in read_rows())
