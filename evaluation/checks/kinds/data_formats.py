@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 
 from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, join_quoted
 from evaluation.checks.context import CheckContext
+from evaluation.checks.kinds.tables import find_tables, has_table_signs
 from evaluation.checks.search import any_true, negate
-from evaluation.checks.tables import find_tables, has_table_signs
 from evaluation.patterns.json_schema import find_schema_problem, matches_schema
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.disguises import read_disguised

@@ -10,7 +10,7 @@ import regex
 from evaluation.checks.base import BaseCheck, CheckKind, Observation
 from evaluation.checks.context import CheckContext
 from evaluation.checks.kinds.markup import HEADING
-from evaluation.checks.tables import find_tables
+from evaluation.checks.kinds.tables import find_tables
 
 _START: Final = r"^[ \t]*(?:\d{1,9}[.)][ \t]+)*+"
 """The start of a line, or of a numbered item."""
