@@ -1,7 +1,7 @@
 """Checks JSON values against the JSON Schemas of users without the risk of hanging the process.
 
-Patterns are matched without backtracking, formats are checked, and a ``$ref`` may only point into the schema
-itself or to a published draft: nothing is fetched.
+Patterns are matched without backtracking, formats are checked, and a ``$ref`` has to be a path into the
+schema itself: nothing is fetched.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def _compile_text(text: str) -> _Schema:
         raise ContractError("the JSON Schema is nested too deep; use fewer levels of references") from None
     except UnknownTargetError:
         raise ContractError(
-            "the JSON Schema has a $ref whose target cannot be found; write it like #/$defs/name"
+            "the JSON Schema has a $ref whose target cannot be found; write it like #/$defs/name, "
+            "and no part with an $id of its own"
         ) from None
     if cost.steps > MAX_SCHEMA_STEPS:
         raise ContractError(

@@ -6,22 +6,14 @@ validator remembers the result of a definition that refers to itself, so such a 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeAlias
-
-from jsonschema_specifications import REGISTRY as DRAFTS
-from referencing import Resource, Specification
-from referencing.exceptions import NoSuchResource, Unresolvable
-from referencing.jsonschema import DRAFT202012
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 from evaluation.patterns.regex import count_instructions
 
 JsonSchema: TypeAlias = dict[str, Any] | bool
-_NAMED: Final = re.compile(r'"(\$?id|\$anchor|\$dynamicAnchor)": "')
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _ONE_APPLIES: Final = frozenset({"properties", "prefixItems"})
 """Keywords of which at most one schema applies to one part of a value."""
@@ -36,25 +28,7 @@ _SINGLE: Final = frozenset(
 
 
 class UnknownTargetError(Exception):
-    """The target of a reference cannot be found."""
-
-
-class _Resolver(Protocol):
-    """Finds the target of a reference."""
-
-    def lookup(self, ref: str) -> _Target: ...
-
-    def in_subresource(self, subresource: Resource[JsonSchema]) -> _Resolver: ...
-
-
-class _Target(Protocol):
-    """A part of a schema, with the resolver for the references in it."""
-
-    @property
-    def contents(self) -> JsonSchema: ...
-
-    @property
-    def resolver(self) -> _Resolver: ...
+    """The target of a reference is no path into the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,61 +45,56 @@ def measure_schema(schema: JsonSchema) -> SchemaCost:
     """Measure a JSON Schema that the validator accepts; takes time proportional to its size.
 
     Raises:
-        UnknownTargetError: The target of a reference is found neither in the schema nor in a published draft.
+        UnknownTargetError: A reference is no path into the schema, such as ``#/$defs/name``.
     """
-    draft = DRAFT202012.detect(schema)
-    resource = draft.create_resource(schema)
-    address = resource.id() or ""
-    registry = DRAFTS.with_resource(address, resource)
-    if _NAMED.search(json.dumps(schema)):
-        # Each lookup of a name would search the whole schema again. The search cannot read lists beside
-        # schemas in `dependencies`; without a reference to a name that does not matter.
-        with suppress(AttributeError):
-            registry = registry.crawl()
-    counter = _StepCounter(draft)
-    try:
-        return SchemaCost(counter.count(schema, registry.resolver(address)), counter.is_recursive)
-    except (Unresolvable, NoSuchResource, AttributeError, TypeError) as error:
-        # The last two: `referencing` does not check the types of keywords that belong to another draft.
-        raise UnknownTargetError from error
+    counter = _StepCounter(schema)
+    return SchemaCost(counter.count(schema), counter.is_recursive)
 
 
 @dataclass(slots=True)
 class _StepCounter:
     """Counts the steps of schemas, and each target of a reference once."""
 
-    draft: Specification[JsonSchema]
+    root: JsonSchema
     is_recursive: bool = False
-    steps: dict[int, int | None] = field(default_factory=dict)
-    """By identity of the target in the schema; None while the target is being counted."""
+    steps: dict[str, int | None] = field(default_factory=dict)
+    """By reference; None while its target is being counted."""
 
-    def count(self, schema: JsonSchema, resolver: _Resolver) -> int:
+    def count(self, schema: object) -> int:
         if not isinstance(schema, dict):
             return 1
-        return 1 + sum(self._count_keyword(keyword, value, resolver) for keyword, value in schema.items())
+        if "$id" in schema and schema is not self.root:  # its references would be paths into this part
+            raise UnknownTargetError
+        return 1 + sum(self._count_keyword(keyword, value) for keyword, value in schema.items())
 
-    def _count_keyword(self, keyword: str, value: object, resolver: _Resolver) -> int:
+    def _count_keyword(self, keyword: str, value: object) -> int:
         if keyword in _REFERENCES:
-            return self._count_target(str(value), resolver)
+            return self._count_target(str(value))
         join = max if keyword in _ONE_APPLIES else sum
-        parts = [self._count_part(part, resolver) for part in find_schemas(keyword, value)]
+        parts = [self.count(part) for part in find_schemas(keyword, value)]
         return (join(parts) if parts else 0) + sum(map(count_instructions, _find_patterns(keyword, value)))
 
-    def _count_part(self, part: object, resolver: _Resolver) -> int:
-        if not isinstance(part, dict):
-            return 1
-        # A part with an address of its own changes the base of the references in it.
-        return self.count(part, resolver.in_subresource(self.draft.create_resource(part)))
-
-    def _count_target(self, reference: str, resolver: _Resolver) -> int:
-        target = resolver.lookup(reference)
-        key = id(target.contents)
-        if key not in self.steps:
-            self.steps[key] = None
-            self.steps[key] = self.count(target.contents, target.resolver)
-        steps = self.steps[key]
+    def _count_target(self, reference: str) -> int:
+        if reference not in self.steps:
+            self.steps[reference] = None
+            self.steps[reference] = self.count(_find_target(self.root, reference))
+        steps = self.steps[reference]
         self.is_recursive |= steps is None
         return steps or 1
+
+
+def _find_target(root: JsonSchema, reference: str) -> object:
+    start, *tokens = unquote(reference).split("/")
+    if start != "#":
+        raise UnknownTargetError
+    part: Any = root
+    for token in tokens:
+        name = token.replace("~1", "/").replace("~0", "~")
+        try:
+            part = part[int(name)] if isinstance(part, list) else part[name]
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise UnknownTargetError from None
+    return part
 
 
 def find_schemas(keyword: str, value: object) -> Iterator[object]:

@@ -9,33 +9,35 @@ from evaluation.patterns.json_schema import check_schema, find_schema_problem, m
 
 
 @pytest.mark.parametrize(
-    ("schema", "place"),
+    ("schema", "problem"),
     [
         ({"type": 5}, "#/type"),
+        ({"type": "none"}, r"keyword$"),
+        ({"pattern": "(?=a)"}, "no lookaround and no back-reference"),
         # The validator names the place of a pattern only in newer versions.
         ({"properties": {"a": {"pattern": "(?=a)"}}}, "#/(properties/a/pattern)?"),
         ({"pattern": r"(a)\\1", "type": "nothing"}, "#/"),
+        ({"pattern": "[ab]*a[ab]{50000}c"}, "cannot be used"),
+        ({"pattern": "(a{1000}){1000}"}, "cannot be used"),
+        ({"$ref": "http://example.com/schema.json"}, "points outside of the schema"),
+        ({"$ref": "file:///etc/hostname"}, "cannot be used"),
+        ({"$ref": "other.json"}, "cannot be used"),
+        ({"$schema": "http://example.com/draft"}, "cannot be used"),
+        ({"minimum": float("inf")}, "cannot be written as JSON"),
+        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, "whose target cannot be found"),
+        ({"$defs": {"a": {"$anchor": "a"}}, "$ref": "#a"}, "whose target cannot be found"),
+        ({"properties": {"a": {"$id": "https://example.com/a"}}}, "with an [$]id of its own"),
+        (
+            {"$schema": "http://json-schema.org/draft-06/schema#", "$dynamicRef": "#name"},
+            r"\$ref whose target cannot be found",
+        ),
     ],
 )
-def test_a_schema_that_is_none_is_refused_with_the_place(schema, place):
-    with pytest.raises(ContractError, match=place):
+def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(schema, problem):
+    with pytest.raises(ContractError, match=problem) as refused:
         check_schema(schema)
 
-
-def test_a_refused_pattern_of_a_schema_is_told_what_is_not_accepted():
-    with pytest.raises(ContractError, match="no lookaround and no back-reference"):
-        check_schema({"pattern": "(?=a)"})
-
-
-@pytest.mark.parametrize("uri", ["http://example.com/schema.json", "file:///etc/hostname", "other.json"])
-def test_a_schema_that_would_be_fetched_is_refused(uri):
-    with pytest.raises(ContractError, match="cannot be used"):
-        check_schema({"$ref": uri})
-
-
-def test_a_refused_address_is_told_why():
-    with pytest.raises(ContractError, match="points outside of the schema"):
-        check_schema({"$ref": "http://example.com/schema.json"})
+    assert len(str(refused.value)) < 400
 
 
 def test_a_refusal_quotes_a_bounded_part_of_a_schema():
@@ -43,21 +45,6 @@ def test_a_refusal_quotes_a_bounded_part_of_a_schema():
         check_schema({"type": "x" * 5000})
 
     assert len(str(refused.value)) < 400
-
-
-def test_a_short_refusal_of_a_schema_is_whole():
-    with pytest.raises(ContractError, match=r"keyword$"):
-        check_schema({"type": "none"})
-
-
-def test_an_unknown_draft_is_refused():
-    with pytest.raises(ContractError, match="cannot be used"):
-        check_schema({"$schema": "http://example.com/draft"})
-
-
-def test_a_schema_that_is_no_json_is_refused():
-    with pytest.raises(ContractError, match="cannot be written as JSON"):
-        check_schema({"minimum": float("inf")})
 
 
 def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
@@ -69,25 +56,17 @@ def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
         check_schema(schema)
 
 
-def test_references_inside_a_schema_and_to_a_published_draft_are_followed():
+def test_references_inside_a_schema_are_followed():
     schema = {
-        "$defs": {"id": {"type": "integer"}},
-        "properties": {
-            "id": {"$ref": "#/$defs/id"},
-            "schema": {"$ref": "https://json-schema.org/draft/2020-12/schema"},
-        },
+        "$id": "https://example.com/whole",
+        "$defs": {"a/b~c": {"type": "integer"}, "list": {"anyOf": [{"type": "string"}]}},
+        "properties": {"id": {"$ref": "#/$defs/a~1b~0c"}, "text": {"$ref": "#/%24defs/list/anyOf/0"}},
     }
 
     assert check_schema(schema) == schema
-    assert find_schema_problem(schema, {"id": 1, "schema": {"type": "string"}}) is None
-    assert find_schema_problem(schema, {"id": 1, "schema": {"type": 5}}) is not None
-
-
-def test_a_part_of_a_published_draft_can_be_referred_to():
-    schema = {"$ref": "https://json-schema.org/draft/2020-12/meta/core#/$defs/anchorString"}
-
-    assert find_schema_problem(schema, "name") is None
-    assert find_schema_problem(schema, "no name") is not None
+    assert find_schema_problem(schema, {"id": 1, "text": "a"}) is None
+    assert find_schema_problem(schema, {"id": "a"}) is not None
+    assert find_schema_problem(schema, {"text": 1}) is not None
 
 
 def test_an_address_beside_a_reference_means_nothing_in_an_old_draft():
@@ -104,19 +83,6 @@ def test_lists_and_schemas_may_stand_beside_each_other_in_dependencies():
 
     assert find_schema_problem(schema, {"b": 1, "c": 2}) is None
     assert find_schema_problem(schema, {"b": 1}) is not None
-
-
-def test_a_reference_that_the_validator_ignores_is_refused():
-    with pytest.raises(ContractError, match=r"\$ref whose target cannot be found"):
-        check_schema({"$schema": "http://json-schema.org/draft-06/schema#", "$dynamicRef": "#name"})
-
-
-def test_many_names_are_found_at_once():
-    parts = {f"d{number}": {"$anchor": f"d{number}", "type": "string"} for number in range(1000)}
-    started = time.perf_counter()
-    check_schema({"$defs": parts, "properties": {name: {"$ref": f"#{name}"} for name in parts}})
-
-    assert time.perf_counter() - started < 5
 
 
 def test_a_schema_that_refers_to_itself_ends():
@@ -160,14 +126,7 @@ def properties_of_properties(levels):
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
 
 
-def with_anchors(levels):
-    """As ``nested_definitions``, with names in place of paths, in an embedded resource."""
-    twice = [{"$anchor": f"d{level}", "anyOf": [{"$ref": f"#d{level + 1}"}] * 2} for level in range(levels)]
-    inner = {"$id": "https://example.com/inner", "$ref": "#d0", "prefixItems": twice}
-    return {"$defs": {"inner": {**inner, "contains": {"$anchor": f"d{levels}"}}}, "$ref": "#/$defs/inner"}
-
-
-@pytest.mark.parametrize("build", [nested_definitions, properties_of_properties, with_anchors])
+@pytest.mark.parametrize("build", [nested_definitions, properties_of_properties])
 @pytest.mark.parametrize("levels", [18, 24, 100])
 def test_definitions_that_multiply_are_refused_at_once(build, levels):
     started = time.perf_counter()
@@ -245,12 +204,6 @@ def test_large_values_take_little_time(schema, value):
     assert time.perf_counter() - started < 5.0
 
 
-@pytest.mark.parametrize("pattern", ["[ab]*a[ab]{50000}c", "(a{1000}){1000}"])
-def test_a_schema_with_a_huge_repetition_is_refused(pattern):
-    with pytest.raises(ContractError, match="cannot be used"):
-        check_schema({"pattern": pattern})
-
-
 def test_a_text_too_long_for_a_large_pattern_has_no_answer():
     schema = {"pattern": "[ab]*a[ab]{900}c"}
 
@@ -265,9 +218,3 @@ def test_a_value_with_half_a_surrogate_pair_has_no_answer():
 
 def test_the_place_of_a_problem_in_a_deep_value_is_not_searched_for():
     assert find_schema_problem(TREE, nest(30, "text")) == "the JSON Schema is not fulfilled"
-
-
-def test_a_schema_of_an_address_outside_is_refused_also_within_an_embedded_resource():
-    inner = {"$id": "https://example.com/inner", "$ref": "other.json"}
-    with pytest.raises(ContractError, match="cannot be used"):
-        check_schema({"$defs": {"inner": inner}, "$ref": "https://example.com/inner"})
