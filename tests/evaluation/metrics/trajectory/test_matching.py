@@ -109,24 +109,8 @@ def test_shares_and_counts_are_those_of_the_lists(actual, expected_steps, rule):
     assert required_found == result.expected_count - len(result.missing_actions)
     assert result.precision == (result.matched_count / len(actual) if actual else None)
     assert result.recall == (required_found / result.expected_count if result.expected_count else None)
-
-
-@given(observed, expected, arguments, st.sampled_from(MATCH_MODES))
-def test_shares_lie_between_0_and_1(actual, expected_steps, rule, mode):
-    result = match(actual, expected_steps, mode, arguments=rule)
-
-    for share in (result.precision, result.recall, result.f1, result.alignment, result.score):
+    for share in (result.f1, result.alignment, result.score):
         assert share is None or 0 <= share <= 1
-
-
-@given(observed, expected, arguments)
-def test_what_is_exact_is_aligned(actual, expected_steps, rule):
-    result = match(actual, expected_steps, "exact", arguments=rule)
-
-    if result.agrees:
-        assert (result.alignment, result.precision, result.recall) in {
-            (item, other, third) for item in (1, None) for other in (1, None) for third in (1, None)
-        }
 
 
 @given(observed, expected, arguments, st.sampled_from(["exact", "in_order"]))
@@ -150,48 +134,6 @@ def test_equal_input_gives_an_equal_result_and_stays_as_it_was(actual, expected_
     assert (actual, expected_steps) == before
 
 
-@pytest.mark.parametrize(
-    ("expected_steps", "agrees"),
-    [
-        ({}, True),
-        ({"agent": "ann"}, True),
-        ({"agent": "eve"}, False),
-        ({"target": "bob"}, True),
-        ({"target": "eve"}, False),
-        ({"kind": "handoff"}, True),
-        ({"kind": "tool"}, False),
-        ({"agent": "ann", "target": "eve"}, False),
-        ({"target": "bob", "kind": "tool"}, False),
-    ],
-)
-def test_who_acted_towards_whom_and_how_has_to_be_as_expected(expected_steps, agrees):
-    action = seen("a", agent="ann", target="bob", kind="handoff")
-
-    assert match([action], [step("a", **expected_steps)], "exact").agrees is agrees
-
-
-def test_f1_is_the_harmonic_mean():
-    result = match(["a", "x"], ["a"], "precision_recall")
-
-    assert (result.precision, result.recall) == (0.5, 1.0)
-    assert result.f1 == result.score == pytest.approx(2 / 3)
-
-
-def test_f1_of_two_zeros_is_zero():
-    assert match(["x"], ["a"]).f1 == 0.0
-
-
-@pytest.mark.parametrize(("actual", "expected_steps"), [([], ["a"]), (["a"], []), ([], [])])
-def test_f1_needs_both_of_its_parts(actual, expected_steps):
-    assert match(actual, expected_steps, "precision_recall").f1 is None
-    assert match(actual, expected_steps, "precision_recall").score is None
-
-
-@pytest.mark.parametrize(("mode", "score"), [("exact", 0.0), ("any_order", 1.0)])
-def test_the_score_of_other_modes_is_all_or_nothing(mode, score):
-    assert match(["b", "a"], ["a", "b"], mode).score == score
-
-
 def test_optional_steps_do_not_weigh_on_the_alignment():
     expected_steps = ["a", step("b", optional=True), "c"]
 
@@ -200,31 +142,8 @@ def test_optional_steps_do_not_weigh_on_the_alignment():
     assert match(["a", "b", "x", "c"], expected_steps).alignment == pytest.approx(2 / 3)
 
 
-def test_an_optional_step_that_was_done_is_counted():
-    result = match(["a", "b"], ["a", step("b", optional=True), step("c", optional=True)], "exact")
-
-    assert (result.expected_count, result.optional_count) == (1, 2)
-    assert (result.matched_count, result.matched_optional_count, result.recall) == (2, 1, 1.0)
-
-
 def test_a_missing_step_with_alternatives_names_them_all_once():
     assert match([], [either(step("a"), step("b"), step("a", {"x": 1}))]).missing_actions == ("a | b",)
-
-
-def test_order_violations_are_named_only_where_order_is_asked_for_and_wrong():
-    assert match(["b", "a"], ["a", "b"], "in_order").order_violations == ("a",)
-    assert match(["b", "a"], ["a", "b"], "any_order").order_violations == ()
-    assert match(["b", "a", "b"], ["a", "b"], "in_order").order_violations == ()
-
-
-def test_an_optional_step_out_of_order_is_no_violation_where_extras_are_allowed():
-    expected_steps = [step("b", optional=True), "a", "c"]
-
-    assert match(["c", "a", "b"], expected_steps, "in_order").order_violations == ("a",)
-
-
-def test_an_optional_step_out_of_order_is_a_violation_where_the_order_is_exact():
-    assert match(["a", "b"], [step("b", optional=True), "a"], "exact").order_violations == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -240,12 +159,6 @@ def test_single_tool_needs_one_required_step(expected_steps, given_count):
     )
 
 
-def test_agreement_is_told_in_one_sentence():
-    assert match(["a", "b"], ["a"]).reason == (
-        "The actions agree with the expected ones in mode in_order: 1 matched, 1 required, 2 observed."
-    )
-
-
 @pytest.mark.parametrize(
     ("actual", "expected_steps", "mode", "problems"),
     [
@@ -256,22 +169,14 @@ def test_agreement_is_told_in_one_sentence():
         (["b", "a"], ["a", "b"], "exact", "out of order a"),
         ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; with other arguments a"),
         ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
-        ([], [*"abcde"], "in_order", "missing a, b, c, d, e"),
-        ([], [*"abcdef"], "in_order", "missing a, b, c, d, e and 1 more"),
-        ([], ["a" * 59 + "\n"], "in_order", f"missing '{'a' * 59}\\n'"),
         ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
         ([], ["a" * 61], "in_order", f"missing {'a' * 59}…"),
-        ([], ["a" * 60], "in_order", f"missing {'a' * 60}"),
     ],
 )
 def test_disagreement_is_told_in_one_sentence(actual, expected_steps, mode, problems):
     assert match(actual, expected_steps, mode).reason == (
         f"The actions do not agree with the expected ones in mode {mode}: {problems}."
     )
-
-
-def test_a_lone_surrogate_in_a_name_can_be_printed():
-    assert match([], ["\ud800"]).reason.encode()
 
 
 def test_arguments_are_copied_for_a_callers_function():
@@ -287,69 +192,6 @@ def test_arguments_are_copied_for_a_callers_function():
     )
     assert action.args == {"list": [1]}
     assert expected_steps.patterns[0].args == {"x": {"y": 1}}
-
-
-def test_a_callers_function_sees_the_arguments_as_they_are():
-    expected_steps, actual = {"x": {"y": [1, {"z": None}]}}, {"x": {"y": [2, {"z": True}], "w": "text"}}
-    custom = {"match": "custom", "function": "same"}
-
-    def same(item, other):
-        return (item, other) == (expected_steps, actual) and item["x"]["y"] is not expected_steps["x"]["y"]
-
-    assert match(
-        [seen("a", actual)], [step("a", expected_steps)], arguments=custom, functions={"same": same}
-    ).agrees
-
-
-def test_a_callers_function_gets_no_arguments_where_none_were_recorded():
-    custom = {"match": "custom", "function": "f"}
-
-    result = match(
-        ["a"], [step("a", {"x": 1})], arguments=custom, functions={"f": lambda item, other: other == {}}
-    )
-
-    assert result.agrees
-
-
-def test_a_callers_function_that_raises_leaves_the_comparison_undecided():
-    def broken(expected_steps, actual):
-        raise RuntimeError("secret")
-
-    result = match(
-        [seen("a", {"x": 1})],
-        [step("a", {"x": 1})],
-        arguments={"match": "custom", "function": "broken"},
-        functions={"broken": broken},
-    )
-
-    assert (result.agrees, result.precision) == (None, None)
-    assert result.error == "the argument function 'broken' raised RuntimeError"
-    assert result.reason == f"The trajectory could not be compared: {result.error}."
-
-
-@pytest.mark.parametrize(("answer", "kind"), [("false", "str"), (1, "int"), (None, "NoneType")])
-def test_a_callers_function_has_to_return_true_or_false(answer, kind):
-    result = match(
-        [seen("a", {"x": 2})],
-        [step("a", {"x": 1})],
-        arguments={"match": "custom", "function": "odd"},
-        functions={"odd": lambda expected_args, actual_args: answer},
-    )
-
-    assert result.agrees is None
-    assert result.error == f"the argument function 'odd' returned {kind}; return True or False"
-
-
-def test_unreadable_arguments_are_not_handed_to_a_callers_function():
-    result = match(
-        [seen("a", args_error="no JSON")],
-        [step("a", {"x": 1})],
-        arguments={"match": "custom", "function": "f"},
-        functions={"f": lambda item, other: True},
-    )
-
-    assert result.agrees is False
-    assert result.unreadable_arguments == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -376,10 +218,6 @@ def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common
     assert agrees(None, "ignore", "exact")
     assert not agrees(None, "exact", "ignore")
     assert agrees(None, None, "ignore")
-
-
-def test_the_rule_of_the_action_holds_where_all_others_ask_for_equality():
-    assert match([seen("a", {"x": 2})], [step("a", {"x": 1}, rule={"match": "ignore"})]).agrees
 
 
 # Reading
@@ -451,12 +289,6 @@ def many(count, args_of):
     return [seen("a", args_of(index)) for index in range(count)]
 
 
-def test_ten_thousand_equal_calls_are_matched_with_as_many_steps():
-    result = match(many(10_000, lambda _: {"x": 1}), [step("a", {"x": 1})] * 9_999, "any_order")
-
-    assert (result.matched_count, result.extra_actions) == (9_999, ("a",))
-
-
 def test_ten_thousand_different_calls_are_matched_with_as_many_steps():
     actual = many(10_000, lambda index: {"x": index})
     expected_steps = [step("a", {"x": index}) for index in reversed(range(10_000))]
@@ -524,3 +356,62 @@ def test_equal_steps_are_compared_once_with_many_calls():
     comparer = ActionComparer(TrajectoryRules(), {}, max_comparisons=40)
 
     assert len(set(find_candidates(expected_steps, many(40, lambda index: {"x": index}), comparer))) == 1
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected_steps", "mode", "f1", "score"),
+    [
+        (["a", "x"], ["a"], "precision_recall", 2 / 3, 2 / 3),
+        (["x"], ["a"], "in_order", 0.0, 0.0),
+        ([], ["a"], "precision_recall", None, None),
+        (["a"], [], "precision_recall", None, None),
+        (["b", "a"], ["a", "b"], "exact", 1.0, 0.0),
+        (["b", "a"], ["a", "b"], "any_order", 1.0, 1.0),
+    ],
+)
+def test_f1_is_the_harmonic_mean_and_the_score_of_one_mode(actual, expected_steps, mode, f1, score):
+    result = match(actual, expected_steps, mode)
+
+    assert (result.f1, result.score) == (pytest.approx(f1), pytest.approx(score))
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected_steps", "mode", "violations"),
+    [
+        (["b", "a"], ["a", "b"], "in_order", ("a",)),
+        (["b", "a"], ["a", "b"], "any_order", ()),
+        (["b", "a", "b"], ["a", "b"], "in_order", ()),
+        # An optional step may stand anywhere unless the order is exact.
+        (["c", "a", "b"], [step("b", optional=True), "a", "c"], "in_order", ("a",)),
+        (["a", "b"], [step("b", optional=True), "a"], "exact", ("b",)),
+    ],
+)
+def test_order_violations_are_named_if_order_is_compared(actual, expected_steps, mode, violations):
+    assert match(actual, expected_steps, mode).order_violations == violations
+
+
+def fail(expected_args, actual_args):
+    raise RuntimeError("secret")
+
+
+@pytest.mark.parametrize(
+    ("action", "function", "agrees", "error"),
+    [
+        (seen("a", {"x": 2}), lambda item, other: (item, other) == ({"x": 1}, {"x": 2}), True, None),
+        (seen("a"), lambda item, other: other == {}, True, None),
+        (seen("a", args_error="no JSON"), lambda item, other: True, False, None),
+        (seen("a", {"x": 2}), fail, None, "raised RuntimeError"),
+        (seen("a", {"x": 2}), lambda item, other: "false", None, "returned str; return True or False"),
+        (seen("a", {"x": 2}), lambda item, other: 1, None, "returned int; return True or False"),
+    ],
+)
+def test_a_function_of_the_user_compares_readable_arguments_and_answers_true_or_false(
+    action, function, agrees, error
+):
+    custom = {"match": "custom", "function": "f"}
+
+    result = match([action], [step("a", {"x": 1})], arguments=custom, functions={"f": function})
+
+    assert result.agrees is agrees
+    assert result.error == (error and f"the argument function 'f' {error}")
+    assert agrees is not None or result.precision is None

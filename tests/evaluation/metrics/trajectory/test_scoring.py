@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.inputs.trajectory_rules import TrajectoryRules
-from evaluation.metrics.trajectory import TRAJECTORY_METRICS, score_trajectory
+from evaluation.metrics.trajectory import score_trajectory
 from tests.evaluation.metrics.trajectory.builders import NOTHING, seen, step
 
 NO_F1 = "precision or recall has no value"
@@ -25,11 +25,6 @@ def scores(actual, expected, mode="in_order", bounds=None, functions=NOTHING, **
 
 def brief(result):
     return [(check["kind"], check["metric"], check["passed"], check["severity"]) for check in result.checks]
-
-
-def test_more_is_better_in_every_metric():
-    assert set(TRAJECTORY_METRICS.values()) == {"higher"}
-    assert {name.removeprefix("trajectory_") for name in TRAJECTORY_METRICS} == METRICS
 
 
 def test_everything_that_was_found_is_there():
@@ -130,50 +125,12 @@ def test_a_threshold_makes_a_check():
     assert (check["observed"], check["limit"], check["owner"]) == (0.5, 0.8, "ann")
 
 
-@pytest.mark.parametrize("metric", TRAJECTORY_METRICS)
-def test_every_metric_can_have_a_threshold_which_is_critical_by_itself(metric):
-    result = scores(["a"], ["a"], bounds={metric: {"min": 0.5}})
-
-    assert brief(result)[-1] == ("trajectory", metric, True, "critical")
-
-
 def test_a_threshold_on_a_share_of_nothing_is_missing_data():
     result = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
 
     assert brief(result)[-1][:3] == ("missing_data", "trajectory_precision", None)
     assert result.unscored["precision"]["status"] == "missing_data"
     assert result.unscored["f1"]["status"] == "not_applicable"
-
-
-@pytest.mark.parametrize("metric", ["trajectory_precision", "trajectory_recall", "trajectory_f1"])
-def test_thresholds_stand_for_the_verdict_of_precision_and_recall(metric):
-    result = scores(["a", "x", "y"], ["a", "b"], "precision_recall", bounds={metric: {"min": 0.3}})
-
-    assert [check["metric"] for check in result.checks] == [metric]
-    assert result.checks[0]["passed"]
-
-
-@pytest.mark.parametrize(
-    "bound",
-    [{"min": 0.0}, {"max": 1.0}, {"min": 0.9, "severity": "info"}, {"min": 0.9, "severity": "warning"}],
-)
-def test_a_threshold_that_fails_no_run_does_not_stand_for_the_verdict(bound):
-    result = scores(["x"], ["a"], "precision_recall", bounds={"trajectory_precision": bound})
-
-    assert brief(result)[0] == ("trajectory", "trajectory", False, "critical")
-
-
-@pytest.mark.parametrize("metric", ["trajectory_alignment", "trajectory_score"])
-def test_other_thresholds_do_not_stand_for_it(metric):
-    result = scores(["a", "x"], ["a"], "precision_recall", bounds={metric: {"min": 0.3}})
-
-    assert [check["metric"] for check in result.checks] == ["trajectory", metric]
-
-
-def test_a_threshold_does_not_stand_for_the_verdict_of_another_mode():
-    result = scores(["a"], ["a"], "in_order", bounds={"trajectory_recall": {"min": 0.3}})
-
-    assert [check["metric"] for check in result.checks] == ["trajectory", "trajectory_recall"]
 
 
 # Nothing expected
@@ -204,28 +161,6 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
     assert "write transfer if that is meant" in result.checks[0]["reason"]
 
 
-def test_forbidden_actions_need_no_expectation():
-    result = scores(["drop", "a"], None, forbidden_tools=["drop"])
-
-    assert result.facts == {"forbidden_actions": ["drop"]}
-    assert brief(result) == [("trajectory", "forbidden_actions", False, "critical")]
-    assert result.checks[0]["reason"] == "Forbidden tools were called: drop; do not call them"
-
-
-def test_failed_calls_that_are_failures_need_no_expectation():
-    result = scores([seen("a", failed=True)], None, failed_calls="fail")
-
-    assert result.facts == {"failed_calls": ["a"]}
-    assert brief(result) == [("trajectory", "failed_calls", False, "critical")]
-
-
-def test_unreadable_arguments_need_no_expectation():
-    result = scores([seen("a", args_error="no JSON")], None)
-
-    assert result.facts == {"unreadable_arguments": ["a"]}
-    assert brief(result) == [("trajectory", "unreadable_arguments", False, "warning")]
-
-
 # Rules
 
 
@@ -235,55 +170,6 @@ def test_rules_that_hold_are_checks_that_pass():
     assert [check["metric"] for check in result.checks] == ["trajectory", "forbidden_actions", "failed_calls"]
     assert all(check["passed"] for check in result.checks)
     assert result.checks[1]["reason"] == "forbidden_actions: none"
-
-
-def test_a_failed_call_that_counts_is_told_and_not_checked():
-    result = scores([seen("a", failed=True)], ["a"], failed_calls="count")
-
-    assert result.facts["failed_calls"] == ["a"]
-    assert brief(result) == [("trajectory", "trajectory", True, "critical")]
-
-
-def test_a_failed_call_that_does_not_count_is_named_in_the_reason():
-    result = scores([seen("a", {"x": 1}, failed=True)], [step("a", {"x": 1})])
-
-    assert result.facts["argument_mismatches"] == [
-        {
-            "name": "a",
-            "expected_index": 0,
-            "observed_index": 0,
-            "path": "error",
-            "problem": "failed",
-            "expected": None,
-            "actual": None,
-        }
-    ]
-    assert result.checks[0]["reason"] == (
-        "The actions do not agree with the expected ones in mode in_order: "
-        "missing a; that ended in an error a (a ended in an error; correct the call)."
-    )
-
-
-@pytest.mark.parametrize(
-    ("not_run", "words"),
-    [("denied", "was denied"), ("forbidden", "was forbidden"), ("unknown", "was not made again")],
-)
-def test_a_call_whose_tool_did_not_run_is_no_error_to_correct(not_run, words):
-    result = scores([seen("a", failed=True, not_run=not_run)], ["a"])
-
-    assert result.checks[0]["reason"] == (
-        "The actions do not agree with the expected ones in mode in_order: "
-        f"missing a; that did not run a (a {words} and did not run; go on without it)."
-    )
-
-
-def test_unreadable_arguments_are_a_finding_even_where_any_fit():
-    result = scores([seen("a", args_error="no JSON")], ["a"])
-
-    assert brief(result) == [
-        ("trajectory", "trajectory", True, "critical"),
-        ("trajectory", "unreadable_arguments", False, "warning"),
-    ]
 
 
 def test_what_is_not_allowed_is_counted_against_none():
@@ -325,19 +211,6 @@ def test_an_unsupported_mode_is_an_error():
     ]
 
 
-def test_an_unsupported_mode_is_an_error_without_an_expectation_too():
-    assert scores(["a"], None, "fuzzy").errors
-
-
-def test_a_callers_function_is_found_by_its_name():
-    custom = {"match": "custom", "function": "yes"}
-    calls, steps = [seen("a", {"x": 1})], [step("a", {"x": 2})]
-
-    result = scores(calls, steps, arguments=custom, functions={"yes": lambda check, other: True})
-
-    assert result.scored["score"] == 1.0
-
-
 def test_a_comparison_that_cannot_be_made_is_an_error():
     result = scores(
         [seen("a", {"x": 1})],
@@ -356,3 +229,63 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
     ]
     assert result.checks[0]["reason"] == f"The trajectory could not be compared: {problem}."
     assert problem in result.checks[1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "bound", "mode", "checks"),
+    [
+        *[
+            (f"trajectory_{name}", {"min": 0.3}, "precision_recall", 1)
+            for name in ("precision", "recall", "f1")
+        ],
+        # A threshold that fails no run does not replace the verdict, nor does one on another metric.
+        ("trajectory_precision", {"min": 0.0}, "precision_recall", 2),
+        ("trajectory_precision", {"max": 1.0}, "precision_recall", 2),
+        ("trajectory_precision", {"min": 0.9, "severity": "info"}, "precision_recall", 2),
+        ("trajectory_precision", {"min": 0.9, "severity": "warning"}, "precision_recall", 2),
+        ("trajectory_alignment", {"min": 0.3}, "precision_recall", 2),
+        ("trajectory_score", {"min": 0.3}, "precision_recall", 2),
+        ("trajectory_recall", {"min": 0.3}, "in_order", 2),
+    ],
+)
+def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(metric, bound, mode, checks):
+    result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
+
+    assert [check["metric"] for check in result.checks] == ["trajectory", metric][-checks:]
+    assert result.checks[-1]["severity"] == bound.get("severity", "critical")
+
+
+@pytest.mark.parametrize("expected", [None, ["a", "drop"]])
+@pytest.mark.parametrize(
+    ("call", "rules", "metric", "severity"),
+    [
+        (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
+        (seen("drop", failed=True), {"failed_calls": "fail"}, "failed_calls", "critical"),
+        (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
+    ],
+)
+def test_prohibitions_need_no_expectation(call, rules, metric, severity, expected):
+    result = scores(["a", call], expected, **rules)
+
+    assert result.facts[metric] == ["drop"]
+    assert brief(result)[-1] == ("trajectory", metric, False, severity)
+
+
+@pytest.mark.parametrize(
+    ("not_run", "kind", "words"),
+    [
+        (None, "that ended in an error", "ended in an error; correct the call"),
+        ("denied", "that did not run", "was denied and did not run; go on without it"),
+        ("forbidden", "that did not run", "was forbidden and did not run; go on without it"),
+        ("unknown", "that did not run", "was not made again and did not run; go on without it"),
+    ],
+)
+def test_a_failed_call_that_does_not_count_is_named_in_the_reason(not_run, kind, words):
+    result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
+
+    assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
+        ("error", "failed")
+    ]
+    assert result.checks[0]["reason"] == (
+        f"The actions do not agree with the expected ones in mode in_order: missing a; {kind} a (a {words})."
+    )
