@@ -28,64 +28,10 @@ def test_one_agent_without_names_is_not_applicable():
     assert result.checks == ()
 
 
-def test_a_hand_off_is_right_when_its_target_acts_next():
-    result = score_actions([handoff("triage", "billing"), action("refund", "billing")])
-
-    assert result.scored["handoff_continuity"] == 1.0
-
-
-def test_a_hand_off_is_wrong_when_somebody_else_acts_next():
-    actions = [
-        handoff("triage", "billing"),
-        action("refund", "sales"),
-        handoff("sales", "triage"),
-        action("x", "triage"),
-    ]
-
-    assert score_actions(actions).scored["handoff_continuity"] == 0.5
-
-
 def test_a_hand_off_to_nobody_known_is_missing_data():
     result = score_actions([handoff("triage", None), action("refund", "billing")])
 
     assert result.unscored["handoff_continuity"]["status"] == "missing_data"
-
-
-def test_expected_hand_offs_are_counted_as_often_as_they_occur():
-    expected = [{"kind": "handoff", "name": "t", "agent": "a", "target": "b"}] * 2
-
-    assert score_actions([handoff("a", "b")], expected).scored["handoff_accuracy"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("expected", "accuracy"),
-    [({"target": "b"}, 1.0), ({"agent": "a"}, 1.0), ({}, 1.0), ({"target": "c"}, 0.0), ({"agent": "b"}, 0.0)],
-)
-def test_an_expected_hand_off_may_leave_its_ends_open(expected, accuracy):
-    expected = [{"kind": "handoff", "name": "t", **expected}]
-
-    assert score_actions([handoff("a", "b")], expected).scored["handoff_accuracy"] == accuracy
-
-
-def test_a_hand_off_meets_one_expectation_alone():
-    expected = [
-        {"kind": "handoff", "name": "t", "target": "b"},
-        {"kind": "handoff", "name": "t", "agent": "a"},
-    ]
-
-    assert score_actions([handoff("a", "b")], expected).scored["handoff_accuracy"] == 0.5
-    assert score_actions([handoff("a", "b"), handoff("a", "c")], expected).scored["handoff_accuracy"] == 1.0
-
-
-def test_the_right_agent_is_the_expected_one():
-    expected = [{"name": "refund", "agent": "billing"}, {"name": "mail", "agent": "support"}]
-
-    assert (
-        score_actions([action("refund", "billing"), action("mail", "sales")], expected).scored[
-            "agent_accuracy"
-        ]
-        == 0.5
-    )
 
 
 @pytest.mark.parametrize(
@@ -164,3 +110,33 @@ def test_a_threshold_on_what_was_not_recorded_is_missing_data():
     (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}}).checks
 
     assert (check["kind"], check["passed"]) == ("missing_data", None)
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected", "metric", "value"),
+    [
+        ([handoff("a", "b"), action("x", "b")], [], "handoff_continuity", 1.0),
+        (
+            [handoff("a", "b"), action("x", "c"), handoff("c", "a"), action("x", "a")],
+            [],
+            "handoff_continuity",
+            0.5,
+        ),
+        ([handoff("a", "b")], [handoff("a", "b")] * 2, "handoff_accuracy", 0.5),
+        # An end that the expectation leaves open is met by any, and each hand-off meets one expectation.
+        ([handoff("a", "b")], [handoff(None, "b")], "handoff_accuracy", 1.0),
+        ([handoff("a", "b")], [handoff("a", None)], "handoff_accuracy", 1.0),
+        ([handoff("a", "b")], [handoff(None, None)], "handoff_accuracy", 1.0),
+        ([handoff("a", "b")], [handoff(None, "c")], "handoff_accuracy", 0.0),
+        ([handoff("a", "b")], [handoff(None, "b"), handoff("a", None)], "handoff_accuracy", 0.5),
+        (
+            [handoff("a", "b"), handoff("a", "c")],
+            [handoff("a", None), handoff(None, "b")],
+            "handoff_accuracy",
+            1.0,
+        ),
+        ([action("x", "a"), action("y", "c")], [action("x", "a"), action("y", "b")], "agent_accuracy", 0.5),
+    ],
+)
+def test_hand_offs_and_agents_are_compared_with_the_expected_ones(actions, expected, metric, value):
+    assert score_actions(actions, expected).scored[metric] == value

@@ -18,40 +18,6 @@ def score(metadata, bounds=None, actions=None, prices=None):
     return score_operational(metadata, actions, bounds or {}, prices or {})
 
 
-def test_a_value_within_its_limit_passes():
-    group = score({"latency_ms": 820}, {"latency_ms": {"max": 1500.0}})
-
-    assert (group["latency_ms"], group["latency_limit_ms"], group["passed"]) == (820, 1500.0, True)
-
-
-def test_a_value_equal_to_its_limit_passes():
-    assert score({"latency_ms": 1500}, {"latency_ms": {"max": 1500.0}})["passed"] is True
-
-
-def test_a_value_beyond_its_limit_fails_with_both_numbers():
-    group = score({"latency_ms": 1840}, {"latency_ms": {"max": 1500.0}})
-
-    (check,) = group["checks"]
-    assert group["passed"] is False
-    assert (check["kind"], check["severity"]) == ("operational", "warning")
-    assert (check["observed"], check["limit"]) == (1840, 1500.0)
-    assert check["reason"] == "latency_ms is 1840; it must be at most 1500"
-
-
-def test_a_minimum_is_a_limit_too():
-    group = score({"resources": {"items_read": 2}}, {"items_read": {"min": 3.0}})
-
-    assert group["checks"][0]["reason"] == "items_read is 2; it must be at least 3"
-    assert group["items_read_minimum"] == 3.0
-
-
-def test_a_threshold_says_how_grave_its_breach_is_and_whose():
-    bound = {"max": 1.0, "severity": "critical", "owner": "ops"}
-    (check,) = score({"retries": 2}, {"retries": bound})["checks"]
-
-    assert (check["severity"], check["owner"]) == ("critical", "ops")
-
-
 @pytest.mark.parametrize("metric", ["latency_ms", "cost_usd", "gpu_seconds"])
 def test_a_threshold_on_a_missing_value_is_its_own_finding(metric):
     group = score({}, {metric: {"max": 1.0}})
@@ -71,66 +37,11 @@ def test_what_is_not_recorded_is_missing_and_never_zero():
     assert not set(QUANTITIES) & set(group)
 
 
-def test_a_recorded_zero_is_a_measurement():
-    assert score({"retries": 0})["sources"]["retries"] == "measured"
-
-
-def test_an_estimate_is_told_apart():
-    group = score({"total_tokens": 90, "latency_ms": 3, "estimated": ["total_tokens"]})
-
-    assert (group["sources"]["total_tokens"], group["sources"]["latency_ms"]) == ("estimated", "measured")
-
-
-def test_total_tokens_are_the_sum_of_both_where_nobody_states_them():
-    group = collect_quantities({"input_tokens": 100, "output_tokens": 43}, None, {})
-
-    assert (group["total_tokens"].value, group["total_tokens"].source) == (143, "measured")
-
-
-def test_a_sum_with_an_estimate_in_it_is_one():
-    group = collect_quantities(
-        {"input_tokens": 1, "output_tokens": 2, "estimated": ["output_tokens"]}, None, {}
-    )
-
-    assert group["total_tokens"].source == "estimated"
-
-
-def test_half_of_the_tokens_make_no_total():
-    assert "total_tokens" not in collect_quantities({"input_tokens": 100}, None, {})
-
-
-def test_cost_is_estimated_from_the_price_table():
-    group = collect_quantities(
-        {"input_tokens": 1_000_000, "output_tokens": 500_000, "model": "small"}, None, PRICES
-    )
-
-    assert (group["cost_usd"].value, group["cost_usd"].source) == (3.0, "estimated")
-
-
-def test_a_stated_cost_goes_before_the_price_table():
-    group = collect_quantities(
-        {"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, None, PRICES
-    )
-
-    assert (group["cost_usd"].value, group["cost_usd"].source) == (1, "measured")
-
-
-@pytest.mark.parametrize(
-    "metadata", [{"model": "unknown", "input_tokens": 1, "output_tokens": 1}, {"model": "small"}]
-)
-def test_cost_is_not_guessed_without_a_price_or_tokens(metadata):
-    assert "cost_usd" not in collect_quantities(metadata, None, PRICES)
-
-
 def test_latencies_of_calls_are_summed_up():
     group = score({"call_latencies_ms": [40, 10, 20, 30]})
 
     assert [group[f"call_latency_{part}_ms"] for part in ("mean", "p50", "p95", "max")] == [25, 25, 38.5, 40]
     assert group["model_calls"] == 4
-
-
-def test_stated_model_calls_go_before_the_number_of_latencies():
-    assert score({"call_latencies_ms": [1], "model_calls": 3})["model_calls"] == 3
 
 
 def test_tool_calls_and_their_errors_are_counted():
@@ -143,10 +54,6 @@ def test_tool_calls_and_their_errors_are_counted():
 def test_no_record_of_tools_is_not_no_tool_call():
     assert score({}, actions=None)["sources"]["tool_calls"] == "missing"
     assert score({}, actions=[])["tool_calls"] == 0
-
-
-def test_a_custom_resource_cannot_pass_for_a_known_quantity():
-    assert "latency_ms" not in collect_quantities({"resources": {"latency_ms": 1}}, None, {})
 
 
 @pytest.mark.parametrize(
@@ -169,3 +76,63 @@ def test_latencies_whose_sum_is_no_number_have_a_mean():
 def test_a_price_that_no_cost_follows_from_is_refused(price):
     with pytest.raises(ContractError, match="at least 0"):
         Price(1.0, price)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "passed", "reason"),
+    [
+        (820, {"max": 1500.0}, True, "latency_ms is 820; it must be at most 1500"),
+        (1500, {"max": 1500.0}, True, "latency_ms is 1500; it must be at most 1500"),
+        (1840, {"max": 1500.0}, False, "latency_ms is 1840; it must be at most 1500"),
+        (2, {"min": 3.0}, False, "latency_ms is 2; it must be at least 3"),
+        (
+            2,
+            {"max": 1.0, "severity": "critical", "owner": "ops"},
+            False,
+            "latency_ms is 2; it must be at most 1",
+        ),
+    ],
+)
+def test_a_value_is_compared_with_its_limit(value, bound, passed, reason):
+    group = score({"latency_ms": value}, {"latency_ms": bound})
+
+    (check,) = group["checks"]
+    assert (group["passed"], check["kind"], check["observed"]) == (passed, "operational", value)
+    assert (check["severity"], check["owner"]) == (bound.get("severity", "warning"), bound.get("owner"))
+    assert check["reason"] == reason or passed
+    limits = {"latency_limit_ms": bound.get("max"), "latency_minimum_ms": bound.get("min")}
+    assert all(group[name] == limit for name, limit in limits.items() if limit is not None)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "quantity", "value", "source"),
+    [
+        ({"retries": 0}, "retries", 0, "measured"),
+        ({"total_tokens": 90, "estimated": ["total_tokens"]}, "total_tokens", 90, "estimated"),
+        ({"input_tokens": 100, "output_tokens": 43}, "total_tokens", 143, "measured"),
+        (
+            {"input_tokens": 1, "output_tokens": 2, "estimated": ["output_tokens"]},
+            "total_tokens",
+            3,
+            "estimated",
+        ),
+        ({"input_tokens": 1e6, "output_tokens": 5e5, "model": "small"}, "cost_usd", 3.0, "estimated"),
+        ({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, "cost_usd", 1, "measured"),
+        ({"call_latencies_ms": [1], "model_calls": 3}, "model_calls", 3, "measured"),
+    ],
+)
+def test_a_quantity_is_measured_or_estimated(metadata, quantity, value, source):
+    assert collect_quantities(metadata, None, PRICES)[quantity][:2] == (value, source)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "quantity"),
+    [
+        ({"input_tokens": 100}, "total_tokens"),
+        ({"model": "unknown", "input_tokens": 1, "output_tokens": 1}, "cost_usd"),
+        ({"model": "small"}, "cost_usd"),
+        ({"resources": {"latency_ms": 1}}, "latency_ms"),
+    ],
+)
+def test_a_quantity_is_not_guessed(metadata, quantity):
+    assert quantity not in collect_quantities(metadata, None, PRICES)

@@ -31,16 +31,12 @@ def test_the_interval_holds_the_truth_at_least_as_often_as_it_says(rate, trials)
     assert coverage >= 0.95
 
 
-def test_nothing_tried_has_no_rate():
-    result = proportion(0, 0)
-    assert (result.value, result.interval) == (None, None)
-
-
-def test_a_rate_is_the_share_of_successes():
-    assert proportion(3, 4).value == 0.75
-
-
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95, math.nan])
 def test_a_confidence_out_of_range_is_refused(confidence):
     with pytest.raises(ContractError, match="between 0 and 1"):
         proportion(1, 2, confidence)
+
+
+def test_a_rate_is_the_share_of_successes_if_anything_was_tried():
+    nothing = proportion(0, 0)
+    assert (nothing.value, nothing.interval, proportion(3, 4).value) == (None, None, 0.75)

@@ -25,14 +25,14 @@ def test_it_equals_the_share_of_all_choices_of_k_trials(outcomes, k):
     assert pass_hat_k({"t": outcomes}, k) == pytest.approx(sum(map(all, choices)) / len(choices))
 
 
-def test_a_task_with_too_few_trials_is_left_out():
-    assert pass_hat_k({**TASKS, "once": [True]}, 2) == pytest.approx(7 / 18)
-
-
-@pytest.mark.parametrize("trials", [{}, {"once": [True]}])
-def test_no_task_with_enough_trials_gives_no_value(trials):
-    assert pass_hat_k(trials, 2) is None
-
-
-def test_thousands_of_trials_overflow_nothing():
-    assert pass_hat_k({"t": [True, False] * 5000}, 1000) == pytest.approx(0.0, abs=1e-300)
+@pytest.mark.parametrize(
+    ("trials", "k", "value"),
+    [
+        ({**TASKS, "once": [True]}, 2, 7 / 18),
+        ({}, 2, None),
+        ({"once": [True]}, 2, None),
+        ({"t": [True, False] * 5000}, 1000, 0.0),
+    ],
+)
+def test_a_task_with_too_few_trials_is_left_out(trials, k, value):
+    assert pass_hat_k(trials, k) == pytest.approx(value, abs=1e-300)

@@ -49,18 +49,6 @@ def test_the_rate_of_lognormal_values_is_the_nominal_one(count):
     assert above == pytest.approx(0.05, abs=0.015)
 
 
-def test_the_lower_bound_is_students():
-    values = [100.0, 90.0, 115.0, 104.0]
-    allowed = stats.t.ppf(0.99, 3) * stats.tstd(values) * (1 + 1 / 4) ** 0.5
-    assert prediction_bounds(values, 0.01).low == pytest.approx(stats.tmean(values) - allowed)
-
-
-def test_ties_take_degrees_of_freedom_from_the_lower_bound():
-    values = [1.0, 1.0, 0.9, 0.8, 0.7]  # four different ones and one tie
-    allowed = stats.t.ppf(0.99, 2) * stats.tstd(values) * (1 + 1 / 5) ** 0.5
-    assert prediction_bounds(values, 0.01).low == pytest.approx(stats.tmean(values) - allowed)
-
-
 def test_enough_values_give_bounds_of_any_distribution():
     values = [float(n) for n in range(1, 100)]
     assert prediction_bounds(values, 0.05) == (5.0, 95.0)
@@ -94,3 +82,12 @@ def test_the_chance_of_a_change_after_equal_values_is_at_most_the_stated_one(cou
 )
 def test_values_that_differ_by_rounding_are_constant(values, constant):
     assert is_constant(values) is constant
+
+
+@pytest.mark.parametrize(
+    ("values", "degrees"),
+    [([100.0, 90.0, 115.0, 104.0], 3), ([1.0, 1.0, 0.9, 0.8, 0.7], 2)],  # four different ones and one tie
+)
+def test_the_lower_bound_is_students_and_ties_take_degrees_of_freedom(values, degrees):
+    allowed = stats.t.ppf(0.99, degrees) * stats.tstd(values) * (1 + 1 / len(values)) ** 0.5
+    assert prediction_bounds(values, 0.01).low == pytest.approx(stats.tmean(values) - allowed)

@@ -66,36 +66,11 @@ def test_more_data_make_a_narrower_interval():
     assert many.low > few.low
 
 
-def test_samples_apart_have_a_small_p_value():
-    p_value = two_sample_p_value([1.0, 2.0, 3.0, 4.0, 5.0], [11.0, 12.0, 13.0, 14.0, 15.0])
-    assert p_value == pytest.approx(2 / 252)
-
-
-def test_small_samples_with_ties_are_tested_by_permutation():
-    control, treatment = [1.0, 1.0, 2.0, 2.0], [3.0, 3.0, 4.0, 4.0]
-    assert two_sample_p_value(control, treatment) == pytest.approx(
-        2 / 70
-    )  # 2 of the 70 ways are as far apart
-
-
-def test_equal_samples_show_nothing():
-    assert two_sample_p_value([5.0] * 6, [5.0] * 6) == 1.0
-
-
 def test_samples_of_one_distribution_are_told_apart_as_seldom_as_alpha_says():
     source = random.Random(3)
     draws = [[source.expovariate(1.0) for _ in range(20)] for _ in range(1000)]
     rejected = [two_sample_p_value(*pair) <= 0.05 for pair in zip(draws[::2], draws[1::2], strict=True)]
     assert 0.02 <= sum(rejected) / len(rejected) <= 0.08
-
-
-def test_many_tests_are_adjusted_after_benjamini_and_hochberg():
-    assert adjust_p_values([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-
-
-def test_many_tests_are_adjusted_after_holm():
-    p_values = [0.01, 0.04, 0.03, 0.005]
-    assert adjust_p_values(p_values, "holm") == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 def test_the_difference_of_flags_has_the_interval_of_rates():
@@ -111,17 +86,38 @@ def test_small_samples_of_one_distribution_with_ties_are_told_apart_no_more_ofte
     assert sum(rejected) / len(rejected) <= 0.05
 
 
-def test_no_test_needs_no_adjustment():
-    assert adjust_p_values([]) == []
+@pytest.mark.parametrize(
+    ("control", "treatment", "p_value"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 5.0], [11.0, 12.0, 13.0, 14.0, 15.0], 2 / 252),
+        ([1.0, 1.0, 2.0, 2.0], [3.0, 3.0, 4.0, 4.0], 2 / 70),  # by permutation: 2 of the 70 ways
+        ([5.0] * 6, [5.0] * 6, 1.0),
+    ],
+)
+def test_samples_apart_have_a_small_p_value(control, treatment, p_value):
+    assert two_sample_p_value(control, treatment) == pytest.approx(p_value)
 
 
-def test_without_statsmodels_the_error_names_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "statsmodels.stats.multitest", None)
-    with pytest.raises(MissingExtraError, match=r"needs statsmodels.*\[statistics\]"):
-        adjust_p_values([0.1], "holm")
+@pytest.mark.parametrize(
+    ("p_values", "correction", "adjusted"),
+    [
+        ([0.01, 0.04, 0.03, 0.5], "benjamini-hochberg", [0.04, 0.16 / 3, 0.16 / 3, 0.5]),
+        ([0.01, 0.04, 0.03, 0.005], "holm", [0.03, 0.06, 0.06, 0.02]),
+        ([], "benjamini-hochberg", []),
+    ],
+)
+def test_p_values_of_many_tests_are_adjusted(p_values, correction, adjusted):
+    assert adjust_p_values(p_values, correction) == pytest.approx(adjusted)
 
 
-def test_without_scipy_the_error_names_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+@pytest.mark.parametrize(
+    ("module", "compute"),
+    [
+        ("statsmodels.stats.multitest", lambda: adjust_p_values([0.1], "holm")),
+        ("scipy.stats", lambda: two_sample_p_value([1.0, 2.0], [1.0, 2.0])),
+    ],
+)
+def test_without_a_library_the_error_names_what_to_install(monkeypatch, module, compute):
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'plan-execute-monitor\[statistics\]'"):
-        two_sample_p_value([1.0, 2.0], [1.0, 2.0])
+        compute()

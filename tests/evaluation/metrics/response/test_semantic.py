@@ -22,13 +22,6 @@ class Failing:
         raise RuntimeError(f"no quota for {texts[0]}")
 
 
-def test_without_an_embedder_it_is_not_applicable():
-    assert semantic_similarity(None, "a", "b") == {
-        "status": "not_applicable",
-        "reason": "no embedder is given",
-    }
-
-
 @pytest.mark.parametrize(
     ("first", "second", "cosine"),
     [
@@ -48,14 +41,6 @@ def test_rounding_takes_no_cosine_beyond_one():
 
     assert semantic_similarity(Vectors(vector, vector), "a", "a") == 1.0
     assert semantic_similarity(Vectors(vector, [-part for part in vector]), "a", "b") == -1.0
-
-
-def test_both_texts_are_embedded_in_one_call():
-    embedder = Vectors([1.0], [1.0])
-
-    semantic_similarity(embedder, "the output", "the reference")
-
-    assert embedder.texts == [["the output", "the reference"]]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +67,14 @@ def test_a_malformed_answer_is_an_error_that_says_what_it_must_be(vectors):
     }
 
 
-def test_what_an_embedder_raises_is_named_without_its_text():
-    score = semantic_similarity(Failing(), "secret", "b")
+def test_both_texts_are_embedded_in_one_call_whose_error_is_named_without_its_text():
+    embedder = Vectors([1.0], [1.0])
+    semantic_similarity(embedder, "the output", "the reference")
 
-    assert score == {"status": "error", "reason": "the embedder raised RuntimeError"}
+    assert embedder.texts == [["the output", "the reference"]]
+    assert semantic_similarity(None, "a", "b") == {
+        "status": "not_applicable",
+        "reason": "no embedder is given",
+    }
+    failed = {"status": "error", "reason": "the embedder raised RuntimeError"}
+    assert semantic_similarity(Failing(), "secret", "b") == failed

@@ -94,11 +94,6 @@ def test_numbers_words_and_mere_punctuation_do(output, reference):
     assert not normalized_exact_match(output, reference)
 
 
-@given(st.text())
-def test_what_matches_exactly_matches_normalized(output):
-    assert normalized_exact_match(output, output)
-
-
 def naive_distance(first, second):
     row = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):
@@ -114,17 +109,6 @@ def test_levenshtein_similarity_is_one_less_the_share_of_edits(output, reference
     expected = 1 - naive_distance(output, reference) / longest if longest else 1.0
 
     assert levenshtein_similarity(output, reference) == pytest.approx(expected)
-
-
-def test_texts_too_long_for_an_edit_distance_have_none():
-    length = 30_000
-
-    assert matching_cost(length, length) > MAX_COST
-    assert levenshtein_similarity("a" * length, "b" * length) is None
-
-
-def test_long_texts_that_are_the_same_are_alike():
-    assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -148,14 +132,6 @@ def test_a_keyword_is_covered_by_its_words_in_a_row_and_its_symbols(keyword, out
     assert (find_missing_keywords(output, split_words(output), [keyword]) == []) is covered
 
 
-def test_missing_are_the_keywords_that_are_not_covered():
-    assert find_missing_keywords("a b", ["a", "b"], ["a", "C++", "b", "d"]) == ["C++", "d"]
-
-
-def test_case_is_kept_where_it_matters():
-    assert normalize_text("A  B\u00a0é", ignore_case=False) == "A B é"
-
-
 @pytest.mark.parametrize("marks", ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"])
 def test_endless_combining_marks_are_broken_up_before_they_are_sorted(marks):
     # Normalisation sorts each run in quadratic time.
@@ -164,12 +140,16 @@ def test_endless_combining_marks_are_broken_up_before_they_are_sorted(marks):
     assert max(len(run) for run in word.split("\u034f")) <= 100
 
 
-def test_a_row_of_symbols_stays_as_it_is():
-    assert normalize_text("─" * 100) == "─" * 100
-
-
 @given(st.text(alphabet="\ud800\udfffab é\x00"))
 def test_half_surrogate_pairs_are_read_like_any_character(text):
     assert normalized_exact_match(text, text)
     assert levenshtein_similarity(text, text) == 1.0
     assert isinstance(split_words(text), list)
+
+
+def test_only_equal_long_texts_have_an_edit_distance():
+    length = 30_000
+
+    assert matching_cost(length, length) > MAX_COST
+    assert levenshtein_similarity("a" * length, "b" * length) is None
+    assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0

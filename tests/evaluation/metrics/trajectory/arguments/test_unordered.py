@@ -85,51 +85,11 @@ def test_lists_agree_exactly_if_some_order_of_their_items_does(pair, rule):
     assert agree(expected, observed, **rule) is result
 
 
-def test_parallel_lists_are_compared_as_pairs():
-    expected = {"item_ids": ["1", "2"], "new_item_ids": ["a", "b"]}
-    swapped = {"item_ids": ["2", "1"], "new_item_ids": ["b", "a"]}
-    crossed = {"item_ids": ["2", "1"], "new_item_ids": ["a", "b"]}
-    pairs, each = [["item_ids", "new_item_ids"]], ["item_ids", "new_item_ids"]
-
-    assert agree(expected, swapped, unordered=pairs)
-    assert not agree(expected, crossed, unordered=pairs)
-    assert agree(expected, crossed, unordered=each)
-    assert not agree(expected, swapped)
-
-
-def test_a_group_of_which_one_list_is_there_is_a_list_without_order():
-    assert agree({"item_ids": [1, 2]}, {"item_ids": [2, 1]}, unordered=[["item_ids", "new_item_ids"]])
-
-
-def test_an_item_is_not_counted_twice():
-    assert not agree({"x": [1, 1, 2]}, {"x": [1, 2, 2]}, unordered=["x"])
-    assert not agree({"x": [1]}, {"x": [1, 1]}, unordered=["x"])
-
-
-def test_a_loose_item_leaves_the_partner_of_a_strict_one():
-    expected, observed = {"x": [{}, {"a": 1}]}, {"x": [{"a": 1}, {"b": 2}]}
-
-    assert agree(expected, observed, match="superset", unordered=["x"])
-
-
-def test_equal_numbers_are_not_paired_first_within_a_tolerance():
-    assert agree({"x": [1, 2]}, {"x": [2, 3]}, tolerance=1.0, unordered=["x"])
-
-
 def test_only_the_items_that_have_no_partner_differ():
     rule = ArgumentRule(unordered=["x"])
     differences = find_differences({"x": ["a", "b", "c"]}, {"x": ["c", "d", "a"]}, rule)
 
     assert [tuple(each) for each in differences] == [("/x/1", "different", "b", "d")]
-
-
-def test_a_call_with_its_items_in_another_order_agrees():
-    expected, observed = step("a", {"ids": [1, 2]}), seen("a", {"ids": [2, 1]})
-    named = {"match": "named", "names": ["ids"], "unordered": ["ids"]}
-
-    assert not match([observed], [expected]).agrees
-    assert match([observed], [expected], arguments={"unordered": ["ids"]}).agrees
-    assert match([observed], [expected], arguments=named).agrees
 
 
 def test_long_lists_are_compared_within_bounds():
@@ -176,10 +136,32 @@ def test_a_code_or_a_word_counts_as_no_number(text):
     assert read_number(text) == text
 
 
-@pytest.mark.parametrize(("value", "other"), [(True, "1"), (True, "true"), (None, "0"), ("7", "007")])
-def test_only_numbers_are_written_by_texts(value, other):
-    assert not agree({"x": value}, {"x": other}, numbers_as_text=True)
+TWO = {"item_ids": ["1", "2"], "new_item_ids": ["a", "b"]}
+SWAPPED = {"item_ids": ["2", "1"], "new_item_ids": ["b", "a"]}
+CROSSED = {"item_ids": ["2", "1"], "new_item_ids": ["a", "b"]}
+PAIRS = [["item_ids", "new_item_ids"]]
 
 
-def test_numbers_in_texts_have_a_tolerance_too():
-    assert agree({"x": "12.50"}, {"x": 12.49}, numbers_as_text=True, tolerance=0.01)
+@pytest.mark.parametrize(
+    ("expected", "observed", "rule", "same"),
+    [
+        (TWO, SWAPPED, {"unordered": PAIRS}, True),
+        (TWO, CROSSED, {"unordered": PAIRS}, False),
+        (TWO, CROSSED, {"unordered": PAIRS[0]}, True),
+        (TWO, SWAPPED, {}, False),
+        ({"item_ids": [1, 2]}, {"item_ids": [2, 1]}, {"unordered": PAIRS}, True),
+        ({"x": [1, 2], "y": 1}, {"x": [2, 1]}, {"match": "named", "names": ["x"], "unordered": ["x"]}, True),
+        ({"x": [1, 1, 2]}, {"x": [1, 2, 2]}, {"unordered": ["x"]}, False),
+        ({"x": [1]}, {"x": [1, 1]}, {"unordered": ["x"]}, False),
+        # A loose item leaves the partner of a strict one, and equal numbers are not paired first.
+        ({"x": [{}, {"a": 1}]}, {"x": [{"a": 1}, {"b": 2}]}, {"match": "superset", "unordered": ["x"]}, True),
+        ({"x": [1, 2]}, {"x": [2, 3]}, {"tolerance": 1.0, "unordered": ["x"]}, True),
+        ({"x": "12.50"}, {"x": 12.49}, {"numbers_as_text": True, "tolerance": 0.01}, True),
+        ({"x": True}, {"x": "1"}, {"numbers_as_text": True}, False),
+        ({"x": True}, {"x": "true"}, {"numbers_as_text": True}, False),
+        ({"x": None}, {"x": "0"}, {"numbers_as_text": True}, False),
+        ({"x": "7"}, {"x": "007"}, {"numbers_as_text": True}, False),
+    ],
+)
+def test_items_agree_in_pairs_and_texts_as_numbers(expected, observed, rule, same):
+    assert agree(expected, observed, **rule) is same
