@@ -35,18 +35,12 @@ _GROUPED: Final = re.compile(r"[1-9]\d?(?:\s\d\d)*\s\d{3}|[1-9]\d{0,2}(?:\s\d{3}
 _EXACT: Final = Context(prec=3 * _MAX_LENGTH, traps=[])
 
 
-def states_number(text: str, number: float, tolerance: float = 0.0) -> bool:
-    """Return whether ``text`` contains ``number``, within ``tolerance`` (absolute).
-
-    Every common reading of a number in digits counts: 1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5
-    are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5. A digit in a word (GPT4) is no number, and a hyphen after a
-    word is no minus.
-    """
-    return any(is_near(value, number, tolerance) for value in read_values(text))
-
-
 def read_values(text: str) -> Iterator[Decimal]:
-    """Yield the values of all numbers in digits, in each of their readings; see ``states_number``."""
+    """Yield the values of all numbers in digits, in each of their common readings.
+
+    1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5.
+    A digit in a word (GPT4) is no number, and a hyphen after a word is no minus.
+    """
     readings = chain.from_iterable(read_numbers(_FRACTION.sub(_write_decimal, text)))
     return map(Decimal, readings)
 

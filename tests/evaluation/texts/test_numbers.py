@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.texts.numbers import read_numbers, states_number
+from evaluation.texts.numbers import is_near, read_numbers, read_values
 
 READINGS = [
     ("1786", ["1786"]),
@@ -75,19 +75,19 @@ def test_a_number_is_read_in_every_common_way(text, readings):
     ],
 )
 def test_a_number_is_compared_in_decimal_within_the_tolerance(text, number, tolerance, stated):
-    assert states_number(text, number, tolerance) is stated
+    assert any(is_near(value, number, tolerance) for value in read_values(text)) is stated
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text(alphabet="ab .,:\n", max_size=5))
 def test_a_number_written_as_python_writes_it_is_found(number, around):
-    assert states_number(f"{around} {number!r} {around}", number) is True
+    assert any(is_near(value, number, 0.0) for value in read_values(f"{around} {number!r} {around}"))
 
 
 @given(st.integers(-(10**12), 10**12))
 def test_a_number_written_with_thousands_is_found(number):
-    assert states_number(f"It is {number:,}.", float(number)) is True
+    assert float(number) in map(float, read_values(f"It is {number:,}."))
 
 
-@given(st.text(), st.floats(-10, 10))
-def test_any_text_can_be_read(text, number):
-    assert states_number(text, number) in {True, False}
+@given(st.text())
+def test_any_text_can_be_read(text):
+    assert all(value.is_finite() for value in read_values(text))

@@ -122,9 +122,7 @@ class _Comparison:
         def fits(index: int, other: int) -> bool:
             return not any(differences(index, other))
 
-        # Within a tolerance, two values may agree with a third and not with each other.
-        is_transitive = not self.rule.tolerance
-        for index, other in find_unpaired_items(lists, fits, self.spend, is_transitive=is_transitive):
+        for index, other in find_unpaired_items(lists, fits, self.spend):
             yield from differences(index, other)
 
     def _compare_values(self, place: _Place, expected: object, observed: object) -> Iterator[Difference]:

@@ -89,48 +89,9 @@ def test_steps_and_actions_are_the_same_exactly_if_one_order_of_the_groups_is(pr
     assert problem_order.matches_exact(masks, optional) is exists_exact(masks, optional, problem_order)
 
 
-def test_neighbours_with_the_same_label_are_a_group():
-    assert number_groups([None, 1, 1, 2, None, None, 1]) == [0, 1, 1, 2, 3, 4, 5]
-    assert number_groups([]) == []
-
-
-@pytest.mark.parametrize(
-    ("steps", "actions", "has_groups"),
-    [([], [], False), ([0, 1], [0, 1], False), ([0, 0], [0], True), ([0], [0, 0], True)],
-)
-def test_a_group_has_two_members_at_least(steps, actions, has_groups):
-    assert Order(steps, actions).has_groups is has_groups
-
-
 def test_an_early_step_moves_within_its_group_of_actions():
     # Step 0 takes action 1, or step 1 of the next group would have none.
     assert Order([0, 1], [0, 0]).find_out_of_order([0b11, 0b01], [0, 1], [0, -1]) == []
-
-
-def test_a_thousand_equal_parallel_calls_are_put_in_order():
-    size = 1000
-    masks = [(1 << size) - 1] * size
-    pairs = Order(range(size), [index // 2 for index in range(size)])
-
-    assert pairs.find_out_of_order(masks, range(size), list(range(size))) == []
-    assert pairs.matches_exact(masks, [False] * size)
-
-
-def test_a_large_group_in_a_long_trajectory_is_decided():
-    size = 2000
-    masks = [1 << index for index in reversed(range(size))]
-
-    assert Order([0] * size, range(size)).find_out_of_order(masks, range(size), [0] * size) == []
-    assert Order([0] * size, range(size)).matches_exact(masks, [False] * size)
-
-
-def test_thousands_of_calls_of_one_message_are_decided():
-    size = 4000
-    masks = [1 << index for index in reversed(range(size))]
-    one_message = Order(range(size), [0] * size)
-
-    assert one_message.find_out_of_order(masks, range(size), [0] * size) == []
-    assert one_message.matches_exact(masks, [False] * size)
 
 
 def test_a_long_trajectory_with_an_optional_step_and_a_group_is_decided():
@@ -173,3 +134,31 @@ def test_what_is_in_order_is_as_long_as_possible_and_in_order(some):
 def test_one_longest_sequence_is_left_always_the_same():
     cases = {(0b001, 0b010, 0b100): [], (0b010, 0b100, 0b001): [2], (): [], (0,): [0]}
     assert {masks: find_outside_sequence(masks) for masks in cases} == cases
+
+
+EQUAL = [(1 << 1000) - 1] * 1000
+REVERSED = [1 << index for index in reversed(range(3000))]
+
+
+@pytest.mark.parametrize(
+    ("masks", "groups_of"),
+    [
+        (EQUAL, Order(range(1000), [index // 2 for index in range(1000)])),
+        (REVERSED, Order([0] * 3000, range(3000))),
+        (REVERSED, Order(range(3000), [0] * 3000)),
+    ],
+    ids=["equal pairs", "a large group of steps", "many calls of one message"],
+)
+def test_thousands_of_calls_are_put_in_order(masks, groups_of):
+    size = len(masks)
+
+    assert groups_of.find_out_of_order(masks, range(size), [0] * size) == []
+    assert groups_of.matches_exact(masks, [False] * size)
+
+
+def test_neighbours_with_the_same_label_are_a_group():
+    assert number_groups([None, 1, 1, 2, None, None, 1]) == [0, 1, 1, 2, 3, 4, 5]
+    assert number_groups([]) == []
+    assert not Order([0, 1], [0, 1]).has_groups
+    assert Order([0, 0], [0]).has_groups
+    assert Order([0], [0, 0]).has_groups
