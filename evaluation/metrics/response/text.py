@@ -12,21 +12,18 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+import regex
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.texts.normal import fold_case, normalize_text, states_text
 
 _UNSPACED: Final = (
-    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"  # Thai
-    "\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0edc-\u0edf"  # Lao
-    "\u1000-\u102a\u103f\u1050-\u1055\uaa60-\uaa76"  # Burmese
-    "\u1780-\u17b3"  # Khmer
-    "\u3005-\u3007\u3031-\u3035\u303b\u303c\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003347f"  # kana, Han
+    r"[\p{L}&&[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"  # u30fc is kana
 )
-"""The letters of scripts that put no space between words, as the inside of a character class."""
-_WORD: Final = re.compile(rf"[{_UNSPACED}][^\w ]*|[^\W{_UNSPACED}][^ {_UNSPACED}]*")
-"""Matches a word in a text of letters, digits, marks and blanks. Marks are what ``\\w`` does not match."""
+"""The letters of scripts that put no space between words."""
+_WORD: Final = regex.compile(
+    rf"{_UNSPACED}\p{{M}}*+|[[\p{{L}}\p{{N}}]--{_UNSPACED}][[\p{{L}}\p{{M}}\p{{N}}]--{_UNSPACED}]*+", regex.V1
+)
 _OTHER: Final = re.compile(r"[\W_]+")
 _ALPHABETIC_WORD: Final = re.compile(r"[^\W_]+")
 _BEYOND_ALPHABETS: Final = re.compile("[^\x00-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u206f\u20a0-\u20bf]")
@@ -97,7 +94,8 @@ def split_words(text: str) -> list[str]:
     folded = fold_case(text)
     if not _BEYOND_ALPHABETS.search(folded):
         return _ALPHABETIC_WORD.findall(folded)
-    return _WORD.findall("".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in folded))
+    words: list[str] = _WORD.findall(folded)
+    return words
 
 
 def _strip_punctuation(folded: str) -> str:
