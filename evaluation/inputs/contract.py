@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, cast
+from typing import Annotated
 
-from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
+from pydantic import Field
 
 from evaluation.checks.registry import ContractChecks
 from evaluation.inputs.rubric import JudgePolicy, Rubric
 from evaluation.inputs.rules import AuditRules, ContentRule, DriftRules, LengthBounds, Threshold
 from evaluation.inputs.run import AgentRun, RunMetadata
-from evaluation.inputs.trajectory_rules import MATCH_MODES, ExpectedAction, TrajectoryRules
-from evaluation.validation.input_model import InputModel, NameOrObject
+from evaluation.inputs.trajectory_rules import MATCH_MODES, NamedAction, TrajectoryRules
+from evaluation.validation.input_model import InputModel
 
 # Shared instances, because pydantic would deep-copy a default for each contract.
 _TRAJECTORY, _JUDGE, _AUDIT, _DRIFT = TrajectoryRules(), JudgePolicy(), AuditRules(), DriftRules()
@@ -28,7 +27,7 @@ class EvaluationContract(InputModel):
     required_content: list[ContentRule] = Field(default_factory=list)
     forbidden_content: list[ContentRule] = Field(default_factory=list)
     output_length: LengthBounds | None = None
-    expected_trajectory: list[Annotated[ExpectedAction, NameOrObject(r"\S")]] | None = None
+    expected_trajectory: list[NamedAction] | None = None
     # Not a literal: a mode that is not supported is a finding, and the other checks of the run still count.
     trajectory_match_mode: Annotated[str, Field(json_schema_extra={"enum": [*MATCH_MODES]})] = "in_order"
     must_call: list[Annotated[str, Field(pattern=r"\S")]] = Field(default_factory=list)
@@ -45,26 +44,8 @@ class EvaluationContract(InputModel):
     """Owner of the alerts whose rule or threshold names no owner."""
 
 
-RESULT_FIELDS: Final = (
-    *("actual_output", "actual_trajectory", "record_checks", "contract", "may_be_sensitive"),
-    *("response_metrics", "operational_metrics", "trajectory_metrics", "judge_decision", "judge_result"),
-    *("check_results", "audit_findings", "drift_signals", "alerts", "evaluation_status", "errors"),
-    "evaluation_report",
-)
-"""Fields that an evaluation adds to its case in its final state, which is a case again."""
-
-
-def _describe_final_state(schema: JsonDict) -> None:
-    """Accept the fields of a final state in the published schema, if the state is whole."""
-    fields = cast("JsonDict", schema["properties"])
-    schema["properties"] = {**fields, **dict.fromkeys(RESULT_FIELDS, True)}
-    schema["dependentRequired"] = {name: ["contract", "evaluation_status"] for name in RESULT_FIELDS}
-
-
 class EvaluationCase(EvaluationContract):
     """One recorded run with its contract: the input of ``evaluate``."""
-
-    model_config = ConfigDict(json_schema_extra=_describe_final_state)
 
     case_id: str | None = None
     input: str = ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from evaluation.validation.input_model import InputModel, ListOrRange, NameOrObject, limit_without
+from evaluation.validation.input_model import InputModel, wrap_name, wrap_numbers
 from evaluation.validation.pattern_fields import SchemaObject
 from evaluation.values import format_numbers
 
@@ -21,24 +21,11 @@ class Criterion(InputModel):
     """The meaning of scores, with the score as a text: {"1": "vague", "5": "precise"}."""
 
 
-_LOWEST: Final = 1.0
-_HIGHEST: Final = 5.0
-
-
 class Scale(InputModel):
     """The range of scores of a judge."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "allOf": [
-                limit_without("max", "min", {"exclusiveMaximum": _HIGHEST}),
-                limit_without("min", "max", {"exclusiveMinimum": _LOWEST}),
-            ]
-        }
-    )
-
-    min: float = _LOWEST
-    max: float = _HIGHEST
+    min: float = 1.0
+    max: float = 5.0
 
     @model_validator(mode="after")
     def _require_range(self) -> Self:
@@ -48,18 +35,22 @@ class Scale(InputModel):
         return self
 
 
+_NamedCriterion: TypeAlias = Annotated[
+    Criterion, BeforeValidator(wrap_name, json_schema_input_type=str | Criterion)
+]
+_ScaleOrList: TypeAlias = Annotated[
+    Scale, BeforeValidator(wrap_numbers, json_schema_input_type=Scale | list[float])
+]
+
+
 class Rubric(InputModel):
     """How a judge scores: criteria, scale, pass score, and the schema of its answer."""
 
-    model_config = ConfigDict(
-        json_schema_extra=limit_without("scale", "pass_score", {"minimum": _LOWEST, "maximum": _HIGHEST})
-    )
-
     name: str = "rubric"
     instructions: str = ""
-    criteria: Annotated[list[Annotated[Criterion, NameOrObject()]], Field(min_length=1)]
+    criteria: Annotated[list[_NamedCriterion], Field(min_length=1)]
     """Names or objects."""
-    scale: Annotated[Scale, ListOrRange()] = Field(default_factory=Scale)
+    scale: _ScaleOrList = Field(default_factory=Scale)
     pass_score: float | None = None
     """The lowest overall score that passes. Default: three quarters of the scale."""
     json_schema: SchemaObject | None = None

@@ -5,16 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
+from pydantic import AfterValidator, Field, model_validator
 
-from evaluation.validation.input_model import (
-    InputModel,
-    describe_idle_bound,
-    require_above,
-    require_any,
-    require_one,
-)
+from evaluation.validation.input_model import InputModel, describe_idle_bound
 from evaluation.validation.pattern_fields import AnySchema, PatternText
 from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
 
@@ -24,8 +17,6 @@ class Threshold(InputModel):
 
     A plain number in its place is a minimum or a maximum, by the metric's better direction.
     """
-
-    model_config = ConfigDict(json_schema_extra=require_any("min", "max"))
 
     min: float | None = None
     max: float | None = None
@@ -46,8 +37,6 @@ class Threshold(InputModel):
 
 class ContentRule(InputModel):
     """Required or forbidden content: exactly one of text, pattern, json_schema, number."""
-
-    model_config = ConfigDict(json_schema_extra=require_one("text", "pattern", "json_schema", "number"))
 
     text: Annotated[str, Field(pattern=r"\S")] | None = None
     """Compared after normalising white space and Unicode forms."""
@@ -75,17 +64,8 @@ LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
 """The length of every output that is not empty."""
 
 
-def _describe_lengths(schema: JsonDict) -> None:
-    """Say in JSON Schema that a minimum can be broken."""
-    schema["allOf"] = [
-        require_above(f"min_{name}", least, f"max_{name}") for name, least in LEAST_LENGTHS.items()
-    ]
-
-
 class LengthBounds(InputModel):
     """Bounds on the length of the final output."""
-
-    model_config = ConfigDict(json_schema_extra=_describe_lengths)
 
     min_characters: Count | None = None
     max_characters: Count | None = None
@@ -120,13 +100,11 @@ def _check_domain(name: str) -> str:
     return name
 
 
-_Domain = Annotated[str, AfterValidator(_check_domain), Field(json_schema_extra={"pattern": _DOMAIN})]
+_Domain = Annotated[str, AfterValidator(_check_domain)]
 
 
 class AuditRule(InputModel):
     """A requirement on the texts and actions of a run; exactly one of the last six fields defines it."""
-
-    model_config = ConfigDict(json_schema_extra=require_one(*_AUDIT_RULES))
 
     id: str
     category: Literal["safety", "privacy", "compliance", "policy", "contract"] = "policy"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self, cast
+from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from evaluation.checks.context import NotRun
 from evaluation.importers.langchain import dump_messages
-from evaluation.validation.input_model import InputModel, NameOrObject
+from evaluation.validation.input_model import InputModel, wrap_name
 from evaluation.values import Count, Quantity
 
 ActionKind = Literal["tool", "action", "handoff", "reasoning"]
@@ -37,6 +37,10 @@ class ToolCall(InputModel):
     id: str | None = None
     message: Count | None = None
     """The number of the message that made the call; calls of one message are parallel."""
+
+
+NamedCall: TypeAlias = Annotated[ToolCall, BeforeValidator(wrap_name, json_schema_input_type=str | ToolCall)]
+"""A tool call, for which its name alone may be given."""
 
 
 class Measured(InputModel):
@@ -70,12 +74,10 @@ class RunMetadata(Measured):
     timestamp: str | None = None
 
 
-def _describe_run(schema: JsonDict) -> None:
-    """Say in JSON Schema which fields a run needs, and that its input has two names."""
+def _add_user_input(schema: JsonDict) -> None:
+    """Say in JSON Schema that the input has two names."""
     fields = cast("JsonDict", schema["properties"])
     schema["properties"] = {**fields, "user_input": fields["input"]}
-    schema["not"] = {"required": ["input", "user_input"]}
-    schema["anyOf"] = [{"required": [name]} for name in ("final_output", "tool_calls", "messages", "error")]
 
 
 class AgentRun(Measured):
@@ -84,13 +86,13 @@ class AgentRun(Measured):
     It needs an output, an action, a message or an error: without any of them, there is nothing to evaluate.
     """
 
-    model_config = ConfigDict(json_schema_extra=_describe_run)
+    model_config = ConfigDict(json_schema_extra=_add_user_input)
 
     input: Annotated[str, Field(validation_alias=AliasChoices("input", "user_input"))] = ""
     """The request of the user; ``user_input`` is another name of it."""
     final_output: str | None = None
     """The last answer; if absent, the text of the last message of the assistant, if the run has finished."""
-    tool_calls: list[Annotated[ToolCall, NameOrObject()]] = Field(default_factory=list)
+    tool_calls: list[NamedCall] = Field(default_factory=list)
     """Names or objects, in the order of the calls; if absent, the calls that ``messages`` hold."""
     messages: Annotated[list[dict[str, object]], BeforeValidator(dump_messages)] = Field(default_factory=list)
     """The conversation, in any format that ``run_from_messages`` reads."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self, get_args
+from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from evaluation.inputs.run import ActionKind
-from evaluation.validation.input_model import InputModel, NameOrObject, require_if
+from evaluation.validation.input_model import InputModel, wrap_name
 from evaluation.values import WHOLE, Quantity
 
 MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
 MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
-
-
-_EACH_ONCE: Final = Field(json_schema_extra={"uniqueItems": True})
-ListPath = Annotated[str, Field(json_schema_extra={"pattern": r"^[^.]+(\.[^.]+)*$"})]
-ListGroup = Annotated[list[ListPath], Field(json_schema_extra={"uniqueItems": True, "minItems": 1})]
 
 
 class ArgumentRule(InputModel):
@@ -26,15 +21,6 @@ class ArgumentRule(InputModel):
     Both apply at every level of nesting.
     """
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "allOf": [
-                require_if("match", "named", "names", {"type": "array", "minItems": 1}),
-                require_if("match", "custom", "function", {"type": "string", "minLength": 1}),
-            ]
-        }
-    )
-
     match: Literal["exact", "ignore", "named", "subset", "superset", "custom"] = "exact"
     names: list[str] | None = None
     """For ``named``: the arguments to compare."""
@@ -43,7 +29,7 @@ class ArgumentRule(InputModel):
     ignore_case: bool = False
     numbers_as_text: bool = False
     """Whether a text such as "12.50" counts as the number that it writes."""
-    unordered: Annotated[list[ListPath | ListGroup], _EACH_ONCE] = Field(default_factory=list)
+    unordered: list[str | list[str]] = Field(default_factory=list)
     """Lists whose items may come in any order, by path: ``orders.items`` is the list ``items`` in each of the
     ``orders``. Lists whose items belong together are a group: ``["item_ids", "new_item_ids"]``."""
     function: str | None = None
@@ -76,34 +62,6 @@ class ArgumentRule(InputModel):
 class ExpectedAction(InputModel):
     """An expected action; if ``args`` is absent, any arguments match."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "anyOf": [
-                {
-                    "required": ["name"],
-                    "properties": {
-                        "name": {"type": "string"},
-                        "any_of": {"maxItems": 0},
-                        "in_any_order": {"maxItems": 0},
-                    },
-                },
-                {
-                    "required": ["any_of"],
-                    "properties": {
-                        "name": {"type": "null"},
-                        "any_of": {"minItems": 1},
-                        "in_any_order": {"maxItems": 0},
-                    },
-                },
-                {
-                    "required": ["in_any_order"],
-                    "maxProperties": 1,
-                    "properties": {"in_any_order": {"minItems": 1}},
-                },
-            ]
-        }
-    )
-
     name: Annotated[str, Field(pattern=r"\S")] | None = None
     args: dict[str, object] | None = None
     arguments: ArgumentRule | None = None
@@ -114,9 +72,9 @@ class ExpectedAction(InputModel):
     kind: ActionKind | None = None
     optional: bool = False
     """Whether the action may be missing."""
-    any_of: list[Annotated[ExpectedAction, NameOrObject(r"\S")]] = Field(default_factory=list)
+    any_of: list[NamedAction] = Field(default_factory=list)
     """Alternatives in place of ``name``; one of them is enough."""
-    in_any_order: list[Annotated[ExpectedAction, NameOrObject(r"\S")]] = Field(default_factory=list)
+    in_any_order: list[NamedAction] = Field(default_factory=list)
     """A group of actions in place of ``name``; they may come in any order among themselves."""
 
     @model_validator(mode="after")
@@ -138,6 +96,12 @@ class ExpectedAction(InputModel):
         if any(inner.in_any_order for inner in (*self.any_of, *self.in_any_order)):
             raise ValueError("a group 'in_any_order' stands in the list of expected actions, not within one")
         return self
+
+
+NamedAction: TypeAlias = Annotated[
+    ExpectedAction, BeforeValidator(wrap_name, json_schema_input_type=str | ExpectedAction)
+]
+"""An expected action, for which its name alone may be given."""
 
 
 class TrajectoryRules(InputModel):

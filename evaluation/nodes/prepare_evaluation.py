@@ -14,7 +14,6 @@ from evaluation.inputs.run import AgentRun, ToolCall
 from evaluation.metrics.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.results.alerts import alert
-from evaluation.results.final_state import find_changes, restore_case
 from evaluation.results.findings import TRUNCATED, MetricOutcome, build_outcome
 from evaluation.results.redaction import Redactor
 from evaluation.results.state import Action, EvaluationState
@@ -53,13 +52,12 @@ def _blank_results() -> EvaluationState:
 
 def prepare_evaluation(state: object, plugins: Plugins) -> EvaluationState:
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
-    case_read = read_case(restore_case(state))
+    case_read = read_case(state)
     if isinstance(case_read, RefusedCase):
         return _reject(case_read, plugins)
-    prepared = _fill_state(case_read)
-    problems = (*find_threshold_problems(case_read.case), *find_changes(state, prepared))
-    if problems:
+    if problems := [*find_threshold_problems(case_read.case)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
+    prepared = _fill_state(case_read)
     return _add_checks(prepared, plugins) if plugins.checks else prepared
 
 

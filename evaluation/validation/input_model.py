@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
-from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
-from pydantic.config import JsonDict
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_before_validator_function
+from pydantic import ConfigDict, ValidationError
 
 from evaluation.errors import ContractError
 from evaluation.validation.described_model import DescribedModel
@@ -51,32 +47,6 @@ def _as_lists(value: object) -> object:
     return {name: _as_lists(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def require_any(*names: str) -> JsonDict:
-    """Say in JSON Schema that at least one of these fields has a value; null counts as absent."""
-    return {"anyOf": [_require(name) for name in names]}
-
-
-def require_one(*names: str) -> JsonDict:
-    """Say in JSON Schema that exactly one of these fields has a value; null counts as absent."""
-    return {"oneOf": [_require(name) for name in names]}
-
-
-def require_if(name: str, value: str, needed: str, least: JsonDict) -> JsonDict:
-    """Say in JSON Schema that ``needed`` fulfils ``least`` if the field ``name`` has ``value``."""
-    condition: JsonDict = {"required": [name], "properties": {name: {"const": value}}}
-    return {"if": condition, "then": {"required": [needed], "properties": {needed: least}}}
-
-
-def limit_without(absent: str, name: str, limit: JsonDict) -> JsonDict:
-    """Say in JSON Schema that ``name`` fulfils ``limit`` if the field ``absent`` has its default."""
-    return {"if": {"not": {"required": [absent]}}, "then": {"properties": {name: limit}}}
-
-
-def require_above(name: str, least: int, other: str) -> JsonDict:
-    """Say in JSON Schema that ``name`` is greater than ``least``, or ``other`` has a value."""
-    return {"anyOf": [_require(other), {"properties": {name: {"minimum": least + 1}}}]}
-
-
 def describe_idle_bound(name: str, value: float | None, least: int, other: float | None) -> str | None:
     """Describe a minimum that every output keeps which is not empty; None if an output can break it.
 
@@ -94,48 +64,8 @@ def describe_idle_bound(name: str, value: float | None, least: int, other: float
     )
 
 
-def _require(name: str) -> JsonDict:
-    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-
-
-@dataclass(frozen=True, slots=True)
-class NameOrObject:
-    """Annotation of an object for which its name alone may be given."""
-
-    pattern: str = ""
-    """Of the name, in the published schema."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Read a text as an object with that name."""
-        return no_info_before_validator_function(_wrap_name, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, object]:
-        """Accept a text in the published schema of the input, too."""
-        described = handler(schema)
-        name = {"type": "string", **({"pattern": self.pattern} if self.pattern else {})}
-        return described if handler.mode == "serialization" else {"anyOf": [name, described]}
-
-
-@dataclass(frozen=True, slots=True)
-class ListOrRange:
-    """Annotation of a range with ``min`` and ``max`` for which the list of its numbers may be given."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Read an ascending list as the range from its first to its last number."""
-        return no_info_before_validator_function(_wrap_numbers, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, object]:
-        """Accept a list in the published schema of the input, too."""
-        described = handler(schema)
-        numbers = {"type": "array", "items": {"type": "number"}, "minItems": 2, "uniqueItems": True}
-        return described if handler.mode == "serialization" else {"anyOf": [numbers, described]}
-
-
-def _wrap_numbers(value: object) -> object:
+def wrap_numbers(value: object) -> object:
+    """Read an ascending list of numbers as the range from its first to its last one."""
     if not isinstance(value, list):
         return value
     numbers = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
@@ -144,5 +74,6 @@ def _wrap_numbers(value: object) -> object:
     return {"min": numbers[0], "max": numbers[-1]}
 
 
-def _wrap_name(value: object) -> object:
+def wrap_name(value: object) -> object:
+    """Read a name alone as an object with that name."""
     return {"name": value} if isinstance(value, str) else value

@@ -188,10 +188,3 @@ def test_an_object_of_a_check_is_no_data_either():
 def test_what_is_no_check_is_refused(option):
     with pytest.raises(ContractError, match=f"{option} has a function; give a list of functions with @check"):
         evaluate(HELLO, **{option: [lambda context: True]})
-
-
-def test_a_final_state_is_evaluated_again_with_the_same_functions():
-    graph = build_evaluation_graph(checks=[has_greeting])
-    final = graph.invoke(BYE)
-
-    assert graph.invoke(final)["evaluation_report"]["checks"] == final["evaluation_report"]["checks"]

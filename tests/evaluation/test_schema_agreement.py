@@ -1,4 +1,4 @@
-"""The published schema refuses what the evaluation refuses, as far as JSON Schema can say it."""
+"""The models refuse wrong contracts, and the published schema accepts all that they accept."""
 
 import json
 import random
@@ -12,8 +12,6 @@ from evaluation import evaluate
 from evaluation.errors import ContractError
 from evaluation.inputs.contract import EvaluationContract
 from evaluation.json_schemas import FOLDER
-from evaluation.pipeline import run_pipeline
-from evaluation.plugins import Plugins
 
 CONTRACT = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_contract.json").read_text()))
 CASE = jsonschema_rs.validator_for(json.loads((FOLDER / "evaluation_case.json").read_text()))
@@ -149,7 +147,7 @@ REFUSED = [
     {"judge": {"on_failure": "passed"}},
     {"treshold": {}},
 ]
-NOT_SAID = {
+CONTRADICTORY = {
     "a minimum above the maximum": {"thresholds": {"latency_ms": {"min": 2, "max": 1}}},
     "more words than are allowed": {"output_length": {"min_words": 5, "max_words": 4}},
     "more characters than are allowed": {"output_length": {"min_characters": 2, "max_characters": 1}},
@@ -164,7 +162,6 @@ NOT_SAID = {
     "a group of lists of two objects": {"trajectory": {"arguments": {"unordered": [["a.x", "b.x"]]}}},
     "a tool that writes and only reads": {"trajectory": {"writing_tools": ["a"], "reading_tools": ["a"]}},
 }
-"""Contracts that the evaluation refuses and JSON Schema cannot, because two values would be compared."""
 
 
 @pytest.mark.parametrize("contract", ACCEPTED, ids=json.dumps)
@@ -173,14 +170,9 @@ def test_an_accepted_contract_fulfils_the_schema(contract):
     assert CASE.is_valid({"agent_run": {"final_output": "x"}, **contract})
 
 
-@pytest.mark.parametrize("contract", REFUSED, ids=json.dumps)
-def test_a_refused_contract_does_not(contract):
-    assert (is_accepted(contract), CONTRACT.is_valid(contract)) == (False, False)
-
-
-@pytest.mark.parametrize("contract", NOT_SAID.values(), ids=NOT_SAID)
-def test_what_json_schema_cannot_say(contract):
-    assert (is_accepted(contract), CONTRACT.is_valid(contract)) == (False, True)
+@pytest.mark.parametrize("contract", [*REFUSED, *CONTRADICTORY.values()], ids=json.dumps)
+def test_a_wrong_contract_is_refused(contract):
+    assert not is_accepted(contract)
 
 
 def test_the_match_modes_are_listed():
@@ -197,16 +189,9 @@ RUNS = {
 
 
 @pytest.mark.parametrize(("run", "accepted"), RUNS.values(), ids=RUNS)
-def test_the_schema_and_the_evaluation_agree_on_runs(run, accepted):
-    assert CASE.is_valid({"agent_run": run}) is accepted
+def test_the_evaluation_accepts_a_run_that_is_well_formed(run, accepted):
     assert (evaluate({"agent_run": run}).status != "invalid") is accepted
-
-
-def test_a_final_state_fulfils_the_schema_of_a_case():
-    state = run_pipeline({"agent_run": {"final_output": "x"}, "keywords": ["x"]}, Plugins())
-
-    assert CASE.is_valid(state)
-    assert not CASE.is_valid({"agent_run": {"final_output": "x"}, "alerts": []})
+    assert CASE.is_valid({"agent_run": run}) or not accepted
 
 
 VALUES = [None, True, 0, 1, -1, 2.5, "", "a", "critical", "(", [], ["a"], [[]], {}, {"name": "a"}, {"min": 1}]
@@ -239,12 +224,3 @@ def test_the_schema_refuses_nothing_that_the_evaluation_accepts(seed):
     contract.pop("trajectory_match_mode", None)
 
     assert CONTRACT.is_valid(contract) or not is_accepted(contract), contract
-
-
-def test_the_schema_and_the_evaluation_agree_on_mutated_contracts():
-    contracts = [mutated_contract(seed) for seed in range(2_000)]
-    refused = [contract for contract in contracts if not is_accepted(contract)]
-    missed = [contract for contract in refused if CONTRACT.is_valid(contract)]
-
-    assert len(refused) > 500
-    assert len(missed) / len(refused) < 0.02, missed

@@ -5,33 +5,23 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
-from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text, require_kind
+from evaluation.checks.base import BaseCheck, CheckKind, Observation, Text
 from evaluation.checks.context import CheckContext, Unit
 from evaluation.checks.search import count_phrase
 from evaluation.checks.segmentation import Amount
 from evaluation.sensitive.quoting import quote_text
 from evaluation.texts.normal import fold_letters
-from evaluation.validation.input_model import describe_idle_bound, require_above, require_any
+from evaluation.validation.input_model import describe_idle_bound
 from evaluation.values import Count
 
 _NAMES: Final = {"line": "line", "sentence": "sentence", "paragraph": "paragraph", "list_item": "list item"}
 
 
-def _describe_bounds(schema: JsonDict, model: type[CountCheck]) -> None:
-    """Say in JSON Schema that either ``exactly`` or another bound has to be given, which can be broken."""
-    require_kind(schema)
-    schema["oneOf"] = [require_any("exactly"), require_any("min", "max")]
-    schema["allOf"] = [require_above("min", model.least, "max")]
-
-
 class CountCheck(BaseCheck):
     """A number of things: ``exactly``, or between ``min`` and ``max``, both included."""
-
-    model_config = ConfigDict(json_schema_extra=_describe_bounds)
 
     kind: ClassVar[CheckKind] = "length"
     things: ClassVar[tuple[str, str]]
