@@ -1,4 +1,4 @@
-"""Lists the tools and the arguments that a contract names, with the field that names them."""
+"""Lists the tools that a contract names, with the field that names them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.inputs.contract import EvaluationContract
-from evaluation.inputs.trajectory_rules import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.inputs.trajectory_rules import ExpectedAction, TrajectoryRules
 
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
@@ -31,46 +31,6 @@ class NamedTools:
     field: str
     names: tuple[str, ...]
     is_required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NamedArguments:
-    """Arguments that one field of a contract names.
-
-    Attributes:
-        field: The path of the field, such as ``expected_trajectory[0].args``.
-        names: The names.
-        tool: The tool that has to have them; None if any tool may.
-    """
-
-    field: str
-    names: tuple[str, ...]
-    tool: str | None
-
-
-def list_named_arguments(contract: EvaluationContract) -> Iterator[NamedArguments]:
-    """List the arguments that a contract names, in the order of its fields."""
-    yield from _list_arguments(contract.expected_trajectory or (), "expected_trajectory")
-    yield from _list_rule(contract.trajectory.arguments, "trajectory.arguments", None)
-    for name, rule in contract.trajectory.tools.items():
-        yield from _list_rule(rule, f"trajectory.tools.{name}", name)
-
-
-def _list_arguments(actions: Sequence[ExpectedAction], field: str) -> Iterator[NamedArguments]:
-    for place, action in enumerate(actions):
-        path = f"{field}[{place}]"
-        yield from _list_arguments(action.any_of, f"{path}.any_of")
-        yield from _list_arguments(action.in_any_order, f"{path}.in_any_order")
-        if action.name is not None and action.kind in {None, "tool"}:
-            yield NamedArguments(f"{path}.args", tuple(action.args or ()), action.name)
-            if action.arguments is not None:
-                yield from _list_rule(action.arguments, f"{path}.arguments", action.name)
-
-
-def _list_rule(rule: ArgumentRule, field: str, tool: str | None) -> Iterator[NamedArguments]:
-    yield NamedArguments(f"{field}.names", tuple(rule.names or ()), tool)
-    paths = [path for group in rule.unordered_groups for path in group]
-    yield NamedArguments(f"{field}.unordered", tuple(path.partition(".")[0] for path in paths), tool)
 
 
 def list_named_tools(contract: EvaluationContract) -> Iterator[NamedTools]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from agents import ExecutionAgent
 from agents.calls.planned_call import ToolArguments, read_arguments
 from evaluation import EvaluationContract
-from evaluation.inputs.named_tools import NamedTools, list_named_arguments, list_named_tools
+from evaluation.inputs.named_tools import NamedTools, list_named_tools
 from evaluation.metrics.trajectory.match_result import list_names
 from evaluation.metrics.trajectory.rules.misspellings import is_other_spelling
 from evaluation.sensitive.quoting import quote_text
@@ -26,26 +26,23 @@ class ToolNames:
 
     Attributes:
         known: The names; None if they are unknown, so that every name is accepted.
-        arguments: The names of the arguments of each tool that accepts no others.
         readers: How each tool reads its arguments.
     """
 
     known: tuple[str, ...] | None = None
-    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
 
     def find_problem(self, contract: EvaluationContract | Mapping[str, Json] | None) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
 
-        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool;
-        an argument is one if the tool does not have it.
+        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
         """
         for named, name in self._list_unknown(contract):
             meant = self._find_misspelt(name, named)
             is_missing = named.is_required and not self._has_any(named)
             if meant is not None or is_missing:
                 return f"{named.field} names {quote_text(name)}; {self._describe_lack(name, meant)}"
-        return next(self._list_wrong_arguments(contract), None)
+        return None
 
     def find_option_problem(self, option: str, names: Collection[str]) -> str | None:
         """Return why an option that names tools is not accepted; None if the executor has all of them."""
@@ -70,27 +67,6 @@ class ToolNames:
             return
         for named in list_named_tools(checked):
             yield from ((named, name) for name in named.names if name not in known)
-
-    def _list_wrong_arguments(
-        self, contract: EvaluationContract | Mapping[str, Json] | None
-    ) -> Iterator[str]:
-        checked = _read_contract(contract) if self.arguments else None
-        for named in () if checked is None else list_named_arguments(checked):
-            if (known := self._list_arguments_of(named.tool)) is None:
-                continue
-            of = "the tools" if named.tool is None else named.tool
-            for name in named.names:
-                if name not in known:
-                    hint = _suggest(get_close_matches(name, known, 1))
-                    arguments = f"the arguments of {of} are {list_names(known) or 'none'}"
-                    yield f"{named.field} names {quote_text(name)}; {arguments}; {hint}"
-
-    def _list_arguments_of(self, tool: str | None) -> list[str] | None:
-        """Return the arguments of a tool, or of all tools for None; None if it accepts any."""
-        tools = self.known or () if tool is None else (tool,)
-        if not all(name in self.arguments for name in tools):
-            return None
-        return list(dict.fromkeys(name for each in tools for name in self.arguments[each]))
 
     def _has_any(self, named: NamedTools) -> bool:
         return not set(self.known or ()).isdisjoint(named.names)
@@ -120,10 +96,8 @@ def read_tool_names(executor: object) -> ToolNames:
     # An empty list of an object of another kind may be a default that says nothing.
     if not tools and not isinstance(executor, ExecutionAgent):
         return ToolNames()
-    arguments = {tool.name: _read_arguments(tool) for tool in tools}
     return ToolNames(
         tuple(dict.fromkeys(tool.name for tool in tools)),
-        {name: each for name, each in arguments.items() if each is not None},
         read_arguments(tools),
     )
 
@@ -153,21 +127,6 @@ def check_tool_options(
 
 def _describe(option: str, names: Collection[str]) -> str:
     return f"{option} is {names if isinstance(names, str) else sorted(names)!r}"
-
-
-def _read_arguments(tool: BaseTool) -> tuple[str, ...] | None:
-    """Read the names of a tool's arguments; None if it accepts any."""
-    schema = tool.tool_call_schema
-    if isinstance(schema, dict):
-        is_open = bool(schema.get("additionalProperties")) or not isinstance(schema.get("properties"), dict)
-        return None if is_open else tuple(schema["properties"])
-    if not issubclass(schema, BaseModel) or schema.model_config.get("extra") == "allow":
-        return None
-    if "kwargs" in schema.model_fields:  # LangChain's name for **kwargs
-        return None
-    fields = schema.model_fields.items()
-    names = [each for name, field in fields for each in (name, field.alias, field.validation_alias)]
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
 def read_planned_tools(executor: object, contract: object) -> ToolNames:

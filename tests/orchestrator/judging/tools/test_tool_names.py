@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import StructuredTool, tool
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
@@ -230,81 +229,3 @@ def test_a_stored_run_is_not_resumed_with_an_executor_that_lacks_a_tool_of_its_c
         "the tools of the executor are pay; name one of them, or none"
     )
     assert first.resume("t")["question"] is not None
-
-
-# ------------------------------------------------------------------------------------------ argument names
-
-
-def expect(**action):
-    return {"expected_trajectory": [{"name": "pay", **action}]}
-
-
-MISSPELT = {
-    "expected_trajectory[0].args": expect(args={"amuont": 1}),
-    "expected_trajectory[0].any_of[1].args": {
-        "expected_trajectory": [{"any_of": ["search", {"name": "pay", "args": {"amuont": 1}}]}]
-    },
-    "expected_trajectory[0].in_any_order[0].args": {
-        "expected_trajectory": [{"in_any_order": [{"name": "pay", "args": {"amuont": 1}}]}]
-    },
-    "expected_trajectory[0].arguments.names": expect(arguments={"match": "named", "names": ["amuont"]}),
-    "expected_trajectory[0].arguments.unordered": expect(arguments={"unordered": ["amuont.items"]}),
-    "trajectory.tools.pay.names": {"trajectory": {"tools": {"pay": {"match": "named", "names": ["amuont"]}}}},
-}
-
-
-@pytest.mark.parametrize("field", MISSPELT)
-def test_an_argument_that_the_tool_does_not_have_is_refused(field):
-    with pytest.raises(ConfigurationError) as caught:
-        build(contract_of(**MISSPELT[field]))
-    assert str(caught.value) == (
-        f'contract.{field} names "amuont"; the arguments of pay are amount; did you mean "amount"?'
-    )
-
-
-def test_an_argument_that_resembles_none_is_refused_too():
-    with pytest.raises(ConfigurationError, match="the arguments of pay are amount; name one of them"):
-        build(contract_of(**expect(args={"currency": "EUR"})))
-
-
-def test_a_rule_for_every_tool_names_an_argument_of_any_tool():
-    rule = {"match": "named", "names": ["amount", "query"]}
-    build(contract_of(trajectory={"arguments": rule}))
-
-    with pytest.raises(ConfigurationError, match=r"^contract.trajectory.arguments.names names \"amuont\""):
-        build(contract_of(trajectory={"arguments": {**rule, "names": ["amuont"]}}))
-
-
-def test_arguments_that_a_tool_has_are_accepted():
-    build(contract_of(**expect(args={"amount": 1}, arguments={"unordered": ["amount.items"]})))
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object"},
-        {"type": "object", "properties": {"amount": {}}, "additionalProperties": True},
-    ],
-)
-def test_a_tool_that_accepts_any_argument_is_not_checked(schema):
-    open_tool = StructuredTool.from_function(
-        lambda **_: "paid", name="pay", description="x", args_schema=schema
-    )
-    build(contract_of(**expect(args={"amuont": 1})), tools=[open_tool])
-
-
-def test_the_arguments_of_a_tool_with_a_json_schema_are_checked():
-    schema = {"type": "object", "properties": {"amount": {"type": "number"}}}
-    plain = StructuredTool.from_function(lambda **_: "paid", name="pay", description="x", args_schema=schema)
-    with pytest.raises(ConfigurationError, match='did you mean "amount"'):
-        build(contract_of(**expect(args={"amuont": 1})), tools=[plain])
-
-
-def test_an_argument_that_the_tool_gets_from_elsewhere_is_none_of_its_arguments():
-    @tool
-    def pay(amount: int, config: RunnableConfig) -> str:
-        """Pay."""
-        return str(amount)
-
-    with pytest.raises(ConfigurationError, match="the arguments of pay are amount"):
-        build(contract_of(**expect(args={"config": 1})), tools=[pay])
