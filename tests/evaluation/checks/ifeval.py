@@ -156,9 +156,6 @@ TO_CHECKS = {
     "detectable_format:number_highlighted_sections": lambda a: [
         {"check": "highlight_count", "min": a["num_highlights"]}
     ],
-    "detectable_format:multiple_sections": lambda a: [
-        {"check": "section_count", "marker": a["section_spliter"], "min": a["num_sections"]}
-    ],
     "detectable_format:json_format": lambda a: [{"check": "json"}],
     "detectable_format:title": lambda a: [{"check": "title", "style": "angle_brackets"}],
     "combination:two_responses": lambda a: [

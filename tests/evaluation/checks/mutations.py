@@ -113,13 +113,6 @@ def _make_bullets(arguments, rng):
         yield f"{make_text(rng, 2)}\n\n{items}\n\n{make_text(rng, 1)}"
 
 
-def _make_sections(arguments, rng):
-    for number in _near(arguments["num_sections"], rng):
-        form = rng.choice(["{} {}", "{} {}:", "**{} {}**", "## {} {}"])
-        headings = [form.format(arguments["section_spliter"], place + 1) for place in range(number)]
-        yield "\n\n".join(f"{heading}\n{make_text(rng, 2)}" for heading in headings)
-
-
 def _make_parts(arguments, rng):
     for number in _near(arguments["num_paragraphs"], rng):
         parts = [make_text(rng, 2) for _ in range(number)]
@@ -295,7 +288,6 @@ _MAKERS = {
     "detectable_format:number_bullet_lists": _make_bullets,
     "detectable_format:constrained_response": _make_answer,
     "detectable_format:number_highlighted_sections": _make_highlights,
-    "detectable_format:multiple_sections": _make_sections,
     "detectable_format:json_format": _make_json,
     "detectable_format:title": _make_title,
     "combination:two_responses": _make_responses,

@@ -8,6 +8,7 @@ import pytest
 from evaluation.checks import CheckContext, read_checks
 from tests.evaluation.checks.ifeval import (
     PROMPTS,
+    TO_CHECKS,
     check_officially,
     load_official,
     read_instructions,
@@ -29,6 +30,8 @@ def compare(seed=14):
     registry, rng = load_official(), random.Random(seed)
     agreed, differing = defaultdict(list), defaultdict(list)
     for name, arguments, prompt in read_instructions():
+        if name not in TO_CHECKS:
+            continue
         checks = read_checks(to_checks(name, arguments))
         for output in make_outputs(name, arguments, rng):
             official = check_officially(registry, name, arguments, output)

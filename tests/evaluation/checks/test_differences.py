@@ -18,8 +18,6 @@ DIFFERENCES = [
     ("detectable_content:number_placeholders", {"num_placeholders": 1}, "A [link](a.org)", True, False),
     ("detectable_content:number_placeholders", {"num_placeholders": 1}, "Empty: []", True, False),
     ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Text.\n\nP.P.S. More", True, False),
-    ("detectable_format:multiple_sections", {"section_spliter": "Section", "num_sections": 2},
-     "Section 1\nSee Section 1.", True, False),
     # The request without an answer after it.
     ("combination:repeat_prompt", {"prompt_to_repeat": "Name a colour."}, "Name a colour.", True, False),
     ("detectable_format:constrained_response", {}, "My answer is yes. My answer is no.", True, False),

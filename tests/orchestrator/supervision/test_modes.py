@@ -186,7 +186,7 @@ def test_in_mode_human_agents_without_a_model_will_do():
     assert (state["status"], supervision_of(state)["commitment"]) == ("executing", None)
 
 
-@pytest.mark.parametrize("mode", ["LLM", "", None, True, 3, ["llm"]], ids=repr)
+@pytest.mark.parametrize("mode", ["LLM", "", True, 3, ["llm"]], ids=repr)
 def test_an_unknown_mode_is_refused_before_anything_runs(mode):
     with pytest.raises(ConfigurationError, match="give 'none', 'llm', 'human', or a function"):
         build_llm(supervision=mode)
