@@ -20,9 +20,8 @@ from agents.calls.conversation import (
 )
 from agents.calls.journal import JournaledRequests
 from agents.calls.planned_call import add_call_ids, plan_calls, read_arguments
-from agents.calls.tool_binding import bind_tools, build_tools
+from agents.calls.tool_binding import bind_tools, build_tools, has_async_only_tool
 from agents.calls.tool_round import answer_calls
-from agents.calls.tool_runner import ToolRunner, build_tool_runner, has_async_only_tool
 from agents.contracts import JsonSchema
 from agents.errors import ToolLoopError
 from agents.models.sampling import Sampling
@@ -64,7 +63,6 @@ class ExecutionAgent(BaseAgent):
         self.tools = build_tools(tools)
         self.max_tool_rounds = max_tool_rounds
         self._model = bind_tools(llm, self.tools)
-        self._runner = build_tool_runner(self.tools) if self.tools else None
         self._arguments = read_arguments(self.tools)
 
     def execute_step(
@@ -192,13 +190,14 @@ class ExecutionAgent(BaseAgent):
     def _converse(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
     ) -> Conversation[str]:
-        if self._runner is None:
+        if not self.tools:
             return self._converse_without_tools(messages, schema, sampling)
-        return self._converse_with_tools(_add_schema(messages, schema), self._runner, sampling)
+        return self._converse_with_tools(_add_schema(messages, schema), sampling)
 
     def _converse_with_tools(
-        self, messages: Sequence[BaseMessage], runner: ToolRunner, sampling: Sampling | None
+        self, messages: Sequence[BaseMessage], sampling: Sampling | None
     ) -> Conversation[str]:
+        tools = {tool.name: tool for tool in self.tools}
         has_own_model = sampling is None or sampling.model is None
         model = self._model if has_own_model else bind_tools(_choose_model(self.llm, sampling), self.tools)
         rounds = 0
@@ -212,7 +211,7 @@ class ExecutionAgent(BaseAgent):
                 raise ToolLoopError(rounds)
             reply = add_call_ids(reply, len(messages))
             calls = plan_calls(messages, reply, self._arguments)
-            answers = yield from answer_calls(runner, calls, reply.invalid_tool_calls)
+            answers = yield from answer_calls(tools, calls, reply.invalid_tool_calls)
             messages = [*messages, reply, *answers]
             rounds += 1
 

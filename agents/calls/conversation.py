@@ -117,30 +117,26 @@ class ModelCall:
         model, is_structured, messages = self._prepare()
         try:
             return [require_complete(self.model, model.invoke(messages))]
-        except Exception as error:
-            accepted = self._without_refused(error)
-            if accepted is None and not is_structured:
-                raise
-            if accepted is None:
-                return _replace_error(error)
-        return accepted._invoke()  # noqa: SLF001 - the same class
+        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
+            other = self._replace_error(error, is_structured=is_structured)
+        return other if isinstance(other, list) else other._invoke()  # noqa: SLF001 - the same class
 
     async def _ainvoke(self) -> list[BaseMessage]:
         model, is_structured, messages = self._prepare()
         try:
             return [require_complete(self.model, await model.ainvoke(messages))]
-        except Exception as error:
-            accepted = self._without_refused(error)
-            if accepted is None and not is_structured:
-                raise
-            if accepted is None:
-                return _replace_error(error)
-        return await accepted._ainvoke()  # noqa: SLF001 - the same class
+        except Exception as error:  # noqa: BLE001 - raised again, unless the server refused a setting
+            other = self._replace_error(error, is_structured=is_structured)
+        return other if isinstance(other, list) else await other._ainvoke()  # noqa: SLF001 - the same class
 
-    def _without_refused(self, error: Exception) -> ModelCall | None:
-        """Returns the call without refused settings of the sampling; None if the error is about others."""
+    def _replace_error(self, error: Exception, *, is_structured: bool) -> list[BaseMessage] | ModelCall:
+        """Returns the call without refused settings, or the replies of a structured call that failed."""
         accepted = None if self.sampling is None else remove_refused(self.sampling, error)
-        return None if accepted is None else replace(self, sampling=accepted)
+        if accepted is not None:
+            return replace(self, sampling=accepted)
+        if is_structured:
+            return _replace_error(error)
+        raise error
 
 
 def ask_model(call: ModelCall) -> Conversation[BaseMessage]:

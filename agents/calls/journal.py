@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
 
+from agents.calls.caller_config import read_values
 from agents.calls.conversation import Request
 from agents.sync import run_in_threads
 
@@ -94,6 +94,5 @@ def join_messages(outcomes: Sequence[list[BaseMessage] | BaseException]) -> list
 
 
 def _find_journal() -> CallJournal | None:
-    config = var_child_runnable_config.get() or RunnableConfig()
-    journal = config.get("configurable", {}).get(CALL_JOURNAL)
+    journal = read_values().get(CALL_JOURNAL)
     return journal if isinstance(journal, CallJournal) else None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool, StructuredTool, tool
 
 from agents.calls.conversation import Model
 from agents.errors import ModelSetupError
@@ -27,6 +27,11 @@ def build_tools(tools: object) -> list[BaseTool]:
     built = [_build_tool(item) for item in tools]
     _require_different_names(built)
     return built
+
+
+def has_async_only_tool(tools: Sequence[BaseTool]) -> bool:
+    """Checks whether a tool can only be awaited, as the tools of MCP servers."""
+    return any(isinstance(tool, StructuredTool) and tool.func is None for tool in tools)
 
 
 def bind_tools(llm: Model, tools: Sequence[BaseTool]) -> Model:

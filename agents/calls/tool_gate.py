@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
-
+from agents.calls.caller_config import read_values
 from agents.calls.planned_call import PlannedCall
 from agents.contracts import GateDecision, PersonAnswer
 
@@ -189,5 +188,5 @@ _OPEN: Final = ToolGate()
 
 def find_gate() -> ToolGate:
     """Returns the gate in the config of the running call; an open gate if there is none."""
-    gate = (var_child_runnable_config.get() or RunnableConfig()).get("configurable", {}).get(TOOL_GATE)
+    gate = read_values().get(TOOL_GATE)
     return gate if isinstance(gate, ToolGate) else _OPEN

@@ -22,8 +22,7 @@ from agents.calls.tool_gate import (
     find_gate,
     refuse_denied,
 )
-from agents.calls.tool_run import InvalidCalls, ToolRun, read_decision
-from agents.calls.tool_runner import ToolRunner
+from agents.calls.tool_run import InvalidCalls, ToolRun, Tools, read_decision
 from agents.contracts import PersonAnswer
 
 
@@ -53,12 +52,12 @@ class Approval:
 
 
 def answer_calls(
-    runner: ToolRunner, calls: Sequence[PlannedCall], invalid: Sequence[InvalidToolCall]
+    tools: Tools, calls: Sequence[PlannedCall], invalid: Sequence[InvalidToolCall]
 ) -> Conversation[list[BaseMessage]]:
     """Answers all calls of a reply.
 
     Args:
-        runner: Runs the tools.
+        tools: The tools by name.
         calls: The calls that can be read.
         invalid: The calls that cannot.
 
@@ -72,14 +71,14 @@ def answer_calls(
         for planned in batch:
             decision = gate.decide(planned)
             if not isinstance(decision, Ask):
-                requests.append(ToolRun(runner, gate, planned, decision))
+                requests.append(ToolRun(tools, gate, planned, decision))
                 continue
             # Before the first tool runs: a resumed round begins with its first question.
             replies = yield JournaledRequests([Approval(gate, planned, decision.doubt)])
             if replies and isinstance(replies[0], ToolMessage):
                 answers += replies
             else:
-                requests.append(ToolRun(runner, gate, planned, _read_decision(replies)))
+                requests.append(ToolRun(tools, gate, planned, _read_decision(replies)))
         requests += [InvalidCalls(invalid)] if invalid else []
         answers += (yield JournaledRequests(requests)) if requests else []
         invalid = ()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolMessage
+from langchain_core.messages import BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphInterrupt
-from langgraph.graph import MessagesState
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
+from agents.calls.caller_config import read_values
 from agents.calls.conversation import Conversation, Request, arun_conversation, run_conversation
 from agents.calls.journal import hash_call, hash_request
 from agents.calls.planned_call import IDEMPOTENCY_KEY, PlannedCall
-from agents.calls.stand_in_tools import answer_call, refuse_invalid
+from agents.calls.stand_in_tools import answer_call, refuse_invalid, refuse_unknown
+from agents.calls.tool_answers import build_error, read_answer
 from agents.calls.tool_gate import (
     INTERRUPTED,
     TOOL_ANSWER,
@@ -27,10 +30,10 @@ from agents.calls.tool_gate import (
     ToolGate,
     refuse_denied,
 )
-from agents.calls.tool_runner import ToolRunner, build_error, build_runner_config, read_outer_values
 from agents.contracts import PersonAnswer
 from agents.errors import CallHaltedError
 
+Tools = Mapping[str, BaseTool]
 _NO_ANSWER: Final = "The tool ended without an answer. Go on without it."
 
 
@@ -39,13 +42,13 @@ class ToolRun:
     """Answers one call as the gate has decided.
 
     Attributes:
-        runner: Runs the tool.
+        tools: The tools by name.
         gate: The gate; it keeps the starts of tools that make the same call once.
         planned: The call.
         decision: The decision of the gate.
     """
 
-    runner: ToolRunner
+    tools: Tools
     gate: ToolGate
     planned: PlannedCall
     decision: Run | Refuse | Reuse | StatedResult
@@ -64,17 +67,20 @@ class ToolRun:
         return await arun_conversation(self._answer())
 
     def _answer(self) -> Conversation[list[BaseMessage]]:
-        if isinstance(self.decision, Refuse | Reuse | StatedResult):
-            return [answer_call(self.planned.call, self.decision)]
+        call, tool = self.planned.call, self.tools.get(self.planned.name)
+        if not isinstance(self.decision, Run):
+            return [answer_call(call, self.decision)]
+        if tool is None:
+            return [refuse_unknown(call, sorted(self.tools))]
         key, starts = self._build_key(), self.gate.starts
-        invocation = _Invocation(self.runner, self.planned, self._build_config(key, self.decision))
+        invocation = _Invocation(tool, call, self._build_config(key, self.decision))
         if starts is None or key is None or self.planned.name not in self.gate.once:
             return (yield invocation)
         # A journal has no answer to this call, or it would not be made now.
         if number := starts.count(key):
             decision = self._ask_again(number)
-            if isinstance(decision, Refuse | StatedResult):
-                return [answer_call(self.planned.call, decision)]
+            if not isinstance(decision, Run):
+                return [answer_call(call, decision)]
             invocation = replace(invocation, config=self._build_config(key, decision))
         return (yield _LoggedStart(invocation, starts, key))
 
@@ -83,21 +89,22 @@ class ToolRun:
         # With the number: an approval is for one further start.
         reason = INTERRUPTED if number == 1 else f"{INTERRUPTED}, {number} times"
         decision = self.gate.doubt(reason)
-        return (
-            read_decision(self.gate.ask_person(self.planned, reason))
-            if isinstance(decision, Ask)
-            else decision
-        )
+        if isinstance(decision, Ask):
+            return read_decision(self.gate.ask_person(self.planned, reason))
+        return decision
 
     def _build_key(self) -> str | None:
-        execution = read_outer_values().get(IDEMPOTENCY_KEY)
+        execution = read_values().get(IDEMPOTENCY_KEY)
         return self.planned.build_key(execution) if isinstance(execution, str) else None
 
     def _build_config(self, key: str | None, decision: Run) -> RunnableConfig:
-        values = {} if key is None else {IDEMPOTENCY_KEY: key}
+        added = {} if key is None else {IDEMPOTENCY_KEY: key}
         # With the id of the call, and None without an answer: calls within a tool inherit the metadata.
         answered = {"id": self.planned.call["id"], "answer": decision.approval}
-        return build_runner_config(values, {TOOL_ANSWER: answered if decision.approval else None})
+        return RunnableConfig(
+            configurable={**read_values(), **added},
+            metadata={TOOL_ANSWER: answered if decision.approval else None},
+        )
 
 
 def read_decision(answer: PersonAnswer) -> Run | Refuse | StatedResult:
@@ -137,33 +144,39 @@ class InvalidCalls:
 
 @dataclass(frozen=True, slots=True)
 class _Invocation:
-    """Runs the tool of a call."""
+    """Runs the tool of a call. A failure is an answer, too."""
 
-    runner: ToolRunner
-    planned: PlannedCall
+    tool: BaseTool
+    call: ToolCall
     config: RunnableConfig
 
     def run(self) -> list[BaseMessage]:
-        reply = self._build_reply()
-        return self._collect_answers(reply, self.runner.invoke({"messages": [reply]}, self.config))
+        with self._catch_failure() as answers:
+            answers.append(self._read(self.tool.invoke(self.call, self.config)))
+        return answers
 
     async def arun(self) -> list[BaseMessage]:
-        reply = self._build_reply()
-        return self._collect_answers(reply, await self.runner.ainvoke({"messages": [reply]}, self.config))
+        with self._catch_failure() as answers:
+            answers.append(self._read(await self.tool.ainvoke(self.call, self.config)))
+        return answers
 
-    def _build_reply(self) -> AIMessage:
-        return AIMessage("", tool_calls=[self.planned.call])
+    def _read(self, output: object) -> BaseMessage:
+        answer = read_answer(output)
+        if answer is None:
+            return build_error(self.call, _NO_ANSWER)
+        # A tool may have written the id of another call.
+        return answer.model_copy(update={"tool_call_id": self.call["id"]})
 
-    def _collect_answers(self, reply: AIMessage, state: MessagesState) -> list[BaseMessage]:
-        # A tool may have removed the reply or other answers, and a server refuses a call without an answer.
-        answers: list[BaseMessage] = [
-            message
-            for message in state["messages"]
-            if not (isinstance(message, AIMessage) and message.tool_calls == reply.tool_calls)
-        ]
-        answered = {message.tool_call_id for message in answers if isinstance(message, ToolMessage)}
-        call = self.planned.call
-        return answers if call["id"] in answered else [*answers, build_error(call, _NO_ANSWER)]
+    @contextmanager
+    def _catch_failure(self) -> Iterator[list[BaseMessage]]:
+        answers = list[BaseMessage]()
+        try:
+            yield answers
+        except GraphBubbleUp:  # the tool asks a person
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool is user code
+            reason = f"The tool failed: {type(error).__name__}: {error}. Mend the call, or go on without it."
+            answers.append(build_error(self.call, reason))
 
 
 @dataclass(frozen=True, slots=True)

@@ -369,7 +369,7 @@ def test_valid_and_unparsable_calls_of_one_reply_are_all_answered():
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-async def test_a_tool_that_wants_a_human_is_told_that_there_is_none(awaited):
+async def test_a_tool_that_wants_a_human_outside_of_a_graph_has_failed(awaited):
     both = calls(("add", {"a": 1, "b": 1}), ("ask_human", {"question": "may I?"}))
     model = ScriptedChatModel([both, "2"])
     agent = ExecutionAgent(model, tools=[add, ask_human])
@@ -377,7 +377,6 @@ async def test_a_tool_that_wants_a_human_is_told_that_there_is_none(awaited):
     [counted, asked] = answers(model)
     assert counted == ("0", "success", "2")
     assert asked[:2] == ("1", "error")
-    assert "human" in asked[2]
 
 
 @pytest.mark.parametrize("awaited", [False, True])

@@ -8,14 +8,12 @@ from contextvars import ContextVar
 from typing import Final, NotRequired
 from uuid import UUID
 
-from langchain_core.messages import ToolMessage
 from langchain_core.messages.ai import UsageMetadata
-from langgraph.types import Command
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from agents.calls.tool_answers import read_answer
 from agents.calls.tool_gate import TOOL_ANSWER, TOOL_GATE, TOOL_ORIGIN
-from agents.calls.tool_runner import format_lists
 from orchestrator.runtime.recording.model_usage import ModelCall, ReplyEnd
 from orchestrator.state.plain_values import format_text, plain_text
 from orchestrator.state.records import Json, ToolCallRecord
@@ -109,11 +107,8 @@ def build_tool_record(
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:
     """Reads the result and the error of a tool's output; one of them is None."""
-    answers = [output] if isinstance(output, ToolMessage) else []
-    if isinstance(output, Command) and isinstance(output.update, dict):
-        answers = [item for item in output.update.get("messages", []) if isinstance(item, ToolMessage)]
-    if not answers:
+    answer = read_answer(output)
+    if answer is None:
         return format_text(output), None
-    # The last message is the answer: a Command may hand on an earlier conversation before it.
-    text = plain_text(format_lists(answers[-1]).text)
-    return (None, text) if answers[-1].status == "error" else (text, None)
+    text = plain_text(answer.text)
+    return (None, text) if answer.status == "error" else (text, None)
