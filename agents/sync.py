@@ -44,6 +44,26 @@ def run_in_threads(jobs: Sequence[Callable[[], T]]) -> list[T | BaseException]:
     return [future.exception() or future.result() for future in futures]
 
 
+async def run_in_thread(call: Callable[[], T]) -> T:
+    """Runs a blocking call in a daemon thread, with the context variables of the caller.
+
+    Raises:
+        RuntimeError: The call raised StopIteration, which a future refuses, or an error that ends a process.
+    """
+    # Not asyncio.to_thread: its threads keep the process alive until a blocked agent returns.
+    outcome = Future[T]()
+    context = contextvars.copy_context()
+    run_in_daemon_thread(partial(resolve_future, outcome, partial(context.run, _contain, call)))
+    return await asyncio.wrap_future(outcome)
+
+
+def _contain(call: Callable[[], T]) -> T:
+    try:
+        return call()
+    except (StopIteration, SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(f"the agent raised {type(error).__name__}: {error}") from error
+
+
 class DaemonExecutor(ThreadPoolExecutor):
     """An event loop's executor that ends without waiting for a blocked thread."""
 

@@ -12,6 +12,7 @@ from typing import Final, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
+from agents.calls.caller_config import read_config
 from agents.monitoring import require_clean_approvals
 from evaluation import (
     CheckContext,
@@ -36,13 +37,8 @@ from orchestrator.planning.outline import describe_task
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.context import RunContext
-from orchestrator.runtime.nested_graphs import (
-    NodeConfig,
-    describe_execution,
-    read_node_config,
-    use_outer_node,
-    without_inherited_durability,
-)
+from orchestrator.runtime.langgraph_internals import without_durability
+from orchestrator.runtime.nested_graphs import build_outer_config, describe_execution
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import PlainContract, StepRecord, VerdictRecord
@@ -144,9 +140,9 @@ class Evaluator:
 
     async def _run(self, record: StepRecord, case: Mapping[str, object]) -> Mapping[str, object]:
         place = describe_execution(record["step_index"], record["attempt"])
-        config = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
-        with without_inherited_durability():
-            return await self._unstored_graph.ainvoke({**case}, config)
+        named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
+        config = without_durability(RunnableConfig(**{**read_config(), **named}))
+        return await self._unstored_graph.ainvoke({**case}, config)
 
 
 def _find_trust(agent: object) -> JudgeTrust | None:
@@ -177,7 +173,7 @@ class _Judging:
     run: RunContext
     spent: Usage
     task: str
-    place: NodeConfig = field(default_factory=read_node_config)
+    place: RunnableConfig = field(default_factory=read_config)
     result: Evaluated = field(default_factory=Evaluated)
     interrupt: GraphInterrupt | None = None
 
@@ -227,14 +223,14 @@ class _Judging:
         raise JudgeError(problem, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
-        with use_outer_node(self.place):
-            called = await call_agent(
-                method,
-                *args,
-                run=self.run,
-                spent_before=add_usage(self.spent, self.result.usage),
-                step_index=self.record["step_index"],
-            )
+        called = await call_agent(
+            method,
+            *args,
+            run=self.run,
+            spent_before=add_usage(self.spent, self.result.usage),
+            step_index=self.record["step_index"],
+            config=build_outer_config(self.place),
+        )
         self.result = replace(
             self.result,
             usage=add_usage(self.result.usage, called.spent.usage),

@@ -216,21 +216,21 @@ async def _call_executor(  # noqa: PLR0917
         can_ask = rules.policy.human and run.interruptible
         ask = ToolApproval(state, rules.policy, run.now, read_time) if can_ask else None
         gate = replace(rules.gate, ask=ask, starts=starts)
-        with extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place):
-            return await call_agent(
-                partial(
-                    method,
-                    context=request.context,
-                    task=describe_task(state),
-                    schema=None if request.draft is not None else rules.schema,
-                    sampling=build_sampling(request, executor.models),
-                ),
-                *args,
-                run=run,
-                spent_before=state["usage"],
-                step_index=current_index(state),
-                observer=observer,
-            )
+        return await call_agent(
+            partial(
+                method,
+                context=request.context,
+                task=describe_task(state),
+                schema=None if request.draft is not None else rules.schema,
+                sampling=build_sampling(request, executor.models),
+            ),
+            *args,
+            run=run,
+            spent_before=state["usage"],
+            step_index=current_index(state),
+            observer=observer,
+            config=extend_config({IDEMPOTENCY_KEY: key, TOOL_GATE: gate, CALL_JOURNAL: journal}, place),
+        )
 
 
 def _build_key(state: OrchestratorState, run: RunContext, instruction: str) -> str:

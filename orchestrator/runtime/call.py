@@ -8,8 +8,10 @@ import time
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
+from agents.calls.caller_config import read_config
 from agents.calls.redaction import mask_keys
 from agents.errors import AgentError, CallHaltedError
 from agents.models.transport_retry import TransportRetry, is_transient
@@ -17,10 +19,10 @@ from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import InterruptError, OrchestratorError, ResumeError
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.context import RunContext, TimeBound
-from orchestrator.runtime.nested_graphs import without_inherited_durability
-from orchestrator.runtime.recording.active_recorder import use_recorder
+from orchestrator.runtime.langgraph_internals import without_durability
+from orchestrator.runtime.nested_graphs import copy_context_with
 from orchestrator.runtime.recording.call_observer import CallObserver
-from orchestrator.runtime.recording.usage_recorder import UsageRecorder
+from orchestrator.runtime.recording.usage_recorder import UsageRecorder, use_recorder
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import ToolCallRecord
@@ -91,6 +93,7 @@ async def call_agent(
     spent_before: Usage,
     step_index: int | None = None,
     observer: CallObserver | None = None,
+    config: RunnableConfig | None = None,
 ) -> Returned[T] | Raised:
     """Calls an agent within the bounds of the run. A cancelled run calls no agent.
 
@@ -104,14 +107,17 @@ async def call_agent(
         spent_before: Usage of the run before this call.
         step_index: Index of the step that the call belongs to, for its timeout.
         observer: Emits the call's pieces of text and tool calls as events.
+        config: The config that the agent inherits. Default: the config of the running node.
 
     Raises:
         asyncio.CancelledError: The run was interrupted.
     """
     recorder = run.build_recorder(spent_before, step_index, observer)
     bound = run.find_time_bound(step_index)
-    with use_recorder(recorder), without_inherited_durability():
-        task = asyncio.ensure_future(_call_with_retries(method, args, run.transport, recorder))
+    with use_recorder(recorder):
+        context = copy_context_with(without_durability(read_config() if config is None else config))
+    calling = _call_with_retries(method, args, run.transport, recorder)
+    task = asyncio.create_task(calling, context=context)
     in_time = await _finish_in_time(task, run, bound)
     error = _find_error(task, run) if in_time else None
     usage = recorder.sum_usage()

@@ -30,19 +30,14 @@ class CallObserver:
     def emit_text(self, text: str) -> None:
         """Emits a piece of text, unless it is empty."""
         if text:
-            self.write(
-                TextStreamed(
-                    thread_id=self.thread_id,
-                    agent=self.agent,
-                    step_index=self.step_index,
-                    text=plain_text(text),
-                )
+            piece = TextStreamed(
+                thread_id=self.thread_id,
+                agent=self.agent,
+                step_index=self.step_index,
+                text=plain_text(text),
             )
+            self.write(piece)
 
-    def emit_tool_start(self, call: ToolCallRecord) -> None:
-        """Emits the start of a tool call."""
-        self.write(ToolStarted(thread_id=self.thread_id, step_index=self.step_index, call=call))
-
-    def emit_tool_end(self, call: ToolCallRecord) -> None:
-        """Emits the end of a tool call."""
-        self.write(ToolEnded(thread_id=self.thread_id, step_index=self.step_index, call=call))
+    def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
+        """Emits the start or the end of a tool call."""
+        self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from agents.calls.planned_call import PlannedCall
 from agents.calls.tool_gate import EarlierCall
-from orchestrator.runtime.recording.active_recorder import read_recorder
+from orchestrator.runtime.recording.usage_recorder import read_recorder
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, StepRecord, ToolCallRecord

@@ -1,15 +1,15 @@
-"""Reads the token counts of model calls, and sums calls to the usage of a step or a run."""
+"""Model calls as a journal stores them, and the sum of their usage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Final
+from typing import Final, NotRequired
 
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, LLMResult
+from typing_extensions import TypedDict
 
 from evaluation.importers.end_reasons import find_cut_off
 from orchestrator.runtime.budget import ModelPrice
@@ -18,57 +18,32 @@ from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
-
-
 _END: Final = 200
+"""Number of characters of a reply's end that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyEnd:
-    """How a reply ended.
+class ModelCall(TypedDict):
+    """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
-    Attributes:
-        text: Its last words, at most ``_END`` characters.
-        cut_off: Why the provider cut it off; None if it did not.
-    """
-
-    text: str = ""
-    cut_off: str | None = None
-
-    def is_end_of(self, output: str) -> bool:
-        """Checks whether an output ends as the reply does: thoughts before it, or a heading, may differ."""
-        end = _read_last_words(output)
-        return bool(end and self.text) and (end.endswith(self.text) or self.text.endswith(end))
-
-
-@dataclass(slots=True)
-class ModelCall:
-    """A call of a model, from its start on.
-
-    Attributes:
-        model: Name of the model.
-        is_running: Whether it has not ended.
-        tokens: The token counts; None until it reports credible ones.
-        failed: Whether it ended in an error.
-        end: How its reply ended.
+    ``end`` has the last words of the reply. ``cut_off`` says why the provider cut it off.
     """
 
     model: str
-    is_running: bool = True
-    tokens: UsageMetadata | None = None
-    failed: bool = False
-    end: ReplyEnd = ReplyEnd()
+    tokens: UsageMetadata | None
+    failed: bool
+    end: NotRequired[str]
+    cut_off: NotRequired[str]
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, ModelPrice], latency_ms: float) -> Usage:
     """Sums calls. Tokens and cost are None if one answered call does not report them."""
-    total = reduce(add_usage, (_read_usage(call, prices.get(call.model)) for call in calls), NO_USAGE)
+    total = reduce(add_usage, (_read_usage(call, prices.get(call["model"])) for call in calls), NO_USAGE)
     return {**total, "latency_ms": round(latency_ms, 3)}
 
 
 def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
-    usage: Usage = {**NO_USAGE, "model_calls": 1, "failed_model_calls": int(call.failed)}
-    if (tokens := call.tokens) is None:
+    usage: Usage = {**NO_USAGE, "model_calls": 1, "failed_model_calls": int(call["failed"])}
+    if (tokens := call["tokens"]) is None:
         return usage
     sent, received, total = tokens["input_tokens"], tokens["output_tokens"], tokens["total_tokens"]
     return {
@@ -81,57 +56,68 @@ def _read_usage(call: ModelCall, price: ModelPrice | None) -> Usage:
     }
 
 
-def read_end(response: LLMResult) -> ReplyEnd:
-    """Reads how the reply of a model ended."""
+def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
+    """Returns the call with its reply."""
     generations = [generation for batch in response.generations for generation in batch]
+    messages = [generation.message for generation in generations if isinstance(generation, ChatGeneration)]
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    usages: Iterator[Mapping[str, object]] = (each.usage_metadata or {} for each in replies)
+    usage = next(filter(None, usages), {})
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
     # A model of plain text has no message, and reports the reason beside the text.
     reports = [
-        *(reply.response_metadata for reply in _list_replies(response)),
+        *(reply.response_metadata for reply in replies),
         *(generation.generation_info or {} for generation in generations),
     ]
-    text = generations[0].text if generations else ""
-    return ReplyEnd(_read_last_words(text), next(filter(None, map(find_cut_off, reports)), None))
+    return _add_reply(call, counts, generations[0].text if generations else "", reports)
 
 
-def read_error_end(error: BaseException) -> ReplyEnd:
-    """Reads how the reply ended that an error contains."""
-    choice = next(iter(getattr(getattr(error, "completion", None), "choices", None) or ()), None)
-    text = getattr(getattr(choice, "message", None), "content", None)
-    return ReplyEnd(
-        _read_last_words(text or ""), find_cut_off({"finish_reason": getattr(choice, "finish_reason", "")})
-    )
+def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
+    """Returns the call as failed, unless the error contains a reply.
+
+    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
+    """
+    completion = getattr(error, "completion", None)
+    usage = getattr(completion, "usage", None)
+    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    text = getattr(getattr(choice, "message", None), "content", None) or ""
+    ended = _add_reply(call, counts, text, [{"finish_reason": getattr(choice, "finish_reason", "")}])
+    return {**ended, "failed": ended["tokens"] is None}
 
 
-def _read_last_words(text: str) -> str:
-    return " ".join(plain_text(text).split())[-_END:]
+def _add_reply(
+    call: ModelCall, counts: Sequence[object], text: str, reports: Iterable[Mapping[str, object]]
+) -> ModelCall:
+    ended: ModelCall = {**call, "tokens": _check_counts(counts), "end": _read_last_words(text)}
+    cut_off = next(filter(None, map(find_cut_off, reports)), None)
+    return ended if cut_off is None else {**ended, "cut_off": cut_off}
 
 
-def _list_replies(response: LLMResult) -> list[AIMessage]:
-    generations = [generation for batch in response.generations for generation in batch]
-    messages = [item.message for item in generations if isinstance(item, ChatGeneration)]
-    return [message for message in messages if isinstance(message, AIMessage)]
-
-
-def read_tokens(response: LLMResult) -> UsageMetadata | None:
-    """Reads the token counts of a reply; None if it has none or they are not credible."""
-    reports = [message.usage_metadata for message in _list_replies(response)]
-    usage = next((report for report in reports if report is not None), None)
-    if usage is None:
-        return None
-    return _check_counts(usage.get("input_tokens"), usage.get("output_tokens"), usage.get("total_tokens"))
-
-
-def read_error_tokens(error: BaseException) -> UsageMetadata | None:
-    """Reads the token counts of an error that contains a reply; None if it contains none."""
-    usage = getattr(getattr(error, "completion", None), "usage", None)
-    names = "prompt_tokens", "completion_tokens", "total_tokens"
-    return _check_counts(*(getattr(usage, name, None) for name in names))
-
-
-def _check_counts(*counts: object) -> UsageMetadata | None:
+def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
     # Some servers send null, text or negative numbers instead of counts.
     numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
     if len(numbers) < len(counts):
         return None
     sent, received, total = numbers
     return UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=total)
+
+
+def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:
+    """Finds out why the reply that became the output was cut off; None if it was not.
+
+    An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
+    """
+    latest_first, end = calls[::-1], _read_last_words(output)
+    own = next((call for call in latest_first if _is_same_end(call.get("end", ""), end)), None)
+    deciding = own or next(iter(latest_first), None)
+    return None if deciding is None else deciding.get("cut_off")
+
+
+def _is_same_end(first: str, second: str) -> bool:
+    """Checks whether texts end alike: thoughts or a heading before the end may differ."""
+    return bool(first and second) and (first.endswith(second) or second.endswith(first))
+
+
+def _read_last_words(text: str) -> str:
+    return " ".join(plain_text(text).split())[-_END:]

@@ -14,9 +14,9 @@ from uuid import uuid4
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from agents.calls.caller_config import read_config
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, find_checkpoint
-from orchestrator.runtime.nested_graphs import read_node_config
 
 START_CHANNEL: Final = "tool_call_start"
 """The channel of the starts among the pending writes of a checkpoint. No node reads it."""
@@ -72,7 +72,7 @@ class StoredStarts:
 
 async def read_starts() -> StoredStarts | None:
     """Reads the starts of the running node before the run was resumed; None if there is no store."""
-    place = find_checkpoint(read_node_config() or RunnableConfig())
+    place = find_checkpoint(read_config())
     if place is None:
         return None
     saver, checkpoint = place

@@ -1,31 +1,87 @@
 """Keeps the calls of an agent in LangGraph's tasks, so that a resumed execution does not repeat them.
 
-The agent may run in any thread. For each request it opens a slot on the event loop of the node. The slot says
-whether to make the request, or has the entry of an earlier start of the node.
+Each request of the agent is a task of the node. LangGraph stores the result of a task, and runs no task again
+that has returned. The order in which the tasks of a node start is their identity.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
+from typing import Final, TypeAlias
 
-from langchain_core.messages import BaseMessage
-from langchain_core.runnables.config import RunnableConfig
+from langchain_core.messages import BaseMessage, messages_from_dict, messages_to_dict
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
+from langgraph.func import task
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
+from agents.calls.caller_config import read_config, read_values
 from agents.calls.conversation import Request
-from agents.calls.journal import CALL_JOURNAL, join_messages
-from agents.sync import run_in_threads
+from agents.calls.journal import CALL_JOURNAL, describe_request, join_messages
+from agents.sync import run_in_thread
+from orchestrator.errors import BrokenRunError, ResumeError
 from orchestrator.runtime.langgraph_internals import without_durability
-from orchestrator.runtime.nested_graphs import read_node_config, use_node_config
-from orchestrator.runtime.recording.active_recorder import read_recorder
-from orchestrator.runtime.recording.journal_entry import JournalEntry, build_entry, read_messages
-from orchestrator.runtime.recording.journal_slot import Slot, Turn
-from orchestrator.runtime.recording.recorded_calls import collect_starts
+from orchestrator.runtime.nested_graphs import copy_context_with
+from orchestrator.runtime.recording.usage_recorder import RecordedCalls, collect_starts, read_recorder
+from orchestrator.state.plain_values import format_one_line, format_text
+
+Messages: TypeAlias = list[BaseMessage]
+RunRequest: TypeAlias = Callable[[Request, contextvars.Context], Awaitable[Messages]]
+
+
+class JournalEntry(TypedDict):
+    """A request that has ended: its messages as JSON text, and the calls that it made.
+
+    ``request`` describes it: with other options, a resumed step makes another request at its place.
+    ``failed`` says that it raised, so that the agent made another one, or gave up.
+    """
+
+    request: str
+    messages: str
+    calls: RecordedCalls
+    failed: bool
+    ended_at: str
+
+
+_ENTRY: Final = TypeAdapter(JournalEntry)
+_OTHER_REQUEST: Final = (
+    "the step under way was begun with other tools to approve or to run once; "
+    "resume it with the approve_tools, the once_tools and the tools that it was begun with"
+)
+
+
+def read_messages(entry: JournalEntry, request: Request) -> Messages:
+    """Returns the messages of a stored entry.
+
+    Raises:
+        BrokenRunError: The store holds something else.
+        ResumeError: The entry belongs to another request.
+    """
+    try:
+        _ENTRY.validate_python(entry, strict=True)
+        messages = messages_from_dict(json.loads(entry["messages"]))
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise BrokenRunError(
+            f"the store holds a call of this step that is broken ({format_one_line(error)}); "
+            "restore it, or delete the run"
+        ) from error
+    if entry["request"] != describe_request(request):
+        raise ResumeError(_OTHER_REQUEST)
+    return messages
+
+
+@task
+async def journaled_call(make: Callable[[], Awaitable[JournalEntry]]) -> JournalEntry:
+    """Makes a request. LangGraph runs this only if it has no entry from an earlier start of the node."""
+    return await make()
 
 
 class TaskJournal:
@@ -40,7 +96,7 @@ class TaskJournal:
         self._ended_at: str | None = None
         self._loop = asyncio.get_running_loop()
         self._node = contextvars.copy_context()
-        self._slots: list[Slot] = []
+        self._rounds: list[Future[Messages]] = []
         self._is_closed = False
 
     def read_time(self) -> str:
@@ -50,86 +106,85 @@ class TaskJournal:
     def close(self) -> None:
         """Ends the requests that are still open: the agent was left behind, or the run was interrupted."""
         self._is_closed = True
-        for slot in self._slots:
-            slot.abandon()
+        for each in self._rounds:
+            each.cancel()
 
-    def run(self, requests: Sequence[Request]) -> list[BaseMessage]:
+    def run(self, requests: Sequence[Request]) -> Messages:
         """Makes the requests at once; returns their messages in order."""
-        slots = self._open_slots(len(requests))
-        jobs = [partial(self._run_one, slot, request) for slot, request in zip(slots, requests, strict=True)]
-        return join_messages(run_in_threads(jobs))
+        return self._start_round(requests, _run_in_thread).result()
 
-    async def arun(self, requests: Sequence[Request]) -> list[BaseMessage]:
+    async def arun(self, requests: Sequence[Request]) -> Messages:
         """Does the same without blocking the event loop."""
-        slots = self._open_slots(len(requests))
-        jobs = [self._arun_one(slot, request) for slot, request in zip(slots, requests, strict=True)]
+        return await asyncio.wrap_future(self._start_round(requests, _run_on_loop))
+
+    def _start_round(self, requests: Sequence[Request], run: RunRequest) -> Future[Messages]:
+        # On the loop of the node, wherever the agent runs: the order of the tasks is their identity.
+        agent = contextvars.copy_context()
+        started = asyncio.run_coroutine_threadsafe(self._make_all(requests, agent, run), self._loop)
+        self._rounds.append(started)
+        return started
+
+    async def _make_all(
+        self, requests: Sequence[Request], agent: contextvars.Context, run: RunRequest
+    ) -> Messages:
+        if self._is_closed:
+            raise asyncio.CancelledError
+        jobs = [self._make_one(request, agent, run) for request in requests]
         # All have to end before the first error is raised: their tools may have had an effect.
         return join_messages(await asyncio.gather(*jobs, return_exceptions=True))
 
-    def _run_one(self, slot: Slot, request: Request) -> list[BaseMessage]:
-        while not isinstance(start := slot.start.result(), Turn):
-            if (messages := self._restore(start, request)) is not None:
+    async def _make_one(self, request: Request, agent: contextvars.Context, run: RunRequest) -> Messages:
+        while True:
+            made: list[Messages | Exception] = []
+            entry = await self._start_task(partial(self._make, request, agent, run, made))
+            if made:
+                return join_messages(made)
+            messages = read_messages(entry, request)
+            read_recorder().restore_calls(entry["calls"])
+            self._ended_at = entry["ended_at"]
+            # After a request that failed, the agent made another one, which is the next task.
+            if not entry["failed"]:
                 return messages
-            [slot] = self._open_slots(1)
-        with self._keep(slot, start, request) as messages:
-            messages.extend(request.run())
-        slot.completion.result()
-        return messages
 
-    async def _arun_one(self, slot: Slot, request: Request) -> list[BaseMessage]:
-        while not isinstance(start := await asyncio.wrap_future(slot.start), Turn):
-            if (messages := self._restore(start, request)) is not None:
-                return messages
-            [slot] = self._open_slots(1)
-        with self._keep(slot, start, request) as messages:
-            messages.extend(await request.arun())
-        await asyncio.wrap_future(slot.completion)
-        return messages
-
-    def _open_slots(self, count: int) -> list[Slot]:
-        slots = [Slot() for _ in range(count)]
-        # All on the loop of the node, since the order of the tasks is their identity.
-        self._loop.call_soon_threadsafe(self._start_tasks, slots, context=self._node)
-        return slots
-
-    def _start_tasks(self, slots: Sequence[Slot]) -> None:
-        for slot in slots:
-            if self._is_closed:
-                slot.abandon()
-            else:
-                self._slots.append(slot)
-                slot.open()
-
-    @contextmanager
-    def _keep(self, slot: Slot, turn: Turn, request: Request) -> Iterator[list[BaseMessage]]:
-        """Makes a request in the block, which adds its messages to the list, and keeps what came of it."""
-        messages: list[BaseMessage] = []
+    async def _start_task(self, make: Callable[[], Awaitable[JournalEntry]]) -> JournalEntry:
         try:
-            with use_node_config(_build_config(turn)), collect_starts() as ids:
-                yield messages
-        except GraphInterrupt as question:
-            slot.fail(question)
-            raise
-        except Exception:
-            # The agent may ask again: after a resume, the next request is not this one, either.
-            no_calls = read_recorder().export_calls(())
-            slot.finish(build_entry(request, (), no_calls, self._note_end(), failed=True))
-            raise
-        except BaseException:
-            slot.abandon()
-            raise
-        slot.finish(build_entry(request, messages, read_recorder().export_calls(ids), self._note_end()))
+            future = self._node.copy().run(journaled_call, make)
+        except RuntimeError:
+            # A graph that is not awaited has no async tasks; then nothing is kept.
+            return await make()
+        return await future
 
-    def _note_end(self) -> str:
+    async def _make(
+        self,
+        request: Request,
+        agent: contextvars.Context,
+        run: RunRequest,
+        made: list[Messages | Exception],
+    ) -> JournalEntry:
+        """Makes a request in the context of the agent; adds its messages or its error to ``made``."""
+        context = agent.run(copy_context_with, agent.run(_build_config, read_values()))
+        recorder, ids = agent.run(read_recorder), context.run(collect_starts)
+        try:
+            messages = await run(request, context)
+        except GraphInterrupt:
+            raise
+        except Exception as error:  # noqa: BLE001 - raised again for the agent, which may ask again
+            made.append(error)
+            return self._build_entry(request, [], recorder.export_calls(()), failed=True)
+        made.append(messages)
+        return self._build_entry(request, messages, recorder.export_calls(ids))
+
+    def _build_entry(
+        self, request: Request, messages: Messages, calls: RecordedCalls, *, failed: bool = False
+    ) -> JournalEntry:
         self._ended_at = self._now().isoformat()
-        return self._ended_at
-
-    def _restore(self, entry: JournalEntry, request: Request) -> list[BaseMessage] | None:
-        """Returns the messages of an entry, and records its calls; None if the request had failed."""
-        messages = read_messages(entry, request)
-        read_recorder().restore_calls(entry["calls"])
-        self._ended_at = entry["ended_at"]
-        return None if entry["failed"] else messages
+        return JournalEntry(
+            request=describe_request(request),
+            messages=json.dumps(messages_to_dict(messages), default=format_text, skipkeys=True),
+            calls=calls,
+            failed=failed,
+            ended_at=self._ended_at,
+        )
 
 
 @contextmanager
@@ -142,10 +197,25 @@ def open_journal(now: Callable[[], datetime], *, is_kept: bool) -> Iterator[Task
         yield journal
 
 
-def _build_config(turn: Turn) -> RunnableConfig:
+async def _run_on_loop(request: Request, context: contextvars.Context) -> Messages:
+    try:
+        return await asyncio.create_task(_await_request(request), context=context)
+    except (KeyboardInterrupt, SystemExit):
+        # The task has stopped the event loop with it; once more would break the end of the loop.
+        raise asyncio.CancelledError from None
+
+
+async def _await_request(request: Request) -> Messages:
+    return await request.arun()
+
+
+async def _run_in_thread(request: Request, context: contextvars.Context) -> Messages:
+    return await run_in_thread(partial(context.run, request.run))
+
+
+def _build_config(task_values: Mapping[str, object]) -> RunnableConfig:
     """Returns the agent's config with the values of the task, so that an interrupt belongs to the task."""
-    config = read_node_config() or RunnableConfig()
-    values = {} if turn.config is None else turn.config.get("configurable", {})
+    config = read_config()
     # Without the journal: what an agent within a tool asks is a part of this request.
-    configurable = {**config.get("configurable", {}), **values, CALL_JOURNAL: None}
+    configurable = {**config.get("configurable", {}), **task_values, CALL_JOURNAL: None}
     return without_durability(RunnableConfig(**{**config, "configurable": configurable}))

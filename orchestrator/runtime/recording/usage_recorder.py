@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
-from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.tracers.context import register_configure_hook
+from typing_extensions import TypedDict
 
 from agents.errors import CallHaltedError, NoEffectError
 from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.budget import ModelPrice
+from orchestrator.runtime.events import ToolEnded, ToolStarted
 from orchestrator.runtime.recording.call_observer import CallObserver
 from orchestrator.runtime.recording.model_usage import (
     ModelCall,
-    ReplyEnd,
-    read_end,
-    read_error_end,
-    read_error_tokens,
-    read_tokens,
+    end_call,
+    fail_call,
+    find_cut_off_reply,
     sum_calls,
 )
-from orchestrator.runtime.recording.recorded_calls import (
-    RecordedCalls,
-    build_tool_record,
-    export_call,
-    note_start,
-    read_tool_output,
-    restore_call,
-)
+from orchestrator.runtime.recording.tool_records import build_tool_record, read_tool_output
 from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import ToolCallRecord
 from orchestrator.state.usage import Usage
 
 Gate = Callable[[Usage, int], None]
 """Takes the usage of the ended calls and the number of running ones. Raises to refuse the next call."""
+
+
+class RecordedCalls(TypedDict):
+    """The calls of one request, in the order of their starts, as a store holds them."""
+
+    models: list[ModelCall]
+    tools: list[ToolCallRecord]
 
 
 class UsageRecorder(BaseCallbackHandler):
@@ -78,6 +81,7 @@ class UsageRecorder(BaseCallbackHandler):
         self._prices = prices
         self._observer = observer
         self._models: dict[UUID, ModelCall] = {}
+        self._running: set[UUID] = set()
         self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
         self._lock = lock
         self._started = time.monotonic()
@@ -89,29 +93,20 @@ class UsageRecorder(BaseCallbackHandler):
 
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""
-        with self._lock:
-            calls = list(self._models.values())
-        return sum_calls(calls, self._prices, _milliseconds_since(self._started))
+        return sum_calls(self._list_model_calls(), self._prices, _milliseconds_since(self._started))
 
     def sum_ended_calls(self) -> tuple[Usage, int]:
         """Sums the usage of the ended calls, and counts the running ones. The caller holds the lock."""
-        ended = [call for call in self._models.values() if not call.is_running]
-        return sum_calls(ended, self._prices, 0.0), len(self._models) - len(ended)
+        ended = [call for run_id, call in self._models.items() if run_id not in self._running]
+        return sum_calls(ended, self._prices, 0.0), len(self._running)
 
     def list_models(self) -> str | None:
         """Lists the models that were called, separated by commas; None if no model was called."""
-        with self._lock:
-            names = dict.fromkeys(call.model for call in self._models.values())
-        return ", ".join(names) or None
+        return ", ".join(dict.fromkeys(call["model"] for call in self._list_model_calls())) or None
 
     def find_cut_off(self, output: str) -> str | None:
-        """Finds out why the reply that became the output was cut off; None if it was not.
-
-        An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
-        """
-        with self._lock:
-            ends = [call.end for call in reversed(self._models.values())]
-        return next((end for end in ends if end.is_end_of(output)), ends[0] if ends else ReplyEnd()).cut_off
+        """Finds out why the reply that became the output was cut off; None if it was not."""
+        return find_cut_off_reply(self._list_model_calls(), output)
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts."""
@@ -119,16 +114,16 @@ class UsageRecorder(BaseCallbackHandler):
             return [record for _, record in self._tools.values()]
 
     def export_calls(self, ids: Sequence[UUID]) -> RecordedCalls:
-        """Returns the calls with these ids, in the order of their starts, as a store can hold them."""
+        """Returns the calls with these ids, in the order of their starts."""
         with self._lock:
             models = [self._models[call] for call in ids if call in self._models]
             tools = [self._tools[call][1] for call in ids if call in self._tools]
-        return RecordedCalls(models=[export_call(call) for call in models], tools=tools)
+        return RecordedCalls(models=models, tools=tools)
 
     def restore_calls(self, calls: RecordedCalls) -> None:
         """Records calls that were made before the run was interrupted."""
         with self._lock:
-            self._models.update((uuid4(), restore_call(call)) for call in calls["models"])
+            self._models.update((uuid4(), call) for call in calls["models"])
             self._tools.update((uuid4(), (self._started, call)) for call in calls["tools"])
 
     def on_chat_model_start(
@@ -154,17 +149,18 @@ class UsageRecorder(BaseCallbackHandler):
     ) -> None:
         """Does the same for a model of plain text."""
         name = (metadata or {}).get("ls_model_name") or (serialized or {}).get("name") or "unknown"
-        # The lock covers the gate as well: calls that start together must count each other.
         if self.halted is not None:
             raise self.halted
+        # The lock covers the gate as well: calls that start together must count each other.
         with self._lock:
             try:
                 self._gate(*self.sum_ended_calls())
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            self._models[run_id] = ModelCall(format_text(name))
-        note_start(run_id)
+            self._models[run_id] = ModelCall(model=format_text(name), tokens=None, failed=False)
+            self._running.add(run_id)
+        _note_start(run_id)
 
     def on_llm_new_token(
         self,
@@ -179,13 +175,11 @@ class UsageRecorder(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, read_tokens(response), failed=False, end=read_end(response))
+        self._end_model(run_id, lambda call: end_call(call, response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        # OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
-        tokens = read_error_tokens(error)
-        self._end_model(run_id, tokens, failed=tokens is None, end=read_error_end(error))
+        self._end_model(run_id, lambda call: fail_call(call, error))
 
     def on_tool_start(
         self,
@@ -204,39 +198,79 @@ class UsageRecorder(BaseCallbackHandler):
         record = build_tool_record(name, args, metadata or {}, tool_call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
-        note_start(run_id)
+        _note_start(run_id)
         if self._observer is not None:
-            self._observer.emit_tool_start(record)
+            self._observer.emit_tool(ToolStarted, record)
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
-        self._end_tool(run_id, *read_tool_output(output))
+        result, error = read_tool_output(output)
+        self._end_tool(run_id, {"result": result, "error": error})
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the error."""
-        has_none = isinstance(error, NoEffectError)
-        self._end_tool(run_id, None, f"{type(error).__name__}: {format_text(error)}", has_effect=not has_none)
+        effect = {"effect": "none"} if isinstance(error, NoEffectError) else {}
+        self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}", **effect})
 
-    def _end_model(self, run_id: UUID, tokens: UsageMetadata | None, *, failed: bool, end: ReplyEnd) -> None:
+    def _list_model_calls(self) -> list[ModelCall]:
         with self._lock:
-            if (call := self._models.get(run_id)) is not None:
-                call.is_running, call.tokens, call.failed, call.end = False, tokens, failed, end
+            return [*self._models.values()]
 
-    def _end_tool(
-        self, run_id: UUID, result: str | None, error: str | None, *, has_effect: bool = True
-    ) -> None:
+    def _end_model(self, run_id: UUID, end: Callable[[ModelCall], ModelCall]) -> None:
+        with self._lock:
+            if run_id in self._models:
+                self._models[run_id] = end(self._models[run_id])
+                self._running.discard(run_id)
+
+    def _end_tool(self, run_id: UUID, outcome: Mapping[str, object]) -> None:
         with self._lock:
             if run_id not in self._tools:
                 return
             started, record = self._tools[run_id]
             latency = round(_milliseconds_since(started), 3)
-            ended: ToolCallRecord = {**record, "result": result, "error": error, "latency_ms": latency}
-            if not has_effect:
-                ended["effect"] = "none"
+            ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
             self._tools[run_id] = started, ended
         if self._observer is not None:
-            self._observer.emit_tool_end(ended)
+            self._observer.emit_tool(ToolEnded, ended)
 
 
 def _milliseconds_since(started: float) -> float:
     return 1000 * (time.monotonic() - started)
+
+
+_active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)
+_started: Final[ContextVar[list[UUID] | None]] = ContextVar("orchestrator_started_calls", default=None)
+register_configure_hook(_active, inheritable=True)
+
+
+@contextmanager
+def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
+    """Passes the recorder to every LangChain call in the block, also in tasks and threads it starts."""
+    token = _active.set(recorder)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def read_recorder() -> UsageRecorder:
+    """Returns the recorder of the running call of an agent.
+
+    Raises:
+        LookupError: No agent is called.
+    """
+    if (recorder := _active.get()) is None:
+        raise LookupError("no agent is called")
+    return recorder
+
+
+def collect_starts() -> list[UUID]:
+    """Returns a list that gets the ids of the model and tool calls that start in this context from now on."""
+    ids: list[UUID] = []
+    _started.set(ids)
+    return ids
+
+
+def _note_start(run_id: UUID) -> None:
+    if (ids := _started.get()) is not None:
+        ids.append(run_id)

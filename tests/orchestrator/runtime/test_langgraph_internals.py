@@ -8,8 +8,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
-from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, find_checkpoint, trigger_channel
-from orchestrator.runtime.nested_graphs import without_inherited_durability
+from agents.calls.caller_config import read_config
+from orchestrator.runtime.langgraph_internals import (
+    INTERRUPT_CHANNEL,
+    find_checkpoint,
+    trigger_channel,
+    without_durability,
+)
+from orchestrator.runtime.nested_graphs import copy_context_with
 
 THREAD = {"configurable": {"thread_id": "thread"}}
 
@@ -30,8 +36,7 @@ def run_inner(state):
 
 
 def run_inner_without_durability(state):
-    with without_inherited_durability():
-        return run_inner(state)
+    return copy_context_with(without_durability(read_config())).run(run_inner, state)
 
 
 def test_a_nested_graph_without_checkpointer_runs_under_durability_sync():
