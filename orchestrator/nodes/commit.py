@@ -27,7 +27,7 @@ from orchestrator.state.current_step import current_index
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
 from orchestrator.state.supervision_records import Commitment
 from orchestrator.supervision.phases import Commit
-from orchestrator.supervision.replies import build_commitment
+from orchestrator.supervision.statements import build_commitment
 
 
 def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:

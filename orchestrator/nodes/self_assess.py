@@ -18,7 +18,7 @@ from orchestrator.state.records import StepRecord
 from orchestrator.state.supervision_records import SelfAssessment
 from orchestrator.supervision.human import blank_supervision
 from orchestrator.supervision.phases import Assess
-from orchestrator.supervision.replies import build_assessment
+from orchestrator.supervision.statements import build_assessment
 
 
 def post_node(assess: Assess | None, settings: Settings) -> Node:

@@ -19,9 +19,15 @@ from orchestrator.state.supervision_records import (
 from orchestrator.supervision import prompts
 from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.replies import build_verdict
-from orchestrator.supervision.reply_models import AssessmentReply, CommitmentReply, VerdictReply
-from orchestrator.supervision.reply_parsing import NOT_ALONE, R, parse_reply
+from orchestrator.supervision.replies import (
+    NOT_ALONE,
+    AssessmentReply,
+    CommitmentReply,
+    R,
+    VerdictReply,
+    read_reply,
+)
+from orchestrator.supervision.statements import build_verdict
 
 _log: Final = logging.getLogger(__name__)
 
@@ -34,10 +40,10 @@ class _PhaseAgent(BaseAgent):
     ) -> Conversation[R | Unreadable]:
         text = yield from self._ask(request, model.response_schema())
         # A server may ignore the schema, or cut the reply at its token limit: nothing is taken for granted.
-        reply = parse_reply(model, text, shown)
+        reply = read_reply(model, text, shown)
         if isinstance(reply, Unreadable) and reply.reason == NOT_ALONE:
             text = yield from self._ask(f"{request}\n\n{prompts.OBJECT_ALONE}", model.response_schema())
-            reply = parse_reply(model, text, shown)
+            reply = read_reply(model, text, shown)
         if isinstance(reply, Unreadable):
             _log.warning(
                 "%s: the reply of %d characters cannot be read (%s)", self.agent_name, len(text), reply.reason

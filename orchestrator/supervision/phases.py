@@ -29,18 +29,18 @@ from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.protocols import SuperviseRequest, Supervisor
 from orchestrator.supervision.reconcile import reconcile
 from orchestrator.supervision.replies import (
+    AssessmentReply,
+    CommitmentReply,
+    ReconciliationReply,
+    VerdictReply,
+    read_mapping,
+)
+from orchestrator.supervision.statements import (
     build_assessment,
     build_commitment,
     build_reconciliation,
     build_verdict,
 )
-from orchestrator.supervision.reply_models import (
-    AssessmentReply,
-    CommitmentReply,
-    ReconciliationReply,
-    VerdictReply,
-)
-from orchestrator.supervision.reply_parsing import parse_mapping
 
 Commit = Callable[[str, str, str, int, CommitKind], Awaitable[Commitment]]
 """Takes the step with its corrections, the context, the task, the step's index and the commitment's kind."""
@@ -112,7 +112,7 @@ def _choose_commit(executor: object, model: Model | None, clock: Callable[[], da
         method = bind_commitment(executor)
 
         async def ask(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
-            return parse_mapping(CommitmentReply, await method(step, context, task))
+            return read_mapping(CommitmentReply, await method(step, context, task))
 
     elif model is not None:
         ask = CommitAgent(model).acommit
@@ -138,7 +138,7 @@ def _choose_assess(executor: object, model: Model | None, clock: Callable[[], da
         ) -> AssessmentReply | Unreadable:
             # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
             reply = await method(step, copy.deepcopy(commitment), output, task=task)
-            return parse_mapping(AssessmentReply, reply)
+            return read_mapping(AssessmentReply, reply)
 
     elif model is not None:
         ask = AssessAgent(model).aassess
@@ -166,7 +166,7 @@ def _call_reconcile(
 ) -> Reconciliation:
     try:
         value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
-        return build_reconciliation(parse_mapping(ReconciliationReply, value))
+        return build_reconciliation(read_mapping(ReconciliationReply, value))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
         trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
         return Reconciliation(triggers=[trigger], escalate=True)
@@ -179,7 +179,7 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
         method = bind_method(supervisor, "supervise")
 
         async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
-            return build_verdict(parse_mapping(VerdictReply, await method(copy.deepcopy(request))))
+            return build_verdict(read_mapping(VerdictReply, await method(copy.deepcopy(request))))
 
         return supervise
     if isinstance(supervisor, Runnable):

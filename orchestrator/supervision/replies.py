@@ -1,148 +1,273 @@
-"""Builds the stored records from replies. A reply that cannot be read never becomes an approval.
+"""One pydantic model a reply, and one reader for all of them. A reply that cannot be read approves nothing.
 
-It becomes a commitment that is not readable, a commitment that was not met, a reconciliation that escalates,
-or a verdict that asks a person.
+A model accepts unusual spellings, and refuses a reply that leaves the decision open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Final
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Annotated, Final, Self, TypeVar
 
-from agents.contracts import Unreadable
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.config import JsonDict
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
+
+from agents.contracts import JsonSchema, Unreadable
+from agents.parsing.denials import find_denial
+from agents.parsing.loose_json import load_unambiguous, read_boolean
+from agents.parsing.objects import (
+    find_unmarked_thoughts,
+    is_one_object,
+    is_quoted,
+    remove_own_thoughts,
+    unquote_json,
+    unwrap_fence,
+)
 from agents.parsing.surrogates import replace_surrogates
 from evaluation.sensitive.quoting import shorten
-from orchestrator.state.supervision_records import (
-    CommitKind,
-    Commitment,
-    Reconciliation,
-    SelfAssessment,
-    SupervisorVerdict,
-)
-from orchestrator.supervision.reply_fields import format_value
-from orchestrator.supervision.reply_models import (
-    AssessmentReply,
-    CommitmentReply,
-    ReconciliationReply,
-    VerdictReply,
-)
+from orchestrator.state.supervision_records import Confidence, VerdictWord
 
-UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
-"""Start of the reason of a verdict whose reply cannot be read."""
+Statement = dict[str, object]
+"""A decoded JSON object of a reply. Its keys are in lower case."""
 
-RAW_LIMIT: Final = 300
-"""Maximum number of characters that are kept of an unreadable reply."""
-
-OUTPUT_LIMIT: Final = 500
-"""Maximum number of characters of the output in a self-assessment."""
-
-_BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
-_UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
+TEXT_LIMIT: Final = 1_000
+"""Maximum number of characters of one text."""
+NOT_ALONE: Final = "it is not one JSON object alone"
+_NOTHING: Final = {
+    *("none", "nothing", "nil", "null", "na", "n/a", "no"),
+    *("no deviations", "no concerns", "no assumptions"),
+}
+_REFUSALS: Final = {"reorient", "ask_human", "halt"}
+_PROMPT_WORDS: Final = {"", "verdict", "text", "correction", "question", "reason", "continue", *_REFUSALS}
+"""Words of the request that small models copy into a text."""
 
 
-def build_commitment(
-    reply: CommitmentReply | Unreadable,
-    step_index: int,
-    instruction: str,
-    now: datetime,
-    kind: CommitKind = "first",
-) -> Commitment:
-    """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it.
+def format_value(value: object) -> str:
+    """Formats a decoded value as text of at most ``TEXT_LIMIT`` characters.
+
+    Returns an empty text for null, false, and words such as "none" or "n/a".
+    """
+    if value is None or value is False or value in ([], {}):
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = replace_surrogates(text).strip()
+    word = text.strip(" .*_–—-").lower()
+    return "" if not word or word in _NOTHING else shorten(text, TEXT_LIMIT)
+
+
+def _read_entries(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [text for item in items if (text := format_value(item))]
+
+
+def _refuse_null(value: object) -> object:
+    # An object that names a list twice is read with null: only one of the two could be kept.
+    if value is None:
+        raise PydanticCustomError("null", "null is no list; an empty one is")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(format_value)]
+Entries = Annotated[list[str], BeforeValidator(_read_entries)]
+"""Entries without the empty ones. A single value counts as a list of one entry."""
+StatedEntries = Annotated[Entries, BeforeValidator(_refuse_null)]
+"""Like ``Entries``, but null is refused."""
+
+
+def _hint_text(longest: int) -> object:
+    """Limits a text in the JSON schema only: a model without schema may write more, which is cut later."""
+    return Field(json_schema_extra={"minLength": 3, "maxLength": longest})
+
+
+def _hint_entries(most: int, longest: int) -> object:
+    items: JsonDict = {"type": "string", "minLength": 3, "maxLength": longest}
+    return Field(json_schema_extra={"items": items, "maxItems": most})
+
+
+class Reply(BaseModel):
+    """Base class of the replies. Reads an absent field as an empty text, and ignores unknown keys."""
+
+    model_config = ConfigDict(frozen=True, json_schema_extra={"additionalProperties": False})
+
+    # Without defaults, every field is required in the JSON schema, which small models need.
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_absent_fields(cls, statement: Statement) -> Statement:
+        return {**dict.fromkeys(cls.model_fields, ""), **statement}
+
+    @classmethod
+    @cache
+    def response_schema(cls) -> JsonSchema:
+        """Builds the JSON schema that constrains a model's reply."""
+        # Cached, since pydantic takes a millisecond for it.
+        return cls.model_json_schema()
+
+
+def _read_confidence(value: object) -> str:
+    word = format_value(value).lower()
+    return word if word in ("high", "medium", "low") else "low"
+
+
+class CommitmentReply(Reply):
+    """A commitment. It must state an interpretation. An unknown confidence counts as low."""
+
+    model_config = ConfigDict(title="commitment")
+
+    interpretation: Annotated[str, AfterValidator(format_value), Field(min_length=1), _hint_text(160)]
+    scope_in: Annotated[Entries, _hint_entries(2, 80)]
+    scope_out: Annotated[Entries, _hint_entries(2, 80)]
+    approach: Annotated[Text, _hint_text(160)]
+    predicted_output: Annotated[Text, _hint_text(160)]
+    confidence: Annotated[Confidence, BeforeValidator(_read_confidence)]
+    assumptions: Annotated[StatedEntries, _hint_entries(2, 80)]
+
+
+class AssessmentReply(Reply):
+    """A self-assessment. ``met`` may also be named ``met_commitment``, as in the stored record."""
+
+    model_config = ConfigDict(title="assessment")
+
+    met: bool
+    deviations: Annotated[StatedEntries, _hint_entries(3, 120)]
+    concerns: Annotated[StatedEntries, _hint_entries(3, 120)]
+    unexpected: Annotated[StatedEntries, _hint_entries(3, 120)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _merge_names(cls, statement: Statement) -> Statement:
+        values = {read_boolean(statement[name]) for name in ("met", "met_commitment") if name in statement}
+        if len(values) != 1 or None in values:
+            raise PydanticCustomError(
+                "not_met", "it does not say with one boolean whether the commitment was met"
+            )
+        met = values.pop()
+        if met and (denial := find_denial(statement)) is not None:
+            raise PydanticCustomError("contradiction", "it says that the commitment was met, and " + denial)
+        return {**statement, "met": met}
+
+
+class ReconciliationReply(Reply):
+    """The result of a supervisor's own ``reconcile``."""
+
+    triggers: StatedEntries
+    escalate: Annotated[bool, BeforeValidator(read_boolean)]
+
+    # Before the base class fills absent fields: without its list, the comparison may not have been made.
+    @model_validator(mode="before")
+    @classmethod
+    def _require_triggers(cls, statement: Statement) -> Statement:
+        if "triggers" not in statement:
+            raise PydanticCustomError("no_triggers", "it has no list of triggers, not even an empty one")
+        return statement
+
+
+def _read_word(value: object) -> str | None:
+    # The word itself must match: the nearest one to an unknown word could be its opposite.
+    return re.sub(r"[ -]", "_", value.strip().lower()) if isinstance(value, str) else None
+
+
+def _read_detail(value: object) -> str:
+    text = format_value(value)
+    return "" if _read_word(text) in _PROMPT_WORDS else text
+
+
+def _contradicts_continue(statement: Statement) -> bool:
+    details = [_read_detail(statement.get(name)) for name in ("correction", "question")]
+    words = {_read_word(statement.get(name)) for name in ("text", "reason")}
+    # A refusal may be nested under an unknown key.
+    nested = [value for value in statement.values() if isinstance(value, dict | list) and value]
+    return (
+        any(details) or bool(nested) or not words.isdisjoint(_REFUSALS) or find_denial(statement) is not None
+    )
+
+
+Detail = Annotated[str, BeforeValidator(_read_detail)]
+
+
+class VerdictReply(Reply):
+    """A verdict, with its detail as ``text`` or under the detail's own name.
+
+    "reorient" needs a correction and "ask_human" a question. A "continue" must not correct, ask, or contain
+    another verdict.
+    """
+
+    model_config = ConfigDict(title="verdict")
+
+    verdict: Annotated[VerdictWord, BeforeValidator(_read_word)]
+    text: Annotated[Detail, _hint_text(400)]
+    correction: SkipJsonSchema[Detail]
+    question: SkipJsonSchema[Detail]
+    reason: SkipJsonSchema[Detail]
+
+    # Before the fields are read, which drops unknown keys.
+    @model_validator(mode="before")
+    @classmethod
+    def _check_continue(cls, statement: Statement) -> Statement:
+        if _read_word(statement.get("verdict")) == "continue" and _contradicts_continue(statement):
+            raise PydanticCustomError("contradiction", "it says 'continue' and something else")
+        return statement
+
+    @model_validator(mode="after")
+    def _require_detail(self) -> Self:
+        # A halt needs no reason: as a question, it would wait for a person who may approve it.
+        if self.verdict in ("reorient", "ask_human") and not self.detail():
+            raise PydanticCustomError("no_detail", "the correction or the question is missing")
+        return self
+
+    def detail(self) -> str:
+        """Returns the correction, question or reason that belongs to the verdict."""
+        named = {"reorient": self.correction, "ask_human": self.question}.get(self.verdict, self.reason)
+        return named or self.text or ("no reason given" if self.verdict == "halt" else "")
+
+
+R = TypeVar("R", bound=Reply)
+
+
+def read_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unreadable:
+    """Reads a model's reply: one JSON object, which may stand in a code fence after the model's thoughts.
 
     Args:
-        reply: The reply that states it.
-        step_index: Index of the step.
-        instruction: Text of the step with its corrections.
-        now: Current time in UTC.
-        kind: The execution that it is for.
+        model: The kind of reply to read.
+        text: The reply.
+        shown: Texts that the model was shown. An object that occurs in one of them is not an answer.
     """
-    readable = isinstance(reply, CommitmentReply)
-    fields = _quote_commitment(reply.raw) if isinstance(reply, Unreadable) else reply
-    return Commitment(
-        step_index=step_index,
-        kind=kind,
-        instruction=instruction,
-        interpretation=fields.interpretation,
-        scope_in=fields.scope_in,
-        scope_out=fields.scope_out,
-        approach=fields.approach,
-        predicted_output=fields.predicted_output,
-        confidence=fields.confidence,
-        assumptions=fields.assumptions,
-        readable=readable,
-        time=now.isoformat(),
-    )
+    document = unwrap_fence(unquote_json(remove_own_thoughts(text, shown)))
+    # The end of thoughts that never began may be a quotation, and cut an object in two.
+    is_cut = "{" in find_unmarked_thoughts(text)
+    if is_cut or not is_one_object(document):
+        return Unreadable(text, NOT_ALONE)
+    if is_quoted(document, shown):
+        return Unreadable(text, "it is quoted from the text to be judged")
+    return _validate(model, load_unambiguous(document), text)
 
 
-def build_assessment(
-    reply: AssessmentReply | Unreadable,
-    step_index: int,
-    output: str,
-    tools_used: Sequence[str],
-    now: datetime,
-) -> SelfAssessment:
-    """Builds a self-assessment. One that cannot be read counts as not met, with a concern that says so.
-
-    Args:
-        reply: The reply that states it.
-        step_index: Index of the step.
-        output: Output of the execution.
-        tools_used: Names of the tools that were called.
-        now: Current time in UTC.
-    """
-    readable = isinstance(reply, AssessmentReply)
-    fields = _doubt_assessment(reply) if isinstance(reply, Unreadable) else reply
-    return SelfAssessment(
-        step_index=step_index,
-        actual_output=shorten(output, OUTPUT_LIMIT),
-        met_commitment=fields.met,
-        deviations=fields.deviations,
-        concerns=fields.concerns,
-        unexpected=fields.unexpected,
-        # From the record, never from the reply: a model may claim tools that it did not call.
-        tools_used=list(tools_used),
-        readable=readable,
-        time=now.isoformat(),
-    )
+def read_mapping(model: type[R], value: object) -> R | Unreadable:
+    """Reads the mapping that a user's own executor or supervisor returned, as a model's reply is read."""
+    if not isinstance(value, Mapping):
+        return Unreadable("", f"it is a {type(value).__name__} and not a mapping")
+    text = json.dumps(dict(value), default=str)
+    return _validate(model, load_unambiguous(text), text)
 
 
-def build_reconciliation(reply: ReconciliationReply | Unreadable) -> Reconciliation:
-    """Builds a reconciliation. It escalates unless the reply is readable, says no, and has no trigger."""
-    if isinstance(reply, Unreadable):
-        return Reconciliation(triggers=[f"reconciliation_unreadable:{reply.reason}"], escalate=True)
-    return Reconciliation(triggers=reply.triggers, escalate=reply.escalate or bool(reply.triggers))
-
-
-def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
-    """Builds a verdict. If the reply cannot be read, it asks a person, with a reason that says so."""
-    if isinstance(reply, Unreadable):
-        return _ask_about_reply(reply)
-    detail = reply.detail()
-    return SupervisorVerdict(
-        verdict=reply.verdict,
-        correction=detail if reply.verdict == "reorient" else "",
-        question=detail if reply.verdict == "ask_human" else "",
-        reason=reply.reason if reply.verdict in ("reorient", "ask_human") else detail,
-    )
-
-
-def _quote_commitment(raw: str) -> CommitmentReply:
-    # Not validated: an excerpt may be empty.
-    return _BLANK_COMMITMENT.model_copy(update={"interpretation": format_value(_excerpt(raw))})
-
-
-def _doubt_assessment(reply: Unreadable) -> AssessmentReply:
-    concern = f"the self-assessment cannot be read ({reply.reason}): {_excerpt(reply.raw)}"
-    return _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
-
-
-def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
-    raw = _excerpt(" ".join(reply.raw.split()))
-    reason = f"{UNREADABLE_REPLY}: {reply.reason}"
-    question = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
-    return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)
-
-
-def _excerpt(raw: str) -> str:
-    return shorten(replace_surrogates(raw), RAW_LIMIT)
+def _validate(model: type[R], statement: object, text: str) -> R | Unreadable:
+    if not isinstance(statement, dict):
+        return Unreadable(text, "its JSON object is broken")
+    try:
+        return model.model_validate(statement)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        return Unreadable(text, ": ".join([*map(str, problem["loc"]), problem["msg"]]))
+    except RecursionError:
+        return Unreadable(text, "its JSON object is nested too deep")

@@ -13,18 +13,19 @@ from orchestrator.state.supervision_records import (
 )
 from orchestrator.supervision.protocols import SuperviseRequest
 from orchestrator.supervision.replies import (
+    AssessmentReply,
+    CommitmentReply,
+    ReconciliationReply,
+    VerdictReply,
+    read_mapping,
+    read_reply,
+)
+from orchestrator.supervision.statements import (
     build_assessment,
     build_commitment,
     build_reconciliation,
     build_verdict,
 )
-from orchestrator.supervision.reply_models import (
-    AssessmentReply,
-    CommitmentReply,
-    ReconciliationReply,
-    VerdictReply,
-)
-from orchestrator.supervision.reply_parsing import parse_mapping, parse_reply
 
 TIME = "2026-01-02T03:04:05+00:00"
 NOW = datetime.fromisoformat(TIME)
@@ -81,35 +82,35 @@ def a_request(**changes: object) -> SuperviseRequest:
 
 def read_commitment(text: str) -> Commitment:
     """The commitment of a model's reply."""
-    return build_commitment(parse_reply(CommitmentReply, text), 2, "Write a haiku", NOW)
+    return build_commitment(read_reply(CommitmentReply, text), 2, "Write a haiku", NOW)
 
 
 def convert_commitment(value: object) -> Commitment:
     """The commitment of an executor's own mapping."""
-    return build_commitment(parse_mapping(CommitmentReply, value), 2, "Write a haiku", NOW)
+    return build_commitment(read_mapping(CommitmentReply, value), 2, "Write a haiku", NOW)
 
 
 def read_assessment(text: str, output: str = OUTPUT) -> SelfAssessment:
     """The self-assessment of a model's reply."""
-    reply = parse_reply(AssessmentReply, text, [output])
+    reply = read_reply(AssessmentReply, text, [output])
     return build_assessment(reply, 2, output, ["search"], NOW)
 
 
 def convert_assessment(value: object) -> SelfAssessment:
     """The self-assessment of an executor's own mapping."""
-    return build_assessment(parse_mapping(AssessmentReply, value), 2, OUTPUT, ["search"], NOW)
+    return build_assessment(read_mapping(AssessmentReply, value), 2, OUTPUT, ["search"], NOW)
 
 
 def convert_reconciliation(value: object) -> Reconciliation:
     """The reconciliation of a supervisor's own mapping."""
-    return build_reconciliation(parse_mapping(ReconciliationReply, value))
+    return build_reconciliation(read_mapping(ReconciliationReply, value))
 
 
 def read_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:
     """The verdict of a model's reply."""
-    return build_verdict(parse_reply(VerdictReply, text, shown))
+    return build_verdict(read_reply(VerdictReply, text, shown))
 
 
 def convert_verdict(value: object) -> SupervisorVerdict:
     """The verdict of a supervisor's own mapping."""
-    return build_verdict(parse_mapping(VerdictReply, value))
+    return build_verdict(read_mapping(VerdictReply, value))

@@ -14,7 +14,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator.supervision import prompts
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
 from orchestrator.supervision.reconcile import reconcile
-from orchestrator.supervision.replies import build_assessment, build_commitment
+from orchestrator.supervision.statements import build_assessment, build_commitment
 from tests.fakes.supervised import NOW, a_commitment, a_request, an_assessment
 
 COMMITMENT = '{"interpretation": "three lines", "confidence": "medium", "assumptions": ["English"]}'
@@ -80,9 +80,9 @@ def test_reconcile_calls_no_model():
 
 async def test_an_unreadable_reply_fails_closed_with_a_warning(caplog):
     with caplog.at_level(logging.DEBUG, "orchestrator.supervision"):
-        assert not (await commit("hm"))["readable"]
-        assert not (await assess("hm"))["met_commitment"]
-        assert supervise("hm")["verdict"] == "ask_human"
+        assert not (await commit(["hm", "hm"]))["readable"]
+        assert not (await assess(["hm", "hm"]))["met_commitment"]
+        assert supervise(["hm", "hm"])["verdict"] == "ask_human"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 3
     assert all("reply of 2 characters" in record.getMessage() for record in caplog.records)
 
@@ -116,7 +116,7 @@ def test_a_verdict_quoted_from_the_request_does_not_count(request_with_verdict):
 
 
 async def test_an_assessment_quoted_from_the_output_does_not_count():
-    assert not (await assess(f"It says {ASSESSMENT}", ASSESSMENT))["met_commitment"]
+    assert not (await assess(ASSESSMENT, f"It says {ASSESSMENT}"))["met_commitment"]
 
 
 def test_a_copied_example_of_a_verdict_lets_nothing_continue():

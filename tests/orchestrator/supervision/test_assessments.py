@@ -7,7 +7,7 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.replies import OUTPUT_LIMIT
+from orchestrator.supervision.statements import OUTPUT_LIMIT
 from tests.fakes.supervised import (
     TIME,
     an_assessment,
@@ -38,7 +38,6 @@ READABLE = {
     "the word true": (said(met="True"), an_assessment()),
     "the word false": (said(met=" false "), NOT_MET),
     "in a fence": (f"{FENCE}\n{WHOLE}\n{FENCE}", PLAIN),
-    "with doubts around, not met": (f"That is wrong. {said(met=False)}", NOT_MET),
     "after thoughts": (f"<think>{said(met=False)}?</think>{CLEANLY}", an_assessment()),
     "in Python's spelling": (repr(SAID), PLAIN),
     "a text in place of a list": (said(concerns="metre"), an_assessment(concerns=["metre"])),
@@ -83,7 +82,7 @@ def test_an_unreadable_reply_counts_as_not_met_with_a_concern_that_says_so(reply
     assert (read["step_index"], read["tools_used"], read["time"]) == (2, ["search"], TIME)
 
 
-@pytest.mark.parametrize("reply", [CLEANLY, f"It says {CLEANLY}", CLEANLY.replace(" ", "")])
+@pytest.mark.parametrize("reply", [CLEANLY, CLEANLY.replace(" ", "")])
 def test_an_assessment_that_stands_in_the_output_does_not_count(reply):
     read = read_assessment(reply, f"A poem. {CLEANLY}")
     assert read["met_commitment"] is False

@@ -7,7 +7,7 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.replies import RAW_LIMIT
+from orchestrator.supervision.statements import RAW_LIMIT
 from tests.fakes.supervised import TIME, a_commitment, convert_commitment, read_commitment
 from tests.orchestrator.supervision.malformed import FENCE, broken
 
@@ -32,11 +32,9 @@ def said(**changes: object) -> str:
 READABLE = {
     "as asked for": (WHOLE, PLAIN),
     "in a fence": (f"{FENCE}json\n{WHOLE}\n{FENCE}", PLAIN),
-    "with prose around": (f"I'll do this, but not that: {WHOLE} Fine?", PLAIN),
     "after thoughts": (f"<think>hm</think>{WHOLE}", PLAIN),
     "as a JSON string": (json.dumps(WHOLE), PLAIN),
     "in Python's spelling": (repr(SAID), PLAIN),
-    "twice the same": (f"{WHOLE}\n{WHOLE}", PLAIN),
     "with a further key": (said(mood="good"), PLAIN),
     "with keys in capitals": (json.dumps({key.upper(): value for key, value in SAID.items()}), PLAIN),
     "with confidence in capitals": (said(confidence="HIGH"), PLAIN),

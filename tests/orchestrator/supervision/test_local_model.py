@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.language_models import BaseChatModel
 
 from orchestrator.supervision.agents import AssessAgent, CommitAgent, ModelSupervisor
-from orchestrator.supervision.replies import UNREADABLE_REPLY, build_assessment, build_commitment
+from orchestrator.supervision.statements import UNREADABLE_REPLY, build_assessment, build_commitment
 from tests.fakes.supervised import NOW, a_request
 
 STEP = "Translate 'good morning' to French"

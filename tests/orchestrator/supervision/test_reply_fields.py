@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.supervision.reply_fields import format_value, is_doubtful
+from orchestrator.supervision.replies import format_value
 
 
 @pytest.mark.parametrize(
@@ -20,15 +20,3 @@ def test_a_text_that_says_there_is_nothing_is_empty(text):
 )
 def test_a_text_that_says_something_is_kept(text):
     assert format_value(text) == text
-
-
-@pytest.mark.parametrize("text", ["", "Here you go:", "```json", "All done. As asked."])
-def test_plain_words_around_an_answer_are_not_is_doubtful(text):
-    assert not is_doubtful(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["it is not done", "don't", "Don’t", "but", "HALT", "for example", "ask human", "</think>"]
-)
-def test_words_that_deny_or_quote_are_is_doubtful(text):
-    assert is_doubtful(text)

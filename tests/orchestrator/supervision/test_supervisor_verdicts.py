@@ -7,7 +7,7 @@ from collections import UserDict
 
 import pytest
 
-from orchestrator.supervision.replies import UNREADABLE_REPLY
+from orchestrator.supervision.statements import UNREADABLE_REPLY
 from tests.fakes.supervised import convert_verdict, read_verdict
 from tests.orchestrator.supervision.malformed import FENCE, broken
 
@@ -42,7 +42,7 @@ READABLE = {
     "a score beside it": ('{"verdict": "continue", "score": 0.9}', verdict("continue")),
     "a fence": (f"{FENCE}json\n{GO}\n{FENCE}", verdict("continue", reason="it will do")),
     "thoughts before": (f"<think>{HALT}?</think>{GO}", verdict("continue", reason="it will do")),
-    "thoughts that never began": (f"Hm, {HALT}?</think>{GO}", verdict("continue", reason="it will do")),
+    "thoughts that never began": (f"Hm, halt?</think>{GO}", verdict("continue", reason="it will do")),
     "a halt without a reason": ('{"verdict": "halt"}', verdict("halt", reason="no reason given")),
     "a halt with only a correction": (
         '{"verdict": "halt", "correction": "x y"}',
@@ -52,8 +52,6 @@ READABLE = {
     "two words": ('{"verdict": "ask human", "text": "French?"}', verdict("ask_human", question="French?")),
     "Python's spelling": ("{'verdict': 'halt', 'text': 'x y'}", verdict("halt", reason="x y")),
     "a trailing comma": ('{"verdict": "halt", "text": "x",}', verdict("halt", reason="x")),
-    "the same word twice": (f"{HALT} {HALT}", verdict("halt", reason="no budget")),
-    "prose that doubts, beside a halt": (f"This is not good. {HALT}", verdict("halt", reason="no budget")),
     "half a surrogate pair": (
         '{"verdict": "halt", "text": "a\\ud800"}',
         verdict("halt", reason="a\ufffd"),
@@ -67,6 +65,9 @@ def test_a_readable_reply_is_its_verdict(reply, expected):
 
 
 UNREADABLE = {
+    "another verdict in thoughts that never began": f"Hm, {HALT}?</think>{GO}",
+    "the same word twice": f"{HALT} {HALT}",
+    "prose beside a halt": f"This is not good. {HALT}",
     **broken({"verdict": "continue", "text": "it will do"}),
     "an unknown word": '{"verdict": "proceed", "text": "x"}',
     "approval by another word": '{"verdict": "approve", "text": "x"}',
@@ -118,12 +119,10 @@ def test_an_unreadable_reply_asks_a_person_and_says_why(reply):
     [
         GO,
         f"{FENCE}\n{GO}\n{FENCE}",
-        f"It ends so: {GO}",
         GO.replace(" ", ""),
         "{'verdict': 'continue', 'text': 'it will do'}",
         f"<think>hm</think>{GO}",
         json.dumps(GO),
-        f"{GO} {GO}",
     ],
 )
 def test_a_verdict_that_stands_in_what_was_shown_does_not_count(reply):

@@ -1,0 +1,144 @@
+"""Builds the stored records from replies. A reply that cannot be read never becomes an approval.
+
+It becomes a commitment that is not readable, a commitment that was not met, a reconciliation that escalates,
+or a verdict that asks a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from agents.contracts import Unreadable
+from agents.parsing.surrogates import replace_surrogates
+from evaluation.sensitive.quoting import shorten
+from orchestrator.state.supervision_records import (
+    CommitKind,
+    Commitment,
+    Reconciliation,
+    SelfAssessment,
+    SupervisorVerdict,
+)
+from orchestrator.supervision.replies import (
+    AssessmentReply,
+    CommitmentReply,
+    ReconciliationReply,
+    VerdictReply,
+    format_value,
+)
+
+UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
+"""Start of the reason of a verdict whose reply cannot be read."""
+RAW_LIMIT: Final = 300
+"""Maximum number of characters that are kept of an unreadable reply."""
+OUTPUT_LIMIT: Final = 500
+"""Maximum number of characters of the output in a self-assessment."""
+
+_BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
+_UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
+
+
+def build_commitment(
+    reply: CommitmentReply | Unreadable,
+    step_index: int,
+    instruction: str,
+    now: datetime,
+    kind: CommitKind = "first",
+) -> Commitment:
+    """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it.
+
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        instruction: Text of the step with its corrections.
+        now: Current time in UTC.
+        kind: The execution that it is for.
+    """
+    fields = _quote_commitment(reply.raw) if isinstance(reply, Unreadable) else reply
+    return Commitment(
+        step_index=step_index,
+        kind=kind,
+        instruction=instruction,
+        interpretation=fields.interpretation,
+        scope_in=fields.scope_in,
+        scope_out=fields.scope_out,
+        approach=fields.approach,
+        predicted_output=fields.predicted_output,
+        confidence=fields.confidence,
+        assumptions=fields.assumptions,
+        readable=fields is reply,
+        time=now.isoformat(),
+    )
+
+
+def build_assessment(
+    reply: AssessmentReply | Unreadable,
+    step_index: int,
+    output: str,
+    tools_used: Sequence[str],
+    now: datetime,
+) -> SelfAssessment:
+    """Builds a self-assessment. One that cannot be read counts as not met, with a concern that says so.
+
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        output: Output of the execution.
+        tools_used: Names of the tools that were called.
+        now: Current time in UTC.
+    """
+    fields = _doubt_assessment(reply) if isinstance(reply, Unreadable) else reply
+    return SelfAssessment(
+        step_index=step_index,
+        actual_output=shorten(output, OUTPUT_LIMIT),
+        met_commitment=fields.met,
+        deviations=fields.deviations,
+        concerns=fields.concerns,
+        unexpected=fields.unexpected,
+        # From the record, never from the reply: a model may claim tools that it did not call.
+        tools_used=list(tools_used),
+        readable=fields is reply,
+        time=now.isoformat(),
+    )
+
+
+def build_reconciliation(reply: ReconciliationReply | Unreadable) -> Reconciliation:
+    """Builds a reconciliation. It escalates unless the reply is readable, says no, and has no trigger."""
+    if isinstance(reply, Unreadable):
+        return Reconciliation(triggers=[f"reconciliation_unreadable:{reply.reason}"], escalate=True)
+    return Reconciliation(triggers=reply.triggers, escalate=reply.escalate or bool(reply.triggers))
+
+
+def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
+    """Builds a verdict. If the reply cannot be read, it asks a person, with a reason that says so."""
+    if isinstance(reply, Unreadable):
+        return _ask_about_reply(reply)
+    detail, word = reply.detail(), reply.verdict
+    return SupervisorVerdict(
+        verdict=word,
+        correction=detail if word == "reorient" else "",
+        question=detail if word == "ask_human" else "",
+        reason=reply.reason if word in ("reorient", "ask_human") else detail,
+    )
+
+
+def _quote_commitment(raw: str) -> CommitmentReply:
+    # Not validated: an excerpt may be empty.
+    return _BLANK_COMMITMENT.model_copy(update={"interpretation": format_value(_excerpt(raw))})
+
+
+def _doubt_assessment(reply: Unreadable) -> AssessmentReply:
+    concern = f"the self-assessment cannot be read ({reply.reason}): {_excerpt(reply.raw)}"
+    return _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
+
+
+def _ask_about_reply(reply: Unreadable) -> SupervisorVerdict:
+    raw = _excerpt(" ".join(reply.raw.split()))
+    reason = f"{UNREADABLE_REPLY}: {reply.reason}"
+    question = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
+    return SupervisorVerdict(verdict="ask_human", correction="", question=question, reason=reason)
+
+
+def _excerpt(raw: str) -> str:
+    return shorten(replace_surrogates(raw), RAW_LIMIT)
