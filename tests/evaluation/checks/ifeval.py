@@ -103,7 +103,7 @@ def check_officially(registry, name, arguments, output):
 
 def to_checks(name, arguments):
     """Return plain data for the checks that say the same as an official instruction."""
-    return TO_CHECKS[name](arguments)
+    return TO_CHECKS[name](arguments) if name in TO_CHECKS else []
 
 
 def _bound(arguments, relation, number):
