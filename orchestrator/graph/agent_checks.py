@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime.agent_methods import can_correct, can_synthesize, choose_compression, choose_method
+from orchestrator.runtime.agent_methods import (
+    DOCUMENTED,
+    bind_documented,
+    choose_compression,
+    choose_method,
+    has_own,
+)
 from orchestrator.runtime.protocols import InvokableCompressor, RunnableCompressor
 from orchestrator.state.plain_values import format_repr
 
@@ -29,13 +34,12 @@ def check_agents(planner: object, executor: object, monitor: object, compressor:
     Raises:
         ConfigurationError: The method is missing, or does not take these arguments.
     """
-    _check_method("planner", planner, "generate_plan", "task")
-    _check_method("executor", executor, "execute_step", "step", context="context")
-    if can_correct(executor):
-        _check_method("executor", executor, "correct_step", "step", "output", "feedback", context="context")
-    if can_synthesize(executor):
-        _check_method("executor", executor, "synthesize", "task", "results")
-    _check_method("monitor", monitor, "evaluate", "objective", "result")
+    _check_method("planner", planner, "generate_plan")
+    _check_method("executor", executor, "execute_step")
+    for name in ("correct_step", "synthesize"):
+        if has_own(executor, name):
+            _check_method("executor", executor, name)
+    _check_method("monitor", monitor, "evaluate")
     if compressor is not None:
         _check_compressor(compressor)
 
@@ -46,21 +50,20 @@ def _check_compressor(compressor: object) -> None:
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
             "give one that has either, or None"
         )
-    name = choose_compression(compressor)
-    _check_method("compressor", compressor, name, *(("text", "task") if name == "compress" else ("text",)))
+    _check_method("compressor", compressor, choose_compression(compressor))
 
 
-def _check_method(role: str, agent: object, method: str, *args: str, **kwargs: str) -> None:
+def _check_method(role: str, agent: object, method: str) -> None:
     if not callable(getattr(agent, method, None)):
         raise ConfigurationError(
             f"{role} ({type(agent).__name__}) has no method {method}(); give an object that has it"
         )
     called = choose_method(agent, method)
     try:
-        # Not the signature of a wrapped function: a decorator may add or remove arguments.
-        inspect.signature(getattr(agent, called), follow_wrapped=False).bind(*args, **kwargs)
+        bind_documented(getattr(agent, called), method)
     except (TypeError, ValueError) as error:
-        call = ", ".join((*args, *(f"{name}=..." for name in kwargs)))
+        by_position, by_name = DOCUMENTED[method]
+        call = ", ".join((*by_position, *(f"{name}=..." for name in by_name)))
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
             f"{error}; give it these parameters"

@@ -47,10 +47,10 @@ from orchestrator.nodes.reconcile import reconcile_node
 from orchestrator.nodes.self_assess import post_node
 from orchestrator.nodes.supervise import supervise_node
 from orchestrator.nodes.synthesis import synthesis_node, with_conclusion
-from orchestrator.runtime.agent_methods import bind_compressor, bind_method, can_synthesize
+from orchestrator.runtime.agent_methods import bind_compressor, bind_method, has_own
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.protocols import Compressor, Executor, Monitor, Planner
-from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_monitor, bind_synthesis
+from orchestrator.runtime.task_argument import bind_correction, bind_execution, bind_synthesis
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, RunInput
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
@@ -139,7 +139,7 @@ def _choose_synthesis(
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
     if settings.synthesis is not None:
         return "always" if settings.synthesis else "never"
-    if can_synthesize(executor) or not output.is_empty:
+    if has_own(executor, "synthesize") or not output.is_empty:
         return "always"
     return "if_derived" if is_derived else "never"
 
@@ -199,7 +199,7 @@ def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
 ) -> _Steps:
     evaluator = Evaluator(
-        bind_monitor(agents.monitor),
+        bind_method(agents.monitor, "evaluate"),
         agents.judge,
         settings.retry_policy.judge_attempts,
         agents.evaluation,

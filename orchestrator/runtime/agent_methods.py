@@ -1,27 +1,89 @@
-"""Chooses the method of an agent, sync or async, and makes it awaitable."""
+"""Reads once which method of an agent is called, sync or async, and which optional arguments it takes."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import inspect
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from agents.sync import resolve_future, run_in_daemon_thread
+from agents.sync import run_in_thread
 from orchestrator.runtime.protocols import Compressor, InvokableCompressor
 from orchestrator.state.plain_values import format_text
 
 T = TypeVar("T")
 AgentMethod = Callable[..., Awaitable[T]]
 
+DOCUMENTED: Final = {
+    "generate_plan": (("task",), ()),
+    "execute_step": (("step",), ("context",)),
+    "correct_step": (("step", "output", "feedback"), ("context",)),
+    "synthesize": (("task", "results"), ()),
+    "commit_step": (("step",), ("context",)),
+    "assess_step": (("step", "commitment", "output"), ()),
+    "evaluate": (("objective", "result"), ()),
+    "compress": (("text", "task"), ()),
+    "invoke": (("text",), ()),
+    "_run": (("text",), ()),
+}
+"""The arguments of each method: by position, and by name."""
+OPTIONAL: Final = ("task", "schema", "sampling")
 
-def bind_method(agent: object, name: str) -> AgentMethod[object]:
-    """Returns an awaitable function that calls the agent's method, or the async method of that name."""
+
+@dataclass(frozen=True, slots=True)
+class BoundMethod:
+    """A method of an agent that can be awaited.
+
+    Attributes:
+        method: The method of the agent.
+        takes: The names in ``OPTIONAL`` that it takes beside its documented arguments.
+    """
+
+    method: Callable[..., object]
+    takes: frozenset[str] = frozenset()
+
+    async def __call__(self, *args: object, **named: object) -> object:
+        """Calls the method; leaves out optional arguments that are empty or that it does not take."""
+        passed = {name: value for name, value in named.items() if self._is_passed(name, value)}
+        call = partial(self.method, *args, **passed)
+        try:
+            value = call() if inspect.iscoroutinefunction(self.method) else await run_in_thread(call)
+            return await value if inspect.isawaitable(value) else value
+        except SystemExit as error:
+            raise RuntimeError(f"the agent raised SystemExit: {format_text(error)}") from error
+
+    def _is_passed(self, name: str, value: object) -> bool:
+        return name not in OPTIONAL or (name in self.takes and bool(value))
+
+
+def bind_method(agent: object, name: str) -> BoundMethod:
+    """Returns the agent's method, or the async method of that name, with the optional arguments it takes."""
     method = getattr(agent, choose_method(agent, name))
-    return partial(_call_on_loop if inspect.iscoroutinefunction(method) else _call_in_thread, method)
+    return BoundMethod(method, frozenset(each for each in OPTIONAL if _takes(method, name, each)))
+
+
+def _takes(method: Callable[..., object], name: str, added: str) -> bool:
+    try:
+        signature = bind_documented(method, name, added)
+    except (TypeError, ValueError):
+        return False
+    # By name: a function with ``**kwargs`` may hand them to one that does not know the argument.
+    return added in signature.parameters
+
+
+def bind_documented(method: Callable[..., object], name: str, *added: str) -> inspect.Signature:
+    """Returns the signature of a method that can be called with its documented arguments and ``added``.
+
+    Raises:
+        TypeError, ValueError: It cannot.
+    """
+    by_position, by_name = DOCUMENTED.get(name, ((), ()))
+    # Not the signature of a wrapped function: a decorator may add or remove arguments.
+    signature = inspect.signature(method, follow_wrapped=False)
+    # An argument "task" may also be the first one, under another name than ours.
+    signature.bind(*by_position, **dict.fromkeys((*by_name, *added), ""))
+    return signature
 
 
 def choose_method(agent: object, name: str) -> str:
@@ -47,29 +109,9 @@ def choose_newest(agent: object, name: str, other: str) -> str:
     return name
 
 
-def can_correct(executor: object) -> bool:
-    """Checks whether an executor has a ``correct_step`` that is as new as its ``execute_step``."""
-    return choose_newest(executor, "execute_step", "correct_step") == "correct_step"
-
-
-def can_synthesize(executor: object) -> bool:
-    """Checks whether an executor has a ``synthesize`` that is as new as its ``execute_step``."""
-    return choose_newest(executor, "execute_step", "synthesize") == "synthesize"
-
-
-def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
-    """Returns an awaitable function of the context and the task; None without a compressor."""
-    if compressor is None:
-        return None
-    name = choose_compression(compressor)
-    method = bind_method(compressor, name)
-    if name == "compress":
-        return method
-
-    async def compress_text(text: str, _task: str) -> object:
-        return await method(text)
-
-    return compress_text
+def has_own(executor: object, name: str) -> bool:
+    """Checks whether an executor has a method that is as new as its ``execute_step``."""
+    return choose_newest(executor, "execute_step", name) == name
 
 
 def choose_compression(compressor: Compressor) -> str:
@@ -79,30 +121,14 @@ def choose_compression(compressor: Compressor) -> str:
     return "compress" if is_newest else name
 
 
-async def _call_on_loop(method: AgentMethod[object], *args: str, **kwargs: object) -> object:
-    try:
-        return await method(*args, **kwargs)
-    except SystemExit as error:
-        raise _wrap_error(error) from error
+def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
+    """Returns an awaitable function of the context and the task; None without a compressor."""
+    if compressor is None:
+        return None
+    name = choose_compression(compressor)
+    method = bind_method(compressor, name)
 
+    async def compress_text(text: str, task: str) -> object:
+        return await (method(text, task) if name == "compress" else method(text))
 
-async def _call_in_thread(method: Callable[..., object], *args: str, **kwargs: object) -> object:
-    """Runs a plain method in a thread, with the context variables of the caller."""
-    # Not asyncio.to_thread: its threads keep the process alive until a blocked agent returns.
-    outcome = Future[object]()
-    call = partial(contextvars.copy_context().run, _call_contained, method, *args, **kwargs)
-    run_in_daemon_thread(partial(resolve_future, outcome, call))
-    value = await asyncio.wrap_future(outcome)
-    return await _call_on_loop(lambda: value) if inspect.isawaitable(value) else value
-
-
-def _call_contained(method: Callable[..., object], *args: str, **kwargs: object) -> object:
-    try:
-        return method(*args, **kwargs)
-    except (StopIteration, SystemExit, KeyboardInterrupt) as error:
-        raise _wrap_error(error) from error
-
-
-def _wrap_error(error: BaseException) -> RuntimeError:
-    """Wraps an error that a future refuses (StopIteration) or that would end the process (the others)."""
-    return RuntimeError(f"the agent raised {type(error).__name__}: {format_text(error)}")
+    return compress_text

@@ -15,7 +15,7 @@ from agents.contracts import Unreadable
 from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
-from orchestrator.runtime.task_argument import bind_assessment, bind_commitment
+from orchestrator.runtime.task_argument import bind_commitment
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.supervision_records import (
     CommitKind,
@@ -127,7 +127,7 @@ def _choose_commit(executor: object, model: Model | None, clock: Callable[[], da
 
 def _choose_assess(executor: object, model: Model | None, clock: Callable[[], datetime]) -> Assess | None:
     if hasattr(executor, "assess_step"):
-        method = bind_assessment(executor)
+        method = bind_method(executor, "assess_step")
 
         async def ask(
             step: str,
