@@ -10,7 +10,6 @@ import psycopg
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.postgres.base import PRUNE_DELETE_THREADS_SQL
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
@@ -29,11 +28,6 @@ _POOL_SIZE: Final = 8
 _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """The number of the advisory lock that a process holds while it creates the tables."""
-_IS_LATEST_SQL: Final = """
-    SELECT 1 WHERE %s = (
-        SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = %s AND checkpoint_ns = ''
-    )
-"""
 
 
 class StorePool(ConnectionPool[Connection[DictRow]]):
@@ -116,16 +110,6 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
         with self._pool.connection() as connection:
             rows = connection.execute(LATEST_CHECKPOINTS_SQL).fetchall()
         return [LatestCheckpoint(row["thread_id"], row["checkpoint_id"]) for row in rows]
-
-    def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
-        """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
-        with self._pool.connection() as connection, connection.transaction():
-            arguments = latest.checkpoint_id, latest.thread_id
-            if connection.execute(_IS_LATEST_SQL, arguments).fetchone() is None:
-                return False
-            for statement in PRUNE_DELETE_THREADS_SQL:
-                connection.execute(statement.encode(), ([latest.thread_id],))
-        return True
 
 
 @contextmanager

@@ -29,9 +29,6 @@ _COLUMNS_SQL: Final = """
 """
 _BUSY_S: Final = 60.0
 """How long a write waits for the writes of other processes."""
-_IS_LATEST_SQL: Final = """
-    SELECT 1 WHERE ? = (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '')
-"""
 
 
 class SqliteRunSaver(RunSaver, SqliteSaver):
@@ -75,17 +72,6 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
         """Lists the latest checkpoint of every thread, the newest first."""
         with self.cursor(transaction=False) as cursor:
             return [LatestCheckpoint(*row) for row in cursor.execute(LATEST_CHECKPOINTS_SQL)]
-
-    def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
-        """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
-        with self.cursor() as cursor:
-            # IMMEDIATE: no other process may write between the check and the deletion.
-            cursor.execute("BEGIN IMMEDIATE")
-            if cursor.execute(_IS_LATEST_SQL, (latest.checkpoint_id, latest.thread_id)).fetchone() is None:
-                return False
-            for table in _TABLES:
-                cursor.execute(f"DELETE FROM {table} WHERE thread_id = ?", (latest.thread_id,))  # noqa: S608
-        return True
 
 
 @contextmanager

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Annotated, Self, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
+from pydantic import AwareDatetime, Field, model_validator
 
-from evaluation.sensitive.quoting import shorten
 from orchestrator.errors import ConfigurationError
-from orchestrator.runs.summary import STATUSES
+from orchestrator.runs.summary import STATUSES, StoredStatus
+from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.state.plain_values import format_repr
+
+_Limit: TypeAlias = Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")]
 
 
 def new_thread() -> str:
@@ -36,40 +40,33 @@ def read_thread(thread_id: str | None, config: RunnableConfig) -> str | None:
     return thread_id or configured
 
 
-def check_filters(status: object, since: object, limit: object) -> None:
-    """Checks the filters of a list of runs.
+class RunFilter(SettingsModel):
+    """The filters of a list of runs.
 
     Raises:
         ConfigurationError: A filter is not accepted.
     """
-    if status is not None and status not in STATUSES:
-        raise ConfigurationError(
-            f"status is {format_repr(status, 40)}; give one of {', '.join(STATUSES)}, or None"
-        )
-    if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
-        raise ConfigurationError(
-            f"since is {shorten(format_text(since), 40)}; give a time with its zone, or None"
-        )
-    _check_count("limit", limit)
+
+    status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
+    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
+    task: Annotated[str | None, Field(description="a part of the task's text, or None")] = None
+    limit: _Limit = None
 
 
-def check_retention(keep_last: object, older_than: object) -> None:
-    """Checks the arguments of ``prune``.
+class Retention(SettingsModel):
+    """The runs that ``prune`` keeps.
 
     Raises:
         ConfigurationError: Both are missing, or one is not accepted.
     """
-    if keep_last is None and older_than is None:
-        raise ConfigurationError("neither keep_last nor older_than is given; give at least one of them")
-    _check_count("keep_last", keep_last)
-    if older_than is not None and (not isinstance(older_than, timedelta) or older_than < timedelta(0)):
-        raise ConfigurationError(
-            f"older_than is {shorten(format_text(older_than), 40)}; give a timedelta of at least 0, or None"
-        )
 
+    keep_last: _Limit = None
+    older_than: Annotated[
+        timedelta | None, Field(ge=timedelta(0), description="a timedelta of at least 0, or None")
+    ] = None
 
-def _check_count(name: str, value: object) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise ConfigurationError(
-            f"{name} is {format_repr(value, 40)}; give a whole number of at least 0, or None"
-        )
+    @model_validator(mode="after")
+    def _check_given(self) -> Self:
+        if self.keep_last is None and self.older_than is None:
+            raise ValueError("neither keep_last nor older_than is given; give at least one of them")
+        return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -86,29 +86,17 @@ async def _state_before(
 
 
 def _describe_missing(step: int, indexes: Collection[int], latest: OrchestratorState | None) -> str:
+    missing = f"never reached step {step + 1} (index {step} in Python)"
     if not indexes or latest is None:
-        return f"never reached {_name_step(step)}; it has no plan"
-    if step < min(indexes):
-        return f"was forked at {_name_step(min(indexes))}; fork the run that it came from"
+        return f"{missing}; it has no plan"
     # The records tell of parallel steps, of which only the first one is an index.
-    last = max(*indexes, *(record["step_index"] for record in latest["results"]))
-    choices = _list_choices(min(indexes), last, len(latest["plan"]))
-    return f"never reached {_name_step(step)}; give {', or '.join(choices)}"
-
-
-def _list_choices(first: int, last: int, answer: int) -> Iterator[str]:
-    """Yields the steps that a run has reached, and the final answer, which comes after them."""
-    last_step = min(last, answer - 1)
-    if first < last_step:
-        yield f"a step from {first + 1} to {last_step + 1} (an index from {first} to {last_step} in Python)"
-    elif first == last_step:
-        yield _name_step(first)
-    if last >= answer:
-        yield f"{_name_step(answer)} for the final answer"
-
-
-def _name_step(index: int) -> str:
-    return f"step {index + 1} (index {index} in Python)"
+    reached = max(*indexes, *(record["step_index"] for record in latest["results"]))
+    first, last = min(indexes), min(reached, len(latest["plan"]) - 1)
+    if step < first:
+        return f"was forked at step {first + 1}; fork the run that it came from"
+    return (
+        f"{missing}; give a step from {first + 1} to {last + 1} (an index from {first} to {last} in Python)"
+    )
 
 
 async def _step_checkpoints(

@@ -12,7 +12,7 @@ from typing import Final, cast
 from langgraph.checkpoint.base import CheckpointTuple
 
 from orchestrator.errors import BrokenRunError, StoreError
-from orchestrator.runs.arguments import check_filters, check_retention
+from orchestrator.runs.arguments import Retention, RunFilter
 from orchestrator.runs.index import (
     LatestCheckpoint,
     RunSaver,
@@ -92,7 +92,7 @@ class History:
             ConfigurationError: An argument is not accepted.
             StoreError: The store cannot be read.
         """
-        check_filters(status, since, limit)
+        RunFilter(status=status, since=since, task=task, limit=limit)
         text = "" if task is None else task.casefold()
         matches = (
             run
@@ -197,7 +197,7 @@ class History:
             ConfigurationError: Both retention arguments are missing, or one is not accepted.
             StoreError: The store cannot be read or written.
         """
-        check_retention(keep_last, older_than)
+        Retention(keep_last=keep_last, older_than=older_than)
         now, age = datetime.now(UTC), timedelta.min if older_than is None else older_than
         ended = [(latest, run) for latest, run in self._list_runs() if run.status in ENDED]
         old = [latest for latest, run in ended[keep_last or 0 :] if now - run.updated > age]
@@ -208,7 +208,11 @@ class History:
     def _delete_unchanged(self, latest: LatestCheckpoint) -> bool:
         """Deletes a thread, unless a new run on it has begun meanwhile."""
         with lock_for_delete(self._saver.locks, latest.thread_id, wait=False) as is_locked:
-            return is_locked and self._saver.delete_unchanged(latest)
+            now_latest = self._saver.get_tuple(checkpoint_config(latest.thread_id)) if is_locked else None
+            if now_latest is None or now_latest.checkpoint["id"] != latest.checkpoint_id:
+                return False
+            self._saver.delete_thread(latest.thread_id)
+            return True
 
     def _list_runs(self) -> Iterator[tuple[LatestCheckpoint, RunSummary]]:
         for latest in self._saver.list_latest():

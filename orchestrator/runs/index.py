@@ -59,10 +59,6 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     def list_latest(self) -> list[LatestCheckpoint]:
         """Lists the latest checkpoint of every thread, the newest first."""
 
-    @abstractmethod
-    def delete_unchanged(self, latest: LatestCheckpoint) -> bool:
-        """Deletes a thread if ``latest`` is still its latest checkpoint. Returns whether it did."""
-
     def put(
         self,
         config: RunnableConfig,

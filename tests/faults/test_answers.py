@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import stat
 import threading
-from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -186,21 +184,15 @@ async def test_a_run_that_is_cancelled_while_it_waits_for_its_thread_leaves_it()
     assert saver.locks.held == set()
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing tells here what is open")
-def test_nothing_stays_open_once_no_thread_runs(tmp_path):
-    with open_store(tmp_path / "runs") as store:
-        orchestrator_over(store.saver).run("x", "thread")
-        opened = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
-
-    assert str(tmp_path / "runs-runs") not in opened
-
-
-def test_whoever_may_write_to_a_file_may_run_its_threads(tmp_path):
+def test_the_file_of_a_lock_is_as_private_as_the_store_and_goes_with_the_lock(tmp_path):
     with open_store(tmp_path / "runs") as store:
         (tmp_path / "runs").chmod(0o600)
-        orchestrator_over(store.saver).run("x", "thread")
+        store.saver.locks.acquire("thread", wait=False)
+        [file] = tmp_path.glob("runs-run-*")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        store.saver.locks.release("thread")
 
-    assert stat.S_IMODE((tmp_path / "runs-runs").stat().st_mode) == 0o600
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("thread_id", ["a\0b", "\ud800"])
