@@ -27,9 +27,8 @@ _VERDICTS: Final = frozenset({
 })  # fmt: skip
 _ACTIONS: Final = frozenset({"recommendation", "recommended_action"})
 _NO: Final = frozenset({"no", "n", "false"})
-_POOR_GRADE: Final = re.compile(r"\s*[DEF][+-]?\s*")
 _REFUSING_WORD: Final = re.compile(
-    r"""[^\w❌✗✘👎]*+(?: [❌✗✘👎]
+    r"""\s*(?-i:[DEF])[+-]?\s*$ | [^\w❌✗✘👎]*+(?: [❌✗✘👎]
     | (?:not|never)[\s_-]+(?:pass|approv|accept|ok|success|met)\w*
     | (?:fail|reject|refus|disapprov)\w* | den(?:y|ied)
     | un(?:successful|acceptable|satisfactory|clear|decided)
@@ -83,23 +82,14 @@ def iter_fields(value: object) -> Iterator[tuple[str, object]]:
 
 def _denies(name: str, value: object) -> bool:
     field = normalize_name(name)
+    text = value.strip(" .!*").lower() if isinstance(value, str) else None
     if field in _REFUSALS:
-        return _read_word(value) in {"true", "yes"} if isinstance(value, str) else bool(value)
+        return bool(value) if text is None else text in {"true", "yes"}
     if field in _APPROVALS:
         # A text such as "not yet" or "unclear" is no approval either; null is a field that was left out.
-        return (
-            _APPROVING_WORD.match(value) is None
-            if isinstance(value, str)
-            else value is not None and not value
-        )
-    if _OPPOSITES.isdisjoint(field.split("_")) and field.rpartition("_")[2] in _MET:
-        return value is False or _read_word(value) in _NO
-    if field in _VERDICTS and (value is False or _read_word(value) in _NO):
-        return True
-    is_poor = field in _VERDICTS and isinstance(value, str) and _POOR_GRADE.fullmatch(value) is not None
-    is_verdict = field in _VERDICTS or field in _ACTIONS
-    return is_poor or (is_verdict and isinstance(value, str) and _REFUSING_WORD.match(value) is not None)
-
-
-def _read_word(value: object) -> str | None:
-    return value.strip(" .!*").lower() if isinstance(value, str) else None
+        return value is not None and not value if text is None else _APPROVING_WORD.match(text) is None
+    is_no = value is False or text in _NO
+    refuses = isinstance(value, str) and _REFUSING_WORD.match(value) is not None
+    if field in _VERDICTS or field in _ACTIONS:
+        return refuses or (is_no and field in _VERDICTS)
+    return is_no and field.rpartition("_")[2] in _MET and _OPPOSITES.isdisjoint(field.split("_"))

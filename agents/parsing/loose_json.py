@@ -1,13 +1,14 @@
 """Finds JSON in a model's text and reads it, also if it is not quite JSON.
 
-``respell_json`` rewrites a complete document in JSON's spelling and invents nothing. ``repair_json`` guesses,
-and its guess may be wrong: never take an approval from it.
+``repair_json`` guesses, and its guess may be wrong: never take an approval from it.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -21,16 +22,10 @@ CONTAINER_LIMIT: Final = 1_000
 """Maximum number of objects and lists that are read from one text."""
 
 _STRINGS: Final = r""" "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^'\\]*+(?:\\.[^'\\]*+)*+' """
+_STRING: Final = re.compile(_STRINGS, re.VERBOSE | re.DOTALL)
 # A bracket opens a list only before a JSON value: prose has brackets, too.
 _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|null)\b ))""", re.VERBOSE)
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
-_TOKEN: Final = re.compile(
-    rf"""(?P<string>{_STRINGS}) | (?P<comment>(?://|\#)[^\n]*+) | (?P<word>[\w.+-]++) | \s++ | .""",
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPE_OR_QUOTE: Final = re.compile(r'\\.|"', re.DOTALL)
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_LITERALS: Final = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _CLOSING: Final = {"{": "}", "[": "]"}
 
 
@@ -77,13 +72,13 @@ def load_json(
 
 
 def load_unambiguous(text: str) -> object:
-    """Reads a complete document, in JSON's spelling or another. Returns None if it cannot be read.
+    """Reads a complete document of JSON, or of Python's literals. Returns None if it cannot be read.
 
     Keys lose outer spaces and become lower case, since models vary both. A key that an object has twice gets
     the value None: a decoder would keep the last one.
     """
     value = load_json(text, _merge_pairs)
-    return load_json(respell_json(text), _merge_pairs) if value is None else value
+    return _load_literals(text) if value is None and len(text) <= REPAIR_LIMIT else value
 
 
 def _merge_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -92,34 +87,30 @@ def _merge_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return {key: value if counts[key] == 1 else None for key, value in normalized}
 
 
-def respell_json(text: str) -> str:
-    """Rewrites a document in JSON's spelling: single quotes, bare keys and Python's literals are replaced.
-
-    Comments and trailing commas are dropped. Anything else stays as it is.
-    """
-    pieces: list[str] = []
-    for token in _TOKEN.finditer(text):
-        piece = _respell_token(token)
-        if piece in ("}", "]") and pieces[-1:] == [","]:
-            pieces.pop()
-        if piece:
-            pieces.append(piece)
-    return " ".join(pieces)
+def _load_literals(text: str) -> object:
+    """Reads Python's spelling, which weak models mix up with JSON's. Executes nothing."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of backslashes that escape nothing
+            tree = ast.parse(text.strip(), mode="eval")
+        return _read_literal(tree.body, text.strip())
+    except (ValueError, SyntaxError, LookupError, TypeError, RecursionError, MemoryError):
+        return None
 
 
-def _respell_token(token: re.Match[str]) -> str:
-    text = token.group().strip()
-    if token["comment"]:
-        return ""
-    if token["string"]:
-        return text if text[0] == '"' else f'"{_ESCAPE_OR_QUOTE.sub(_swap_quotes, text[1:-1])}"'
-    if token["word"]:
-        return _LITERALS.get(text.lower()) or (text if _NUMBER.fullmatch(text) else json.dumps(text))
-    return text
-
-
-def _swap_quotes(match: re.Match[str]) -> str:
-    return {"\\'": "'", '"': '\\"'}.get(match.group(), match.group())
+def _read_literal(node: ast.expr | None, text: str) -> object:
+    match node:
+        case ast.List(items):
+            return [_read_literal(item, text) for item in items]
+        case ast.Dict(keys, values):
+            names = [key.id if isinstance(key, ast.Name) else str(_read_literal(key, text)) for key in keys]
+            return _merge_pairs([*zip(names, [_read_literal(value, text) for value in values], strict=True)])
+        case ast.Name(word):
+            return {"true": True, "false": False, "null": None}[word.lower()]
+        case ast.Constant(str(value)) if not _STRING.fullmatch(ast.get_source_segment(text, node) or ""):
+            raise ValueError(f"several texts side by side make {value!r}")
+        case ast.expr():
+            return ast.literal_eval(node)
+    raise ValueError("a part of an object is not written as key and value")
 
 
 def repair_json(text: str, *, strict: bool = False) -> object:

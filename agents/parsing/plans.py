@@ -72,11 +72,9 @@ def _read_steps(value: object) -> list[str] | None:
 def _read_plan_value(value: object) -> list[str] | None:
     """Reads the value of the plan's key: a list; or, from weaker models, a text or numbered entries."""
     if isinstance(value, str):
-        decoded = load_json(value)
-        return _read_items(decoded if isinstance(decoded, list) else read_plain_list(value) or [value])
+        return read_plain_list(value) or _read_items([value])
     if isinstance(value, dict):
-        nested = next((value[key] for key in _PLAN_KEYS if isinstance(value.get(key), list)), None)
-        return _read_items(nested if isinstance(nested, list) else list(value.values()))
+        return _read_steps(value) or _read_items([*value.values()])
     return _read_items(value) if isinstance(value, list) else None
 
 
@@ -89,14 +87,10 @@ def _read_items(values: Sequence[object]) -> list[str] | None:
 def _read_step(item: object) -> str | None:
     """Reads one step. Returns None if the item cannot be a step."""
     if isinstance(item, dict):
-        item = _choose_description([item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)])
+        texts = [item[key] for key in _STEP_KEYS if isinstance(item.get(key), str)]
+        empty = next((text for text in texts if not text.strip()), None)
+        item = next((text for text in texts if not _LABEL.fullmatch(text)), empty)
     return replace_surrogates(item).strip() if isinstance(item, str) else None
-
-
-def _choose_description(texts: Sequence[str]) -> str | None:
-    """Returns the first text that is more than a label, or else the first empty one."""
-    description = next((text for text in texts if not _LABEL.fullmatch(text)), None)
-    return next((text for text in texts if not text.strip()), None) if description is None else description
 
 
 def read_plain_list(text: str) -> list[str] | None:
@@ -104,27 +98,19 @@ def read_plain_list(text: str) -> list[str] | None:
 
     Each entry is one line with its continuation lines joined.
     """
-    marks = _outermost(list(_NUMBERED.finditer(text))) or list(_BULLETED.finditer(text))
-    if not marks:
-        return None
+    marks = list(_NUMBERED.finditer(text)) or list(_BULLETED.finditer(text))
+    # Below a heading or a bold number, plain numbers are details.
+    marks = [mark for mark in marks if _is_marked_up(mark) == _is_marked_up(marks[0])]
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    entries = [_read_entry(mark, text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+    entries = [_read_entry(text[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)]
     return [entry for entry in entries if entry] or None
 
 
-def _outermost(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """Keeps the marks written like the first: below a heading or a bold number, plain numbers are details."""
-    return [mark for mark in marks if _is_marked_up(mark) == _is_marked_up(marks[0])]
-
-
 def _is_marked_up(mark: re.Match[str]) -> bool:
-    groups = mark.groupdict()
-    return bool(groups.get("heading") or groups.get("bold"))
+    return mark.group().lstrip().startswith(("#", "**", "__"))
 
 
-def _read_entry(mark: re.Match[str], text: str) -> str:
+def _read_entry(text: str) -> str:
     entry = " ".join(text.split("\n\n", 1)[0].split())
-    bold = mark.groupdict().get("bold")
-    if bold and mark.group().count(bold) == 1:  # the bold text ends within the entry
-        return entry.replace(bold, "", 1).strip()
-    return entry
+    # Of bold text that began before the number, the end is left.
+    return entry.replace("**", "", 1).strip() if entry.count("**") % 2 else entry

@@ -38,7 +38,6 @@ PLANS: list[tuple[str, str, object]] = [
     ("numbered entries", '{"plan": {"1": "a", "2": "b"}}', ["a", "b"]),
     ("the plan as one text", '{"plan": "write it"}', ["write it"]),
     ("the plan as a numbered text", '{"plan": "1. a\\n2. b"}', ["a", "b"]),
-    ("the plan as a list in a text", '{"plan": "[\\"a\\", \\"b\\"]"}', ["a", "b"]),
     ("an empty plan", '{"plan": []}', []),
     ("an empty plan object", '{"plan": {}}', []),
     ("an empty plan text", '{"plan": ""}', []),
