@@ -6,25 +6,15 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from types import UnionType
-from typing import Final, Literal
+from typing import Final
 
 import httpx
 from langchain_core.exceptions import ModelError
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
-from tenacity.wait import (
-    wait_base,
-    wait_exponential,
-    wait_exponential_jitter,
-    wait_fixed,
-    wait_incrementing,
-    wait_random_exponential,
-)
+from tenacity.wait import wait_random_exponential
 
 from agents.parsing.loose_json import find_containers
 
@@ -102,16 +92,14 @@ def find_status(error: BaseException) -> int | None:
 
 
 def retry_after_seconds(error: BaseException) -> float | None:
-    """Reads the ``Retry-After`` header of an error, in seconds or as a date. Returns None if it has none."""
+    """Reads the seconds in the ``Retry-After`` header of an error. Returns None if it has none."""
     # Ollama's client drops the response from its own error, but not from the context.
     value = _retry_after_header(error) or _retry_after_header(error.__context__)
-    if not isinstance(value, str):
-        return None
     try:
-        seconds = float(value)
+        seconds = float(str(value))
     except ValueError:
-        return _seconds_until(value)
-    return seconds if 0 <= seconds < float("inf") else None
+        return None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def _retry_after_header(error: BaseException | None) -> object:
@@ -119,46 +107,19 @@ def _retry_after_header(error: BaseException | None) -> object:
     return headers.get("retry-after") if headers is not None else None
 
 
-def _seconds_until(value: str) -> float | None:
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
-
-
-WaitName = Literal["random_exponential", "exponential", "exponential_jitter", "incrementing", "fixed"]
-_WAITS: Final[Mapping[str, Callable[[float, float], wait_base]]] = {
-    "random_exponential": lambda first, most: wait_random_exponential(multiplier=first, max=most),
-    "exponential": lambda first, most: wait_exponential(multiplier=first, max=most),
-    "exponential_jitter": lambda first, most: wait_exponential_jitter(initial=first, max=most, jitter=first),
-    "incrementing": lambda first, most: wait_incrementing(start=first, increment=first, max=most),
-    "fixed": lambda first, _: wait_fixed(first),
-}
-
-
-def _is_number(value: object, kind: type | UnionType) -> bool:
-    # Python takes True for 1.
-    return isinstance(value, kind) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True, slots=True)
 class TransportRetry:
-    """Retries of a call after transient errors.
+    """Retries of a call after transient errors, after random waits whose upper bound doubles.
 
     Attributes:
         max_attempts: Maximum number of calls, including the first; 1 never retries.
         initial_seconds: Upper bound of the first wait; it doubles with each retry.
         max_seconds: Upper bound of any wait, also if the server asks for a longer one.
-        wait: Name of tenacity's strategy: "random_exponential" (with full jitter), "exponential" (without),
-            "exponential_jitter", "incrementing" or "fixed" (always ``initial_seconds``).
     """
 
     max_attempts: int = 4
     initial_seconds: float = 0.5
     max_seconds: float = 30.0
-    wait: WaitName = "random_exponential"
 
     def __post_init__(self) -> None:
         """Checks the bounds.
@@ -166,14 +127,13 @@ class TransportRetry:
         Raises:
             ValueError: ``max_attempts`` is no whole number from 1, or a time no finite number from 0.
         """
-        if not (_is_number(self.max_attempts, int) and self.max_attempts >= 1):
+        # By type: Python takes True for 1.
+        if type(self.max_attempts) is not int or self.max_attempts < 1:
             raise ValueError(f"max_attempts is {self.max_attempts!r}; give a whole number of at least 1")
         for name in ("initial_seconds", "max_seconds"):
             seconds = getattr(self, name)
-            if not (_is_number(seconds, int | float) and 0 <= seconds < math.inf):
+            if type(seconds) not in (int, float) or not 0 <= seconds < math.inf:
                 raise ValueError(f"{name} is {seconds!r}; give finite seconds of at least 0")
-        if self.wait not in [*_WAITS]:
-            raise ValueError(f"wait is {self.wait!r}; give one of {', '.join(_WAITS)}")
 
     def sync(self) -> Retrying:
         """Builds a tenacity controller for blocking calls. It raises the last error unchanged."""
@@ -197,19 +157,14 @@ class TransportRetry:
         )
 
     def _wait_seconds(self, state: RetryCallState) -> float:
-        """The server's ``Retry-After``, or else the wait of the strategy."""
+        """Returns the server's ``Retry-After``, or else a random wait."""
         error = state.outcome.exception() if state.outcome else None
         requested = retry_after_seconds(error) if error else None
-        backoff = _WAITS[self.wait](self.initial_seconds, self.max_seconds)
+        backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
         return min(self.max_seconds, backoff(state) if requested is None else requested)
 
 
 def _log_retry(state: RetryCallState) -> None:
+    # Without the text of the error: a server may repeat the key that it refuses.
     error = state.outcome.exception() if state.outcome else None
-    wait = state.next_action.sleep if state.next_action else 0.0
-    _log.warning(
-        "transient error (%s) in attempt %d; next attempt in %.1f s",
-        type(error).__name__,
-        state.attempt_number,
-        wait,
-    )
+    _log.warning("transient error (%s) in attempt %d", type(error).__name__, state.attempt_number)

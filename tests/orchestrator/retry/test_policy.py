@@ -132,11 +132,6 @@ def test_the_default_tells_what_failed_and_draws_anew():
         ({"transport": {"max_attempts": 2.5}}, "transport: max_attempts is 2.5; give a whole number"),
         ({"transport": {"max_seconds": float("inf")}}, "transport: max_seconds is inf; give finite seconds"),
         ({"transport": {"initial_seconds": "1"}}, "transport: initial_seconds is '1'; give finite seconds"),
-        ({"transport": {"wait": "soon"}}, "transport: wait is 'soon'; give one of random_exponential, "),
-        (
-            {"transport": {"wait": ["fixed"]}},
-            "transport: wait is ['fixed']; give one of random_exponential, ",
-        ),
         ({"stall": 3}, "stall is 3; give StallRules, or an object with its fields, or None"),
         (
             {"stall": {"unknown": 1}},
