@@ -21,37 +21,15 @@ def test_any_input_reaches_the_model_unchanged(text):
     assert model.prompts[0][1].text == text
 
 
-@pytest.mark.parametrize("text", TEXTS)
-async def test_any_awaited_input_reaches_the_model_unchanged(text):
-    model = ScriptedChatModel(["ok"])
-    await BaseAgent(model).ainvoke(text)
-    assert model.prompts[0][1].text == text
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_any_system_prompt_reaches_the_model_unchanged(text):
-    model = ScriptedChatModel(["ok"])
-    BaseAgent(model, system_prompt=text).invoke("hi")
-    assert model.prompts[0][0].text == text
-
-
 def test_the_signature_is_that_of_the_document():
     assert list(inspect.signature(BaseAgent).parameters)[:3] == ["llm", "system_prompt", "agent_name"]
     agent = BaseAgent(ScriptedChatModel([]), system_prompt="role", agent_name="Ann")
     assert (agent.system_prompt, agent.agent_name) == ("role", "Ann")
 
 
-def test_the_reply_is_returned_as_text():
-    assert BaseAgent(ScriptedChatModel(["  hello \n"])).invoke("hi") == "hello"
-
-
 def test_a_reply_in_blocks_is_joined():
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert BaseAgent(ScriptedChatModel([AIMessage(blocks)])).invoke("hi") == "ab"
-
-
-def test_thoughts_are_no_part_of_the_reply():
-    assert BaseAgent(ScriptedChatModel(["<think>hm</think>\nhello"])).invoke("hi") == "hello"
 
 
 async def test_the_awaited_twin_gives_the_same():

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from typing import Annotated
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import InjectedToolCallId, tool
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -83,10 +82,6 @@ def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]
 # ------------------------------------------------------------------------------------------ without tools
 
 
-def test_the_result_of_a_step_is_the_reply():
-    assert ExecutionAgent(llm=ScriptedChatModel(["a haiku"])).execute_step("Write a haiku") == "a haiku"
-
-
 def test_the_signature_is_that_of_the_document():
     assert list(inspect.signature(ExecutionAgent).parameters)[:3] == ["llm", "tools", "system_prompt"]
     agent = ExecutionAgent(ScriptedChatModel(["x"]))
@@ -114,23 +109,11 @@ def test_the_context_is_fenced_and_comes_before_the_step():
     assert prompt == f"{fence}\n\nYour step now: do it"
 
 
-def test_a_context_cannot_end_its_fence():
-    hostile = step_request("do it", "x")
-    prompt = step_request("do it", hostile)
-    mark = prompt.split(" ", 1)[0]
-    assert prompt.count(mark) == 2
-    assert mark not in hostile
-
-
 def test_the_instructions_are_sent_and_can_be_replaced():
     model = ScriptedChatModel(["x", "x"])
     ExecutionAgent(model).execute_step("s")
     ExecutionAgent(model, system_prompt="Do {it}.").execute_step("s")
     assert [prompt[0].text for prompt in model.prompts] == [prompts.EXECUTION, "Do {it}."]
-
-
-def test_thoughts_are_no_part_of_the_result():
-    assert ExecutionAgent(ScriptedChatModel(["<think>hm</think> a haiku"])).execute_step("s") == "a haiku"
 
 
 # --------------------------------------------------------------------------------------------- correcting
@@ -148,24 +131,11 @@ def test_a_correction_is_a_turn_of_the_chat():
     assert (answer.type, answer.text) == ("human", correction_turn("too {short}"))
 
 
-def test_an_empty_output_is_shown_as_such():
-    model = ScriptedChatModel(["better"])
-    ExecutionAgent(model).correct_step("s", " ", "f")
-    assert model.prompts[0][2].text == "(empty)"
-
-
 def test_the_schema_stands_in_the_last_message_of_a_correction():
     model = ScriptedChatModel(["{}"])
     ExecutionAgent(model).correct_step("s", "o", "f", schema={"title": "t", "type": "object"})
     texts = [message.text for message in model.prompts[0]]
     assert ['"title": "t"' in text for text in texts] == [False, False, False, True]
-
-
-async def test_the_awaited_correction_sends_the_same_prompt():
-    blocking, awaited = ScriptedChatModel(["x"]), ScriptedChatModel(["x"])
-    ExecutionAgent(blocking).correct_step("s", "o", "f")
-    assert await ExecutionAgent(awaited).acorrect_step("s", "o", "f") == "x"
-    assert blocking.prompts == awaited.prompts
 
 
 # ----------------------------------------------------------------------------------------------- sampling
@@ -180,14 +150,6 @@ def test_a_call_may_have_its_own_temperature_and_seed():
     agent.correct_step("s", "o", "f", sampling=Sampling(seed=6))
     agent.execute_step("s")
     assert model.samplings == [(0.7, 5), (None, 6), (None, None)]
-
-
-async def test_an_awaited_call_may_have_them_too():
-    model = ScriptedChatModel(["a", "b", "c"])
-    await ExecutionAgent(model).aexecute_step("s", sampling=WARM)
-    await ExecutionAgent(model).acorrect_step("s", "o", "f", sampling=WARM)
-    await ExecutionAgent(model).asynthesize("t", "r", sampling=WARM)
-    assert model.samplings == [(0.7, 5)] * 3
 
 
 def test_calls_with_tools_have_them_too():
@@ -219,11 +181,6 @@ def test_another_refusal_is_raised():
     model = ScriptedChatModel([RefusedError("the prompt is too long")])
     with pytest.raises(ModelRefusedError):
         ExecutionAgent(model).execute_step("s", sampling=WARM)
-
-
-def test_a_model_without_such_settings_keeps_its_own():
-    model = FakeListChatModel(responses=["x"])
-    assert ExecutionAgent(model).execute_step("s", sampling=WARM) == "x"
 
 
 # --------------------------------------------------------------------------------------------------- tools
@@ -271,25 +228,6 @@ def test_several_calls_of_one_reply_are_answered_in_their_order():
     assert answers(model) == [("0", "success", "5"), ("1", "success", "6")]
 
 
-def test_several_rounds_keep_the_whole_conversation():
-    model = ScriptedChatModel([calls(("add", {"a": 1, "b": 1})), calls(("add", {"a": 2, "b": 2})), "4"])
-    assert ExecutionAgent(model, tools=[add]).execute_step("s") == "4"
-    assert [message.type for message in model.prompts[-1]] == ["system", "human", "ai", "tool", "ai", "tool"]
-
-
-async def test_the_awaited_loop_gives_the_same():
-    script = [calls(("add", {"a": 2, "b": 3})), "5"]
-    blocking, awaited = ScriptedChatModel(script), ScriptedChatModel(script)
-    result = ExecutionAgent(blocking, tools=[add]).execute_step("s")
-    assert await ExecutionAgent(awaited, tools=[add]).aexecute_step("s") == result
-    assert answers(blocking) == answers(awaited)
-
-
-def test_tools_work_in_a_correction_too():
-    model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "5"])
-    assert ExecutionAgent(model, tools=[add]).correct_step("s", "6", "wrong") == "5"
-
-
 def test_a_plain_function_is_a_tool():
     def subtract(a: int, b: int) -> int:
         """Subtract b from a."""
@@ -326,12 +264,6 @@ async def test_a_tool_that_ends_the_program_has_failed_like_any_other(awaited):
     assert ended[:2] == ("0", "error")
     assert "SystemExit: 3" in ended[2]
     assert added == ("1", "success", "2")
-
-
-def test_one_failing_tool_does_not_hide_the_result_of_another():
-    model = ScriptedChatModel([calls(("broken", {"text": "it"}), ("add", {"a": 1, "b": 1})), "2"])
-    ExecutionAgent(model, tools=[add, broken]).execute_step("s")
-    assert [(call, status) for call, status, _ in answers(model)] == [("0", "error"), ("1", "success")]
 
 
 def test_an_unknown_tool_is_told_to_the_model_with_those_that_there_are():
@@ -409,18 +341,6 @@ def test_a_tool_that_takes_its_call_out_of_the_conversation_is_answered_all_the_
     assert [(call, status) for call, status, _ in answers(model)] == [("0", "error")]
 
 
-def test_the_answer_of_a_tool_that_clears_the_conversation_is_not_taken_for_the_question():
-    @tool
-    def start_over(call: Annotated[str, InjectedToolCallId]) -> Command:
-        """Forget everything, and say so."""
-        said = ToolMessage("forgotten", tool_call_id=call)
-        return Command(update={"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), said]})
-
-    model = ScriptedChatModel([calls(("start_over", {})), "done"])
-    assert ExecutionAgent(model, tools=[start_over]).execute_step("s") == "done"
-    assert answers(model) == [("0", "success", "forgotten")]
-
-
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_tools_own_message_answers_its_call_whichever_it_names(awaited):
     @tool
@@ -450,13 +370,6 @@ async def test_calls_without_an_id_get_one_that_their_answers_carry(missing, awa
     assert len({call for call in asked if call}) == 4
 
 
-def test_an_id_that_is_made_up_leaves_the_models_message_as_it_was():
-    reply = calls(("add", {"a": 1, "b": 1}))
-    reply.tool_calls[0]["id"] = None
-    ExecutionAgent(ScriptedChatModel([reply, "2"]), tools=[add]).execute_step("s")
-    assert reply.tool_calls[0]["id"] is None
-
-
 @pytest.mark.parametrize("rounds", [1, 2, 5])
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, awaited):
@@ -477,21 +390,10 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
     assert len(model.prompts) == rounds + 1
 
 
-def test_the_last_allowed_round_may_still_end_well():
-    model = ScriptedChatModel([calls(("add", {"a": 1, "b": 1})), "2"])
-    assert ExecutionAgent(model, tools=[add], max_tool_rounds=1).execute_step("s") == "2"
-
-
 @pytest.mark.parametrize("rounds", [0, -1])
 def test_a_cap_that_makes_no_sense_is_refused(rounds):
     with pytest.raises(ValueError, match="max_tool_rounds is"):
         ExecutionAgent(ScriptedChatModel([]), max_tool_rounds=rounds)
-
-
-def test_a_tool_that_can_only_be_awaited_works_from_blocking_code():
-    model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
-    assert ExecutionAgent(model, tools=[awaited_add]).execute_step("s") == "5"
-    assert answers(model) == [("0", "success", "5")]
 
 
 async def test_a_tool_that_can_only_be_awaited_works_from_blocking_code_inside_a_running_loop():
@@ -519,13 +421,6 @@ def test_a_model_that_cannot_call_tools_is_refused_before_anything_runs(llm):
     with pytest.raises(ModelSetupError, match=type(llm).__name__):
         ExecutionAgent(llm, tools=[add])
     assert ExecutionAgent(llm).execute_step("s") == "x"
-
-
-@pytest.mark.parametrize("tools", [None, [], ()])
-def test_no_tools_means_a_plain_call(tools):
-    model = ScriptedChatModel(["x"])
-    assert ExecutionAgent(model, tools=tools).execute_step("s") == "x"
-    assert len(model.prompts) == 1
 
 
 def test_a_real_client_passes_tools_and_their_results(chat_server):

@@ -31,11 +31,6 @@ def test_each_role_can_have_its_own_model():
     assert model_names(roles) == ["a", "b", "c"]
 
 
-def test_a_supervisor_shares_a_model_that_is_already_loaded():
-    roles = build_roles("openai:common", supervisor_model="openai:common")
-    assert roles.supervisor_model is roles.monitor.llm
-
-
 def test_the_tools_are_the_executors():
     @tool
     def look(text: str) -> str:

@@ -27,16 +27,6 @@ async def _fail() -> None:
     raise ZeroDivisionError
 
 
-def test_without_a_loop_a_coroutine_runs_in_the_calling_thread():
-    assert run_sync(_where) == ("none", threading.get_ident())
-
-
-def test_an_error_names_no_missing_loop_as_its_context():
-    with pytest.raises(ZeroDivisionError) as raised:
-        run_sync(_fail)
-    assert raised.value.__context__ is None
-
-
 async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context():
     request_id.set("seven")
     seen, thread = run_sync(_where)
@@ -45,11 +35,6 @@ async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context(
 
 
 def test_an_exception_comes_out_as_it_is():
-    with pytest.raises(ZeroDivisionError):
-        run_sync(_fail)
-
-
-async def test_an_exception_comes_out_as_it_is_inside_a_running_loop():
     with pytest.raises(ZeroDivisionError):
         run_sync(_fail)
 

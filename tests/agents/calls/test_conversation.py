@@ -8,10 +8,9 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
-from agents import UNREADABLE_PREFIX, MonitoringAgent, TransportRetry
+from agents import UNREADABLE_PREFIX, MonitoringAgent
 from agents.calls.conversation import bind_schema, reply_text
 from agents.contracts import VERDICT_SCHEMA
-from agents.testing import ScriptedChatModel
 
 MET = '{"feedback": "met", "success": true}'
 PARTIAL = '{"success": true, "feedback": "all is w'
@@ -50,41 +49,12 @@ async def test_a_reply_withheld_by_a_content_filter_is_unreadable_and_no_excepti
     assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX}
 
 
-@both_entries
-async def test_a_refusal_of_the_model_is_unreadable_and_no_exception(chat_server, awaited):
-    chat_server.will_say(None, refusal="I cannot judge this.")
-    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
-    assert verdict["success"] is False
-    assert verdict["feedback"].startswith(UNREADABLE_PREFIX)
-
-
-@both_entries
-@pytest.mark.parametrize("content", ["no JSON", "", "[]", '{"success": "maybe"}', "null", '{"success": true'])
-async def test_a_reply_that_breaks_the_schema_is_unreadable_and_no_exception(chat_server, awaited, content):
-    chat_server.will_say(content)
-    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
-    assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX + content}
-
-
-@both_entries
-async def test_a_structured_call_is_tried_again_after_a_passing_fault(chat_server, awaited):
-    chat_server.will_fail(503)
-    chat_server.will_say(MET)
-    agent = MonitoringAgent(chat_server.model(), transport_retry=TransportRetry(initial_seconds=0))
-    assert (await judge(agent, awaited))["success"] is True
-    assert len(chat_server.requests) == 2
-
-
 @pytest.mark.parametrize(
     "model", [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]
 )
 def test_a_model_without_structured_output_is_asked_plainly(model):
     assert bind_schema(model, VERDICT_SCHEMA) is None
     assert MonitoringAgent(model).evaluate("objective", "output") == {"success": True, "feedback": "met"}
-
-
-def test_no_schema_constrains_nothing():
-    assert bind_schema(ScriptedChatModel([]), None) is None
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-import weakref
 
 import httpx
 import ollama
@@ -13,7 +11,6 @@ import pytest
 
 from agents import ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
 from agents.calls.structured_output import is_schema_refusal
-from agents.testing import ScriptedChatModel
 
 ONCE = TransportRetry(max_attempts=1)
 NO_SCHEMA = "This response_format type is unavailable now"
@@ -65,15 +62,6 @@ async def test_a_server_that_refuses_the_schema_is_asked_again_without_it(
     assert constrained(chat_server) == [True, False]
 
 
-@pytest.mark.filterwarnings("ignore:This model does not support OpenAI's structured output")
-def test_the_refusal_that_langchain_words_anew_is_one_too(chat_server):
-    chat_server.will_refuse(
-        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
-    )
-    chat_server.will_say("1. a\n2. b")
-    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["a", "b"]
-
-
 @both_entries
 async def test_it_is_not_asked_with_the_schema_again_by_any_agent(chat_server, awaited):
     chat_server.will_refuse(NO_SCHEMA)
@@ -83,30 +71,6 @@ async def test_it_is_not_asked_with_the_schema_again_by_any_agent(chat_server, a
         await judge(MonitoringAgent(model), awaited)
     PlanningAgent(model).generate_plan("task")
     assert constrained(chat_server) == [True, False, False, False]
-
-
-async def test_another_model_is_asked_with_the_schema(chat_server):
-    for _ in range(2):
-        chat_server.will_refuse(NO_SCHEMA)
-        chat_server.will_say(MET)
-        await judge(MonitoringAgent(chat_server.model()))
-        chat_server.answers.clear()
-    assert constrained(chat_server) == [True, False, True, False]
-
-
-async def test_a_model_whose_server_refuses_is_not_kept_alive(chat_server):
-    chat_server.will_refuse(NO_SCHEMA)
-    chat_server.will_say(MET)
-    model = chat_server.model()
-    await judge(MonitoringAgent(model))
-    seen = weakref.ref(model)
-    del model
-    for _ in range(100):  # a thread of the HTTP client may still return from its last call
-        gc.collect()
-        if seen() is None:
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("the model is kept alive")
 
 
 @both_entries
@@ -127,18 +91,6 @@ async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_agai
     with pytest.raises(ModelRefusedError, match=message):
         await judge(MonitoringAgent(chat_server.model()), awaited)
     assert constrained(chat_server) == [True, False]
-
-
-@both_entries
-async def test_a_server_that_refuses_without_the_schema_too_may_take_it_later(chat_server, awaited):
-    agent = MonitoringAgent(chat_server.model())
-    chat_server.will_refuse("stop sequences are not supported")
-    with pytest.raises(ModelRefusedError, match="stop sequences"):
-        await judge(agent, awaited)
-    chat_server.answers.clear()
-    chat_server.will_say('{"success": true, "feedback": "met"}')
-    await judge(agent, awaited)
-    assert constrained(chat_server) == [True, False, True]
 
 
 async def test_passing_faults_of_the_second_request_are_met_with_patience(chat_server):
@@ -162,12 +114,6 @@ async def test_it_is_said_once_in_the_log(chat_server, caplog):
     ]
 
 
-def test_a_reply_without_the_schema_may_be_no_plan(chat_server):
-    chat_server.will_refuse(NO_SCHEMA)
-    chat_server.will_say("<think>hm</think>Just write the haiku.")
-    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["Just write the haiku."]
-
-
 def http_error(status: int, text: str) -> httpx.HTTPStatusError:
     request = httpx.Request("POST", "http://127.0.0.1/api")
     return httpx.HTTPStatusError(text, request=request, response=httpx.Response(status, request=request))
@@ -188,10 +134,3 @@ def http_error(status: int, text: str) -> httpx.HTTPStatusError:
 )
 def test_a_refusal_of_the_schema_is_told_whichever_client_raises_it(error, refused):
     assert is_schema_refusal(error) is refused
-
-
-def test_a_model_that_is_asked_plainly_is_not_asked_twice():
-    model = ScriptedChatModel(lambda _: http_error(400, "response_format is not supported"))
-    with pytest.raises(ModelRefusedError):
-        MonitoringAgent(model, structured_output=False).evaluate("objective", "output")
-    assert len(model.prompts) == 1

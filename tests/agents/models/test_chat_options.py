@@ -11,11 +11,6 @@ def test_a_misspelt_option_is_answered_with_the_closest_name() -> None:
         load_model("ollama:m", num_ctxt=4096)
 
 
-def test_an_option_like_no_other_is_answered_with_the_class_to_look_at() -> None:
-    with pytest.raises(ModelSpecError, match="give settings of ChatOllama"):
-        load_model("ollama:m", zzzzzzzzzzzz=1)
-
-
 @pytest.mark.parametrize("name", ["model", "model_name"])
 def test_an_option_cannot_change_what_the_specification_decides(name: str) -> None:
     with pytest.raises(ModelSpecError, match=f"option {name!r} is decided by the model specification"):

@@ -10,12 +10,10 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
 from langchain_core.language_models import BaseChatModel
 from langchain_ollama import ChatOllama
-from ollama import Client, ResponseError
+from ollama import ResponseError
 
-from agents.base import BaseAgent
 from agents.models.ollama import ContextGuard, explain_error, installed_models
 from agents.models.spec import load_model
-from agents.testing import ScriptedChatModel
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -49,31 +47,10 @@ def test_it_is_langchains_own_chat_model_and_answers(ollama_llm: BaseChatModel) 
     assert ollama_llm.invoke("Say hello.").text
 
 
-async def test_it_answers_an_awaited_call(ollama_llm: BaseChatModel) -> None:
-    assert (await ollama_llm.ainvoke("Say hello.")).text
-
-
-def test_it_streams(ollama_llm: BaseChatModel) -> None:
-    chunks = list(ollama_llm.stream("Say hello."))
-    assert len(chunks) > 2
-    assert "".join(chunk.text for chunk in chunks)
-
-
-def test_it_reports_the_tokens_used(ollama_llm: BaseChatModel) -> None:
-    usage = ollama_llm.invoke("Say hello.").usage_metadata
-    assert usage is not None
-    assert usage["output_tokens"] > 0
-
-
 @pytest.mark.sample
 def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     reply = ollama_llm.bind(format=SCHEMA).invoke("Is the sky blue?")
     assert type(json.loads(reply.text)["ok"]) is bool
-
-
-def test_structured_output_goes_through_the_schema(ollama_llm: BaseChatModel) -> None:
-    structured = ollama_llm.with_structured_output({"title": "reply", **SCHEMA}, method="json_schema")
-    assert type(structured.invoke("Is the sky blue?")["ok"]) is bool
 
 
 def test_one_model_works_in_one_event_loop_after_another(ollama_llm: BaseChatModel) -> None:
@@ -86,18 +63,6 @@ def test_the_context_size_and_the_temperature_are_sent(loopback, chat_reply) -> 
     server = loopback(200, chat_reply())
     load_model("ollama:m", base_url=server.url).invoke("Hi")
     assert server.bodies[0]["options"] == {"num_ctx": 8192, "temperature": 0.0}
-
-
-def test_options_replace_the_defaults(loopback, chat_reply) -> None:
-    server = loopback(200, chat_reply())
-    load_model("ollama:m", base_url=server.url, num_ctx=2048, temperature=0.7).invoke("Hi")
-    assert server.bodies[0]["options"] == {"num_ctx": 2048, "temperature": 0.7}
-
-
-def test_the_name_is_sent_with_its_tag(loopback, chat_reply) -> None:
-    server = loopback(200, chat_reply())
-    load_model("ollama:llama3:8b", base_url=server.url).invoke("Hi")
-    assert server.bodies[0]["model"] == "llama3:8b"
 
 
 def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,26 +110,6 @@ def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str
     )
 
 
-def test_the_clients_own_error_for_a_missing_server_is_recognised(closed_url: str, monkeypatch) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", closed_url.removeprefix("http://"))
-    with pytest.raises(ConnectionError) as caught:
-        Client(host=closed_url).list()
-    assert (explain_error(None, caught.value) or "").startswith(f"no Ollama server answers at {closed_url};")
-
-
-def test_without_a_host_the_sentence_names_the_default_one(closed_url: str, monkeypatch) -> None:
-    monkeypatch.delenv("OLLAMA_HOST", raising=False)
-    with pytest.raises(ConnectionError) as caught:
-        Client(host=closed_url).list()
-    assert "answers at http://127.0.0.1:11434;" in (explain_error(None, caught.value) or "")
-
-
-def test_an_error_without_its_request_is_read_with_the_model(closed_url: str) -> None:
-    error = httpx.ConnectError("refused")
-    assert explain_error(None, error) is None
-    assert closed_url in (explain_error(load_model("ollama:m", base_url=closed_url), error) or "")
-
-
 def test_a_password_in_the_address_is_not_shown(closed_url: str) -> None:
     llm = load_model("ollama:m", base_url=closed_url.replace("http://", "http://user:hunter2@"))
     for error in (error_of(CALLS["invoke"], llm), httpx.ConnectError("refused")):
@@ -196,13 +141,6 @@ def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status:
     assert explain_error(llm, error_of(call, llm)) is None
 
 
-def test_another_servers_refusal_is_not_taken_for_ollamas(closed_url: str) -> None:
-    with pytest.raises(httpx.ConnectError) as caught:
-        httpx.get(f"{closed_url}/v1/models", trust_env=False)
-    assert explain_error(None, caught.value) is None
-    assert explain_error(None, ValueError("something else")) is None
-
-
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
     assert "embedded/smol" in (installed_models(ollama_url) or [])
 
@@ -216,15 +154,3 @@ def test_without_a_server_there_is_no_list(closed_url: str) -> None:
 )
 def test_a_server_of_another_kind_has_no_list(loopback, status: int, body: bytes) -> None:
     assert installed_models(loopback(status, body).url) is None
-
-
-@pytest.mark.parametrize("host", ["http://127.0.0.1:notaport", "http://[::"])
-def test_an_address_that_is_none_has_no_list(host: str) -> None:
-    assert installed_models(host) is None
-
-
-def test_a_double_in_place_of_langchains_class_breaks_no_call(monkeypatch):
-    """A test of a user may replace ``ChatOllama`` by a function."""
-    monkeypatch.setattr("langchain_ollama.ChatOllama", lambda **options: ScriptedChatModel(["hello"]))
-
-    assert BaseAgent(ScriptedChatModel(["hello"]), "Be brief").invoke("hi") == "hello"

@@ -1,6 +1,6 @@
 import pytest
 
-from agents.errors import ModelSetupError, ModelSpecError
+from agents.errors import ModelSpecError
 from agents.models.spec import load_model
 
 
@@ -14,13 +14,6 @@ from agents.models.spec import load_model
 )
 def test_a_specification_is_a_kind_and_a_name(spec: str, name: str) -> None:
     assert load_model(spec).model_dump()["model"] == name
-
-
-@pytest.mark.parametrize("path", ["models/qwen.gguf", "C:\\models\\qwen.gguf"])
-def test_a_path_may_contain_a_colon(path: str) -> None:
-    with pytest.raises(ModelSetupError, match="the specification names") as caught:
-        load_model(f"gguf:{path}")
-    assert repr(path) in str(caught.value)
 
 
 @pytest.mark.parametrize(

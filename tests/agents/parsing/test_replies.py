@@ -108,8 +108,3 @@ def test_a_megabyte_of_one_pattern_is_read_in_time_that_does_not_explode(pattern
     text = (opening + pattern * (MEGABYTE // len(pattern)))[:MEGABYTE]
     read_plan(text)
     read_verdict(text)
-
-
-@pytest.mark.parametrize("pattern", ["1", "-", "step", "step 1", " "])
-def test_a_megabyte_of_a_label_is_told_from_a_step_in_time_that_does_not_explode(pattern):
-    assert read_plan(json.dumps([{"step": pattern * (MEGABYTE // len(pattern)) + " x", "task": "a"}]))

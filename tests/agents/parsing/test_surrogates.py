@@ -7,10 +7,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 
-from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents import BaseAgent, ExecutionAgent, MonitoringAgent
 from agents.parsing.surrogates import make_sendable
 from agents.testing import ScriptedChatModel
 
@@ -23,11 +23,6 @@ def test_a_judge_over_a_real_client_reads_an_output_with_half_a_surrogate_pair(c
     MonitoringAgent(chat_server.model()).evaluate(HALF, HALF)
     [request] = chat_server.requests
     assert request["messages"][1]["content"].count(MENDED) == 2
-
-
-async def test_the_awaited_planner_over_a_real_client_reads_such_a_task_too(chat_server):
-    chat_server.will_say('{"plan": ["one"]}')
-    assert await PlanningAgent(chat_server.model()).agenerate_plan(HALF) == ["one"]
 
 
 def test_a_tool_over_a_real_client_may_answer_with_a_file_name_that_is_no_utf_8(chat_server):
@@ -63,21 +58,6 @@ def test_a_reply_is_handed_on_well_formed(agent):
     instance = agent(ScriptedChatModel(lambda _: HALF))
     reply = instance.execute_step("s") if agent is ExecutionAgent else instance.invoke("x")
     assert reply == MENDED
-
-
-def test_what_is_well_formed_is_sent_as_the_same_object():
-    messages = [
-        HumanMessage("\U0001f600 {x}"),
-        AIMessage("", tool_calls=[{"name": "t", "args": {}, "id": "1"}]),
-    ]
-    assert all(sent is message for sent, message in zip(make_sendable(messages), messages, strict=True))
-
-
-def test_the_message_that_was_given_is_left_as_it_was():
-    message = ToolMessage([{"type": "text", "text": HALF}], tool_call_id="1")
-    [sent] = make_sendable([message])
-    assert sent.content == [{"type": "text", "text": MENDED}]
-    assert message.content == [{"type": "text", "text": HALF}]
 
 
 @given(st.text(st.characters(codec=None), max_size=20))

@@ -159,10 +159,3 @@ def test_a_record_of_another_form_is_refused(files, tmp_path, path, other, probl
         store.history.show(THREAD)
 
     assert error.match(f"thread 'thread' holds a state that is broken \\({problem}")
-
-
-def test_a_run_that_has_ended_has_no_question(files, tmp_path):
-    file = shutil.copy(files["waits"], tmp_path)
-    replace_latest(file, ("status",), "success")
-    with open_store(file) as store:
-        assert (store.history.find(THREAD).status, store.history.find(THREAD).question) == ("success", None)

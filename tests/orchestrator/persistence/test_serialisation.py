@@ -20,7 +20,6 @@ from orchestrator import (
     StoreError,
 )
 from orchestrator.persistence import open_store
-from orchestrator.persistence.serializer import build_serializer
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -176,10 +175,6 @@ def test_a_run_that_is_broken_can_be_deleted(beside_a_whole_one):
     assert [run.thread_id for run in beside_a_whole_one.history.runs()] == ["whole"]
 
 
-def test_a_run_that_is_broken_is_not_pruned(beside_a_whole_one):
-    assert beside_a_whole_one.history.prune(keep_last=0) == ["whole"]
-
-
 def test_a_beginning_that_is_no_time_was_not_noted(path):
     connection = sqlite3.connect(path)
     with connection:
@@ -203,13 +198,6 @@ def test_nothing_of_an_encrypted_run_is_in_its_file(tmp_path):
         build(store.saver, SECRET).run(SECRET, "thread")
 
     assert SECRET.encode() not in (tmp_path / "runs").read_bytes()
-
-
-def test_without_a_key_the_file_can_be_read(tmp_path):
-    with open_store(tmp_path / "runs") as store:
-        build(store.saver, SECRET).run(SECRET, "thread")
-
-    assert SECRET.encode() in (tmp_path / "runs").read_bytes()
 
 
 def test_nothing_of_an_encrypted_run_is_in_its_database(postgres_url):
@@ -279,10 +267,3 @@ def test_a_key_of_another_length_is_refused_before_a_store_is_made(tmp_path, key
         pass
 
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_same_text_is_never_encrypted_the_same():
-    serde = build_serializer(KEY)
-
-    assert len({serde.dumps_typed(SECRET) for _ in range(100)}) == 100
-    assert serde.loads_typed(serde.dumps_typed(SECRET)) == SECRET

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import EvaluationContract, TaskCase
-from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError, RunFinished, RunResumed
+from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
@@ -46,15 +46,6 @@ def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, st
     assert (state["status"], state["task"], state["plan"]) == ("success", "x", first["plan"])
     assert [call.step for call in executor.calls] == first["plan"][step:]
     assert opened.history.show("new").state == state
-
-
-def test_a_fork_has_the_context_that_the_step_had(opened):
-    first = FakeExecutor()
-    build(opened, steps(3), first).run("x", "thread")
-    forked, executor = other(opened)
-    forked.fork("thread", 2, "new")
-
-    assert executor.calls == first.calls[2:]
 
 
 def test_the_run_that_is_forked_stays_as_it_is(opened):
@@ -108,14 +99,6 @@ async def test_a_run_that_was_cut_off_can_be_forked(opened):
     assert results(state) == ["step 1 done", "step 2 done", "step 3 done"]
 
 
-def test_a_fork_can_be_forked(opened):
-    build(opened, steps(3)).run("x", "thread")
-    other(opened, "a", "b")[0].fork("thread", 1, "second")
-    state = other(opened, "c")[0].fork("second", 2, "third")
-
-    assert results(state) == ["step 1 done", "a", "c"]
-
-
 def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
     build(opened, ["a", "b"]).run("first", "thread")
     build(opened, ["c", "d"]).run("second", "thread", replace=True)
@@ -139,21 +122,6 @@ def test_what_was_spent_before_the_step_counts(opened):
     state = other(opened)[0].fork("thread", 2, "new")
 
     assert state["usage"]["latency_ms"] >= first["results"][0]["usage"]["latency_ms"]
-
-
-async def test_a_forks_events_are_those_of_a_run_that_goes_on(opened):
-    await build(opened).arun("x", "thread")
-    events = [event async for event in other(opened)[0].astream_forked("thread", 1, "new")]
-
-    assert (type(events[0]), type(events[-1])) == (RunResumed, RunFinished)
-    assert {event.thread_id for event in events} == {"new"}
-
-
-def test_without_a_name_a_fork_gets_one(opened):
-    build(opened).run("x", "thread")
-    other(opened)[0].fork("thread", 1)
-
-    assert len(opened.history.runs()) == 2
 
 
 NO_FORKS = [

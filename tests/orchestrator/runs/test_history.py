@@ -11,7 +11,6 @@ from langgraph.graph import START, StateGraph
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import open_store
-from orchestrator.runs.locks import lock_thread
 from tests.fakes.executor import FakeExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
@@ -64,15 +63,6 @@ def test_a_run_is_as_old_as_when_it_began_not_as_when_it_went_on(opened):
 
     assert after.started == before.started
     assert after.updated > before.updated
-
-
-def test_a_second_run_on_a_thread_is_as_old_as_itself(opened):
-    build(opened).run("a", "thread")
-    (first,) = opened.history.runs()
-    build(opened).run("b", "thread", replace=True)
-    (second,) = opened.history.runs()
-
-    assert (second.task, second.started > first.updated) == ("b", True)
 
 
 def test_runs_come_with_the_latest_first(several):
@@ -209,16 +199,6 @@ def test_a_shown_run_has_its_time_line(opened):
     assert line == state["results"]
 
 
-def test_a_time_line_is_in_order_although_the_clock_was_set_back(opened):
-    hours = iter(range(23, 0, -1))
-    backwards = build(opened, clock=lambda: datetime(2026, 1, 1, next(hours), tzinfo=UTC))
-    backwards.run("x", "thread")
-    line = opened.history.show("thread").time_line
-
-    assert [one["step_index"] for one in line] == [0, 1]
-    assert line[0]["started_at"] > line[1]["started_at"]
-
-
 def test_a_shown_run_that_waits_has_its_question(opened):
     state = asking(opened).run("x", "thread")
 
@@ -287,13 +267,6 @@ def test_what_is_no_name_is_refused(opened, read):
         getattr(opened.history, read)(3)
 
 
-def test_a_deleted_threads_name_can_be_used_again(several):
-    several.history.delete("bad")
-    state = build(several).run("new", "bad")
-
-    assert several.history.show("bad").state == state
-
-
 RETENTIONS = [
     # One after another, on one store.
     ({"keep_last": 5}, []),
@@ -318,22 +291,6 @@ async def test_what_is_not_kept_is_pruned(opened, subtests):
             assert opened.history.prune(**retention) == pruned
             kept = [thread for thread in kept if thread not in pruned]
             assert set(threads(opened.history.runs())) == set(kept)
-
-
-async def test_without_a_last_run_to_keep_all_that_ended_are_pruned(opened):
-    await build(opened).arun("x", "a")
-    await asking(opened).arun("x", "asking")
-
-    assert opened.history.prune(keep_last=0) == ["a"]
-
-
-async def test_a_run_that_is_about_to_begin_anew_is_not_pruned(backend, opened):
-    await build(opened).arun("x", "a")
-    await build(opened).arun("x", "b")
-    async with lock_thread(opened.saver, "a", wait=False):
-        assert opened.history.prune(keep_last=0) == ["b"]
-
-    assert opened.history.prune(keep_last=0) == ["a"]
 
 
 RETENTIONS_REFUSED = [

@@ -13,7 +13,6 @@ from agents.testing import ScriptedChatModel
 from orchestrator import (
     Budget,
     LangGraphOrchestrator,
-    RunFinished,
     TextStreamed,
     ToolEnded,
     ToolStarted,
@@ -41,17 +40,6 @@ def test_the_text_of_the_models_streams_piece_by_piece(streaming):
     assert written == ["three", " short", " words"]
     assert "".join(event.text for event in pieces if event.agent == "planner") == plan("one")
     assert {event.step_index for event in pieces if event.agent == "executor"} == {0}
-
-
-def test_a_streamed_run_knows_its_usage(streaming):
-    *_, last = streaming.stream("x", tokens=True)
-
-    assert isinstance(last, RunFinished)
-    assert (last.status, last.state["usage"]["total_tokens"]) == ("success", 45)
-
-
-def test_a_stream_without_tokens_has_no_pieces_of_text(streaming):
-    assert not [event for event in streaming.stream("x") if isinstance(event, TextStreamed)]
 
 
 @tool

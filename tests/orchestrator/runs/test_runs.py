@@ -36,15 +36,6 @@ def test_what_is_stored_is_what_was_returned(backend, plan):
     assert state["status"] == "success"
 
 
-def test_a_run_that_failed_is_stored_as_it_was_returned(backend):
-    with backend.open() as opened:
-        state = build(opened, executor=FakeExecutor("out", ValueError("no"))).run("x", "thread")
-    with backend.open() as opened:
-        assert opened.history.show("thread").state == state
-
-    assert state["failure"]["kind"] == "executor_error"
-
-
 @pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
 def test_a_run_that_waits_is_answered_after_the_store_was_opened_again(backend, plan):
     with backend.open() as opened:
@@ -140,15 +131,6 @@ def test_runs_in_several_threads_do_not_mix(backend):
         assert {name: opened.history.show(name).state for name in names} == states
     for name, state in states.items():
         assert [record["result"] for record in state["results"]] == [f"{name} {n} done" for n in range(3)]
-
-
-async def test_runs_on_one_event_loop_do_not_mix(backend):
-    with backend.open() as opened:
-        orchestrator = build(opened)
-        names = [f"task {number}" for number in range(20)]
-        states = await asyncio.gather(*(orchestrator.arun(name, name) for name in names))
-
-        assert [opened.history.show(name).state for name in names] == states
 
 
 @pytest.mark.parametrize(

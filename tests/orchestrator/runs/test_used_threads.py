@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import BrokenRunError, ConfigurationError, LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor
@@ -127,18 +127,6 @@ def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend)
     assert {type(error) for error in errors if error is not None} == {ConfigurationError}
 
 
-class BrokenSaver(InMemorySaver):
-    """Holds values that cannot be read."""
-
-    def get_tuple(self, config):
-        raise TypeError("no text")
-
-
-def test_a_thread_that_cannot_be_read_is_refused():
-    with pytest.raises(BrokenRunError, match="holds a state that is broken"):
-        build(BrokenSaver()).run("y", "t")
-
-
 def test_a_run_can_be_resumed_after_another_was_refused_on_its_thread():
     saver = InMemorySaver()
     interrupt(saver)
@@ -179,12 +167,3 @@ def test_a_new_thread_costs_one_read_and_no_write():
     build(unnamed).run("x")
 
     assert (named.read - unnamed.read, named.written - unnamed.written) == (1, 0)
-
-
-@pytest.mark.parametrize("value", ["no", 1, None])
-def test_a_run_is_replaced_only_by_true(value):
-    saver = InMemorySaver()
-    ask(saver)
-
-    with pytest.raises(ConfigurationError, match=r"^replace is .*; give True or False$"):
-        build(saver).run("x", "t", replace=value)

@@ -66,23 +66,12 @@ def test_a_budget_that_is_just_enough_ends_nothing(usage, budget):
     assert run(ModelExecutor(model(usage)), budget)["status"] == "success"
 
 
-def test_a_token_budget_ends_nothing_if_no_model_is_called():
-    assert run(FakeExecutor(), Budget(max_total_tokens=1))["status"] == "success"
-
-
 def test_results_before_the_bound_are_kept():
     state = run(ModelExecutor(model()), Budget(max_model_calls=2))
 
     assert [record["status"] for record in state["results"]] == ["validated", "validated", "failed"]
     assert state["failure"]["step_index"] == 2
     assert state["failure"]["error_type"] == "BudgetExceededError"
-
-
-def test_failed_model_calls_count_for_max_model_calls():
-    llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
-    run(ModelExecutor(llm), Budget(max_model_calls=2))
-
-    assert len(llm.prompts) == 2
 
 
 def test_calls_of_planner_executor_and_monitor_count_together():
@@ -199,12 +188,6 @@ def slow_model(count, usage=(3, 2)):
     return Together(answer, usage=usage)
 
 
-def test_parallel_calls_under_a_token_budget_are_not_refused_for_tokens_not_yet_known():
-    state = run(ParallelExecutor(slow_model(4), 4), Budget(max_total_tokens=20), plan=1)
-
-    assert (state["status"], state["usage"]["total_tokens"]) == ("success", 20)
-
-
 def test_parallel_calls_that_overshoot_a_token_budget_end_the_run_with_their_result():
     state = run(ParallelExecutor(slow_model(4), 4), Budget(max_total_tokens=19), plan=1)
 
@@ -241,15 +224,6 @@ def test_max_total_tokens_ends_the_run_once_they_are_used():
     assert (len(llm.prompts), state["usage"]["total_tokens"]) == (2, 20)
 
 
-def test_the_call_that_goes_past_the_token_bound_is_the_last_one_and_its_result_is_kept():
-    llm = model((6, 4))
-    state = run(ModelExecutor(llm), Budget(max_total_tokens=15))
-
-    assert (len(llm.prompts), state["usage"]["total_tokens"]) == (2, 20)
-    assert [(record["result"], record["error"]) for record in state["results"]] == [("out", None)] * 2
-    assert ended_by(state, "max_total_tokens is 15 and 20 were used") == OUT_OF_BUDGET
-
-
 def test_a_model_that_reports_no_usage_cannot_keep_a_token_budget():
     llm = model(None)
     state = run(ModelExecutor(llm), Budget(max_total_tokens=100))
@@ -265,14 +239,6 @@ def test_planning_past_the_token_bound_ends_the_run_with_the_plan():
 
     assert ended_by(state, "max_total_tokens is 99 and 100 were used") == OUT_OF_BUDGET
     assert (state["plan"], executor.calls) == (["one"], [])
-
-
-def test_judging_past_the_token_bound_keeps_the_verdict():
-    monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(50, 50)))
-    state = run(FakeExecutor(), Budget(max_total_tokens=99), monitor=monitor)
-
-    assert ended_by(state, "max_total_tokens is 99 and 100 were used") == OUT_OF_BUDGET
-    assert [record["status"] for record in state["results"]] == ["validated"]
 
 
 def test_a_refusal_past_the_bound_is_not_retried():
@@ -306,19 +272,3 @@ def test_max_seconds_ends_a_run_that_waits():
 
     assert ended_by(state, "max_seconds is 0.3 and has passed") == OUT_OF_BUDGET
     assert executor.stopped.is_set()
-
-
-def test_max_seconds_counts_all_steps_together():
-    executor = FakeExecutor(lambda step, context: time.sleep(0.15) or "out")
-    state = run(executor, Budget(max_seconds=1), plan=100)
-
-    assert ended_by(state, "max_seconds is 1 and has passed") == OUT_OF_BUDGET
-    assert 1 <= len([record for record in state["results"] if record["status"] == "validated"]) < 10
-
-
-def test_each_run_has_the_whole_budget():
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(steps(2)), ModelExecutor(model()), FakeMonitor(), budget=Budget(max_model_calls=2)
-    )
-
-    assert [orchestrator.run("x")["status"] for _ in range(3)] == ["success"] * 3

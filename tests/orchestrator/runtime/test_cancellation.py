@@ -24,7 +24,7 @@ from orchestrator import (
 )
 from tests.fakes.executor import BlockingExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept
+from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
 
 
@@ -79,32 +79,6 @@ def test_cancel_without_a_thread_id_ends_every_run():
         states = [future.result(20) for future in running]
 
     assert [state["failure"]["kind"] for state in states] == ["cancelled", "cancelled"]
-
-
-async def test_cancel_of_one_thread_leaves_the_others_running():
-    waiting = WaitingExecutor()
-
-    class Either:
-        async def execute_step(self, step_description, context=""):
-            if step_description == "wait":
-                return await waiting.execute_step(step_description)
-            await asyncio.sleep(0.3)
-            return "out"
-
-    orchestrator = LangGraphOrchestrator(FakePlanner(lambda task: [task]), Either(), FakeMonitor())
-    first = asyncio.ensure_future(orchestrator.arun("wait", "a"))
-    second = asyncio.ensure_future(orchestrator.arun("go", "b"))
-    await asyncio.to_thread(waiting.started.wait, 20)
-    orchestrator.cancel("a")
-
-    assert [(await first)["status"], (await second)["status"]] == ["failed", "success"]
-
-
-def test_cancel_of_an_unknown_thread_does_nothing():
-    orchestrator = build(FakeExecutor())
-    orchestrator.cancel("nobody")
-
-    assert orchestrator.run("x")["status"] == "success"
 
 
 def test_cancel_of_a_thread_that_has_ended_does_not_touch_its_next_run():
@@ -200,27 +174,11 @@ def cancelled_by(role, answer, plan=1):
     return agent.orchestrator.run("x")
 
 
-def test_a_plan_that_came_together_with_the_cancellation_is_kept():
-    state = cancelled_by("planner", ["one", "two"])
-
-    assert (state["plan"], state["failure"]["kind"]) == (["one", "two"], "cancelled")
-
-
 def test_a_result_that_came_together_with_the_cancellation_is_kept():
     state = cancelled_by("executor", "out", plan=2)
 
     assert [(record["result"], record["status"]) for record in state["results"]] == [("out", "needs_review")]
     assert (state["failure"]["kind"], state["failure"]["message"]) == ("cancelled", "step 1: enough")
-
-
-def test_a_verdict_that_came_together_with_the_cancellation_is_kept():
-    state = cancelled_by("monitor", accept("fine"), plan=2)
-
-    assert [(record["status"], record["error"]) for record in state["results"]] == [
-        ("validated", None),
-        ("failed", "enough"),
-    ]
-    assert (state["failure"]["kind"], state["results"][0]["verdict"]["feedback"]) == ("cancelled", "fine")
 
 
 def test_no_agent_is_called_once_the_run_is_cancelled():
@@ -230,18 +188,6 @@ def test_no_agent_is_called_once_the_run_is_cancelled():
     agent.orchestrator.run("x")
 
     assert monitor.calls == []
-
-
-def test_an_error_that_came_together_with_the_cancellation_is_a_cancellation():
-    class Failing(Cancelling):
-        async def execute_step(self, step_description, context=""):
-            await super().execute_step(step_description, context)
-            raise ValueError("bad")
-
-    agent = Failing(None)
-    agent.orchestrator = build(agent)
-
-    assert agent.orchestrator.run("x")["failure"]["kind"] == "cancelled"
 
 
 async def cancelled_while_waiting(orchestrator, executor, *args, **options):
@@ -269,37 +215,6 @@ async def test_hooks_learn_of_a_cancelled_asyncio_task_with_all_results_so_far()
     assert [record["result"] for record in interrupted.state["results"]] == ["first"]
 
 
-async def test_a_cancelled_asyncio_task_tells_nothing_of_an_earlier_run_on_its_thread():
-    class Planner:
-        def __init__(self):
-            self.started = threading.Event()
-
-        async def generate_plan(self, task):
-            if task == "wait":
-                self.started.set()
-                await asyncio.sleep(3600)
-            return ["one"]
-
-    planner, hook = Planner(), RecordingHook()
-    orchestrator = LangGraphOrchestrator(
-        planner, FakeExecutor(), FakeMonitor(), checkpointer=InMemorySaver(), hooks=[hook]
-    )
-    await orchestrator.arun("x", "thread")
-    await cancelled_while_waiting(orchestrator, planner, "wait", "thread", replace=True)
-
-    state = hook.events[-1].state
-    assert (state["task"], state["plan"], state["results"], state["context"]) == ("wait", [], [], "")
-
-
-async def test_an_orchestrator_can_run_again_after_its_task_was_cancelled():
-    executor = SecondStepWaits()
-    orchestrator = build(executor, plan=2)
-    await cancelled_while_waiting(orchestrator, executor, "x")
-    fresh = await build(FakeExecutor()).arun("x")
-
-    assert fresh["status"] == "success"
-
-
 def test_leaving_the_stream_early_interrupts_the_run():
     executor, hook = WaitingExecutor(), RecordingHook()
     for event in build(executor, hooks=[hook]).stream("x"):
@@ -309,18 +224,6 @@ def test_leaving_the_stream_early_interrupts_the_run():
     del event
     assert hook.names[-1] == "RunInterrupted"
     assert hook.events[-1].state["failure"] is None
-
-
-async def test_leaving_the_asynchronous_stream_early_stops_the_agent():
-    executor = WaitingExecutor()
-    events = build(executor).astream("x")
-    async for event in events:
-        if isinstance(event, StepStarted):
-            break
-    await asyncio.to_thread(executor.started.wait, 20)
-    await events.aclose()
-
-    assert executor.stopped.is_set()
 
 
 async def test_leaving_the_asynchronous_stream_early_waits_for_an_agent_that_tidies_up():
@@ -341,21 +244,6 @@ async def test_leaving_the_asynchronous_stream_early_waits_for_an_agent_that_tid
     await events.aclose()
 
     assert executor.stopped.is_set()
-
-
-def test_leaving_the_stream_does_not_wait_for_a_plain_method_that_blocks():
-    executor = BlockingExecutor()
-    events = build(executor).stream("x")
-    for event in events:
-        if isinstance(event, StepStarted):
-            break
-    assert executor.started.wait(20)
-    started = time.monotonic()
-    events.close()
-    took = time.monotonic() - started
-    executor.release.set()
-
-    assert took < 8
 
 
 def stored(executor, **options):
@@ -390,21 +278,6 @@ def test_interrupt_returns_the_state_so_far_and_the_run_can_be_resumed():
 
     assert (state["status"], state["failure"], executor.stopped.is_set()) == ("executing", None, True)
     check_resumed(resume())
-
-
-@pytest.mark.parametrize("executor", [SecondStepWaits, BlockingExecutor])
-def test_a_closed_stream_can_be_resumed(executor):
-    waiting = executor()
-    orchestrator, resume = stored(waiting, plan=2)
-    for event in orchestrator.stream("x", "thread"):
-        if isinstance(event, StepStarted) and waiting.started.wait(0.5):
-            break
-    del event
-    state = resume()
-    if executor is BlockingExecutor:
-        waiting.release.set()
-
-    assert (state["status"], len(state["results"])) == ("success", 2)
 
 
 async def test_a_closed_asynchronous_stream_can_be_resumed():

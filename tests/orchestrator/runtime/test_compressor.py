@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents import CompressContextTool, SummarizingCompressor
-from agents.testing import ScriptedChatModel
+from agents import CompressContextTool
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor, TaskCompressor
 from tests.fakes.executor import FakeExecutor
@@ -16,13 +15,6 @@ from tests.fakes.planner import FakePlanner, steps
 def run(compressor, plan=("one", "two", "three"), executor=None, monitor=None, **options):
     agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
     return LangGraphOrchestrator(*agents, compressor, **options).run("the task")
-
-
-def test_a_compressor_is_not_asked_while_the_context_is_empty():
-    compressor = FakeCompressor()
-    run(compressor, ["one"])
-
-    assert compressor.texts == []
 
 
 def test_a_compressor_is_asked_before_every_later_execution():
@@ -39,12 +31,6 @@ def test_the_executor_gets_the_shorter_context():
     assert [call.context for call in executor.calls] == ["", "short", "short"]
 
 
-def test_the_shorter_context_is_the_one_that_is_kept():
-    state = run(FakeCompressor("short"), ["one", "two"])
-
-    assert state["context"] == "short\n\nStep 2: two\nResult: two done"
-
-
 def test_the_full_text_stays_in_the_results():
     state = run(FakeCompressor("short"), executor=FakeExecutor("long " * 100))
 
@@ -55,13 +41,6 @@ def test_a_context_that_was_compressed_stays_so_when_the_step_is_refused():
     state = run(FakeCompressor("short"), ["one", "two"], monitor=FakeMonitor(accept(), refuse()))
 
     assert state["context"] == "short"
-
-
-def test_an_empty_text_is_a_compression_too():
-    executor = FakeExecutor()
-    run(FakeCompressor(""), ["one", "two"], executor)
-
-    assert executor.calls[1].context == ""
 
 
 @pytest.mark.parametrize(
@@ -88,14 +67,6 @@ def test_the_agents_own_compressor_keeps_the_context_bounded():
     run(CompressContextTool(max_length=400), steps(20), executor)
 
     assert max(len(call.context) for call in executor.calls) <= 400
-
-
-def test_a_summarizing_compressor_counts_in_the_usage_of_the_run():
-    llm = ScriptedChatModel(["brief"], usage=(10, 2))
-    executor = FakeExecutor("x" * 300, "end")
-    state = run(SummarizingCompressor(llm, max_length=200), ["one", "two"], executor)
-
-    assert (executor.calls[1].context, state["usage"]["total_tokens"]) == ("brief", 12)
 
 
 def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results():

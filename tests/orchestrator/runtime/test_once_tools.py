@@ -101,14 +101,6 @@ def test_arguments_of_a_tool_with_a_json_schema_are_compared_as_a_server_reads_t
     assert bank.paid == [("Ada", 1.0), ("1", None)]
 
 
-def test_other_arguments_are_another_call():
-    bank = Bank()
-    orchestrator, _ = build(bank, pay(ADA), pay({"to": "Ada", "euros": 2}), "done")
-    orchestrator.run("x")
-
-    assert bank.paid == [("Ada", 1.0), ("Ada", 2.0)]
-
-
 def test_another_step_gets_the_stored_answer():
     bank = Bank()
     orchestrator, _ = build(bank, pay(ADA), "done", pay(ADA), "done", plan=["Pay", "Pay"])
@@ -188,19 +180,6 @@ def test_a_failed_run_warns_of_a_call_whose_effect_is_not_known():
     assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
 
 
-def test_a_run_that_an_error_of_the_executor_ends_warns_of_it_too():
-    def reply(messages):
-        if sum(message.type == "tool" for message in messages) == 2:
-            raise ValueError("no reply")
-        return pay(ADA)
-
-    orchestrator, _ = build(Bank(TimeoutError()), reply=reply)
-    state = orchestrator.run("x")
-
-    assert state["failure"]["kind"] == "executor_error"
-    assert state["warnings"] == ["step 1: it is not known whether these calls had their effect: pay"]
-
-
 @pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
 @pytest.mark.parametrize(("answer", "times"), [(APPROVE, 2), (DENY, 1)])
 def test_a_person_decides_whether_a_call_that_raised_is_made_again(between, answer, times):
@@ -215,15 +194,6 @@ def test_a_person_decides_whether_a_call_that_raised_is_made_again(between, answ
     assert question["text"] == ASKED
     assert question["findings"] == [f"{DOUBT}TimeoutError: no answer in time"]
     assert (state["status"], len(bank.paid)) == ("success", times)
-
-
-def test_a_run_for_which_nobody_may_be_asked_asks_nobody():
-    bank = Bank(TimeoutError())
-    policy = SupervisionPolicy(human=False)
-    options = {"checkpointer": InMemorySaver(), "supervision_policy": policy}
-    orchestrator, _ = build(bank, pay(ADA), pay(ADA), "done", **options)
-
-    assert (orchestrator.run("x")["status"], len(bank.paid)) == ("success", 1)
 
 
 def test_a_call_that_surely_had_no_effect_is_made_again():
@@ -285,20 +255,6 @@ def test_the_text_of_a_person_is_the_result_of_a_call_in_which_the_process_died(
     assert model.prompts[-1][-1].text == ACTED["text"]
 
 
-@pytest.mark.parametrize("between", [[], ["hm"]], ids=["same attempt", "retry"])
-def test_the_text_of_a_person_is_the_result_of_a_call_that_raised(between):
-    bank = Bank(TimeoutError("no answer in time"))
-    monitor = FakeMonitor(refuse(), accept()) if between else FakeMonitor()
-    orchestrator, _ = build(
-        bank, pay(ADA), *between, pay(ADA), "done", monitor=monitor, checkpointer=InMemorySaver()
-    )
-    orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", ACTED)
-
-    assert (state["status"], len(bank.paid)) == ("success", 1)
-    assert outcomes(state) == [("TimeoutError: no answer in time", None), (ACTED["text"], "stated")]
-
-
 def test_a_later_call_gets_the_result_that_a_person_stated():
     bank = Bank(Crash())
     replies = pay(ADA), "done", pay(ADA), "done"
@@ -309,28 +265,6 @@ def test_a_later_call_gets_the_result_that_a_person_stated():
     assert (state["status"], len(bank.paid)) == ("success", 1)
     assert outcomes(state) == [(ACTED["text"], "stated"), (ACTED["text"], "reused")]
     assert state["results"][1]["tool_calls"][0]["made_in"] == {"step_index": 0, "attempt": 1}
-
-
-def test_a_call_that_a_person_approved_before_it_crashed_can_have_a_stated_result():
-    bank = Bank(Crash())
-    orchestrator, _ = build(bank, pay(ADA), "done", checkpointer=InMemorySaver(), approve_tools=["pay"])
-    orchestrator.run("x", "thread")
-    with pytest.raises(KeyboardInterrupt):
-        orchestrator.resume("thread", APPROVE)
-    orchestrator.resume("thread")
-    state = orchestrator.resume("thread", ACTED)
-
-    assert (state["status"], outcomes(state), len(bank.paid)) == ("success", [(ACTED["text"], "stated")], 1)
-
-
-def test_nobody_states_the_result_of_a_call_before_its_first_start():
-    bank = Bank()
-    orchestrator, _ = build(bank, pay(ADA), "done", checkpointer=InMemorySaver(), approve_tools=["pay"])
-    question = orchestrator.run("x", "thread")["question"]
-
-    with pytest.raises(ResumeError, match="approve, deny, halt"):
-        orchestrator.resume("thread", ACTED)
-    assert (question["text"], bank.paid) == ("May the tool pay run?", [])
 
 
 @pytest.mark.parametrize("text", [{}, {"text": " "}], ids=["none", "blank"])

@@ -8,7 +8,7 @@ import threading
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
+from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -17,7 +17,6 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 THREAD = {"configurable": {"thread_id": "thread"}}
-PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
 
 
 class Desk:
@@ -119,37 +118,6 @@ def test_several_questions_of_a_round_and_of_a_tool_are_answered_one_after_the_o
     assert asked == ["A", "B", "B, really", "C"]
     assert sorted(results) == ["<B> and <B, really>", "said <A>", "said <C>"]
     assert sorted(desk.done) == ["heard <A>", "heard <C>"]
-
-
-def test_parallel_steps_keep_their_conversations_apart():
-    def reply(messages):
-        prompt = messages[1].text
-        step = max("one", "two", key=prompt.rfind)
-        return {
-            2: call(("note", step)),
-            4: call(("ask", f"May {step}?")),
-            6: f"done {step}",
-        }[len(messages)]
-
-    desk = Desk()
-    orchestrator, model = build(desk, reply, plan=PARALLEL)
-    state, answers = orchestrator.run("x", "thread"), 0
-    while (question := state["question"]) is not None:
-        state, answers = orchestrator.resume("thread", f"yes {question['step']}"), answers + 1
-
-    assert (answers, state["status"], len(model.prompts)) == (2, "success", 6)
-    assert [record["result"] for record in state["results"]] == ["done one", "done two"]
-    assert sorted(desk.done) == ["heard yes one", "heard yes two", "note one", "note two"]
-
-
-def test_an_interrupt_is_answered_on_the_graph_itself_too():
-    desk = Desk()
-    orchestrator, model = build(desk, call(("note", "a")), call(("ask", "May I?")), "done")
-    orchestrator.run("x", "thread")
-    [waiting] = orchestrator.graph.get_state(THREAD).interrupts
-    state = asyncio.run(orchestrator.graph.ainvoke(Command(resume={waiting.id: "yes"}), THREAD))
-
-    assert (state["status"], desk.done, len(model.prompts)) == ("success", ["note a", "heard yes"], 3)
 
 
 def test_a_step_without_tools_stores_no_call():

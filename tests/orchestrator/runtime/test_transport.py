@@ -10,9 +10,7 @@ from langchain_core.tools import tool
 from agents import ExecutionAgent, PlanningAgent, TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
-from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import FakePlanner
 
@@ -81,19 +79,6 @@ def test_an_error_that_stays_ends_the_run_with_its_cause():
     }
 
 
-def test_a_policy_of_one_attempt_never_tries_again():
-    executor = FakeExecutor(ConnectionError("refused"), "out")
-    state = run(executor, retry_policy=RetryPolicy(transport=TransportRetry(max_attempts=1)))
-
-    assert (state["status"], len(executor.calls)) == ("failed", 1)
-
-
-def test_max_retries_has_no_say_in_transient_errors():
-    executor = FakeExecutor(ConnectionError("refused"), "out")
-
-    assert run(executor, max_retries=0)["status"] == "success"
-
-
 def test_transient_errors_are_tried_again_in_every_attempt_of_a_step():
     lost = ConnectionError("refused")
     executor = FakeExecutor(lost, lost, "a", lost, lost, "b")
@@ -102,25 +87,11 @@ def test_transient_errors_are_tried_again_in_every_attempt_of_a_step():
     assert (state["attempts"], len(executor.calls)) == (2, 6)
 
 
-def test_no_event_tells_of_a_transient_error():
-    hook = RecordingHook()
-    run(FakeExecutor(ConnectionError("refused"), "out"), hooks=[hook])
-
-    assert hook.names == ["RunStarted", "Planned", "StepStarted", "StepExecuted", "StepJudged", "RunFinished"]
-
-
 def test_the_planner_is_asked_again_after_a_transient_error():
     planner = FakePlanner(ConnectionError("refused"), ["one"])
     state = run(FakeExecutor(), planner=planner)
 
     assert (state["status"], len(planner.tasks)) == ("success", 2)
-
-
-def test_the_compressor_is_asked_again_after_a_transient_error():
-    compressor = FakeCompressor(ConnectionError("refused"), "short")
-    state = run(FakeExecutor(), planner=FakePlanner(["one", "two"]), compressor=compressor)
-
-    assert (state["status"], len(compressor.texts)) == ("success", 2)
 
 
 def test_an_agent_that_retries_by_itself_is_not_retried_once_more():
