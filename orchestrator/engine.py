@@ -17,7 +17,7 @@ from orchestrator.graph.drawing import DrawMethods
 from orchestrator.judging.contracts import ContractSource
 from orchestrator.judging.options import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.output import read_output_rules
-from orchestrator.judging.tools.names import read_planned_tools
+from orchestrator.judging.tools.names import read_planned_tools, read_tool_names
 from orchestrator.options import OrchestratorOptions, build_settings, read_options
 from orchestrator.persistence.store import read_saver
 from orchestrator.runs.launch import Launcher
@@ -69,7 +69,8 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
         check_evaluation(given.get("evaluation"))
         saver = read_saver(given.get("checkpointer"))
         # Only a checkpointer keeps the question while a person thinks about it.
-        self.settings = build_settings(given, max_retries, human=saver is not None)
+        settings = build_settings(given, max_retries, human=saver is not None)
+        self.settings = settings.resolve_planning(has_tools=read_tool_names(executor).known != ())
         checks = given.get("checks", ())
         evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)
         output = read_output_rules(
@@ -143,5 +144,5 @@ class LangGraphOrchestrator(RunMethods, DrawMethods):
             tools=tools,
         )
         agents = (roles.planner, roles.executor, roles.monitor)
-        passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, **options}
+        passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, "planning": "auto", **options}
         return cls(*agents, compressor, max_retries, contract=contract, **passed)

@@ -22,7 +22,7 @@ from orchestrator.retry.policy import RetryPolicy, merge_max_retries
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.events import Hook
 from orchestrator.settings import Settings
-from orchestrator.state.records import Requirement
+from orchestrator.state.records import PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -45,6 +45,9 @@ class OrchestratorOptions(TypedDict, total=False):
     """Maximum seconds of a step with all its attempts and their judging; None is no bound."""
     max_plan_steps: int
     """Maximum number of steps of a plan; a longer plan is refused."""
+    planning: PlanningMode
+    """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed, or if
+    the executor has tools; or "never". Default: "always", and "auto" for ``from_model``."""
     contract_writer: ContractWriter | None
     """Derives the checks for "from_task". Default: rules, without a model."""
     require: Requirement | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Final, cast
+from typing import Annotated, Final, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation
@@ -22,7 +22,7 @@ from orchestrator.runtime.settings_model import (
     ToolNamesOrAll,
 )
 from orchestrator.state.plain_values import format_repr, plain_text, read_text
-from orchestrator.state.records import Requirement
+from orchestrator.state.records import PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 from orchestrator.supervision.limits import SupervisionPolicy
 from orchestrator.supervision.modes import ModeFunction
@@ -63,6 +63,7 @@ class Settings(SettingsModel):
         InstanceOf[SupervisionPolicy],
         Field(description="a SupervisionPolicy such as SupervisionPolicy(human=False), or None"),
     ] = Field(default_factory=SupervisionPolicy)
+    planning: Annotated[PlanningMode, Field(description="'always', 'auto' or 'never'")] = "always"
     max_parallel_steps: PositiveCount = 8
     synthesis: Annotated[bool | None, Field(description="True, False, or None")] = None
     require: Annotated[
@@ -74,6 +75,19 @@ class Settings(SettingsModel):
     clock: Annotated[
         Callable[[], datetime], Field(description="a function that returns the time, such as datetime.now")
     ] = utc_now
+
+    def resolve_planning(self, *, has_tools: bool) -> Self:
+        """Returns the settings for an executor: with tools, "auto" asks the planner first.
+
+        A failed attempt at the whole task may have acted. Without tools, it costs less than a plan, and the
+        planner breaks the task into steps if all attempts are used up (Prasad et al. 2024, ADaPT).
+        """
+        planning = "always" if self.planning == "auto" and has_tools else self.planning
+        replans = {"always": self.retry_policy.max_replans, "never": 0}.get(
+            planning, max(1, self.retry_policy.max_replans)
+        )
+        policy = self.retry_policy.model_copy(update={"max_replans": replans})
+        return self.model_copy(update={"planning": planning, "retry_policy": policy})
 
     @property
     def max_retries(self) -> int:

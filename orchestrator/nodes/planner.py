@@ -18,7 +18,7 @@ from orchestrator.nodes.base import Node, get_context, stop_if_over_budget, with
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.planning.replan import build_plan_update, build_replan_request, build_replan_update
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, call_agent
+from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.context import RunContext
 from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.recording.call_observer import CallObserver
@@ -33,6 +33,7 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import DerivedContract
 from orchestrator.state.supervision_records import SupervisionMode
+from orchestrator.state.usage import NO_USAGE
 from orchestrator.supervision.modes import Modes
 from orchestrator.task_contracts.source import TaskContracts
 
@@ -71,8 +72,7 @@ async def _make_plan(  # noqa: PLR0917
     contracts: TaskContracts | None,
     stated: Contracts,
 ) -> StateUpdate:
-    request = build_replan_request(state) if _is_replan(state) else state["task"]
-    called = await call_planner(request)
+    called = await _call_planner(call_planner, state, settings)
     totals = with_totals(state, called.spent)
     if isinstance(called, Raised):
         return {**totals, **build_failure(called.kind or "planner_error", called.message, error=called.error)}
@@ -92,6 +92,19 @@ async def _make_plan(  # noqa: PLR0917
     stated_once = [] if _is_replan(state) else stated.list_stated_warnings()
     all_warnings = [*stated_once, *warnings, *derived.get("warnings", [])]
     return stop_if_over_budget({**totals, **derived, **update, "warnings": all_warnings}, run)
+
+
+async def _call_planner(
+    call_planner: Callable[[str], Awaitable[Returned[object] | Raised]],
+    state: OrchestratorState,
+    settings: Settings,
+) -> Returned[object] | Raised:
+    """Asks the planner; a task that is tried as a whole first is its own plan."""
+    if _is_replan(state):
+        return await call_planner(build_replan_request(state))
+    if settings.planning == "always":
+        return await call_planner(state["task"])
+    return Returned([state["task"]], Spent(NO_USAGE, []))
 
 
 def _is_replan(state: OrchestratorState) -> bool:

@@ -37,6 +37,7 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
 
 Requirement = Literal["checked", "judged"]
+PlanningMode = Literal["always", "auto", "never"]
 """The least that a success may have to rest on; "checked" satisfies both, and so does "approved"."""
 
 

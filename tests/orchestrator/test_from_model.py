@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -19,7 +20,7 @@ APPROVAL = '{"success": true, "feedback": "good"}'
 BY_NEED = ("orchestrator.cli", "typer", "rich", "langchain_openai", "langchain_ollama")
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
 
-from_model = LangGraphOrchestrator.from_model
+from_model = partial(LangGraphOrchestrator.from_model, planning="always")
 
 
 @pytest.fixture

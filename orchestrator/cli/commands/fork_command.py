@@ -32,6 +32,7 @@ def fork(
     model: options.Model = None,
     context_size: options.ContextSize = None,
     tools: options.Tools = None,
+    planning: options.Planning = None,
     supervise: options.Supervise = None,
     approve_tools: options.ApproveTools = None,
     once_tools: options.OnceTools = None,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from orchestrator.cli.options.durations import parse_seconds
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.records import Requirement
+from orchestrator.state.records import PlanningMode, Requirement
 from orchestrator.state.supervision_records import SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
@@ -33,6 +33,7 @@ class RunOptions(BaseModel):
     supervisor_model: str | None = None
     context_size: int | None = None
     tools: tuple[str, ...] = ()
+    planning: PlanningMode = "auto"
     supervise: SupervisionMode = "none"
     approve_tools: str | None = None
     once_tools: str | None = None
@@ -136,6 +137,13 @@ WithoutCheck = Annotated[
     typer.Option("--without-check", help="Do not derive this check (repeatable).", metavar="NAME"),
 ]
 ContextSize = Annotated[int | None, _Count(help="Context of a local or Ollama model in tokens.")]
+Planning = Annotated[
+    PlanningMode | None,
+    typer.Option(
+        help="Ask the planner first, never, or (auto) only if the executor has tools, or all attempts at the "
+        "whole task failed. Default: auto."
+    ),
+]
 Supervise = Annotated[SupervisionMode | None, typer.Option(help="Who reviews a step: a model, or you.")]
 ApproveTools = Annotated[str | None, _Names(help='Ask you before each call of these tools, or of "all".')]
 OnceTools = Annotated[str | None, _Names(help="Tools whose same call is not made again in a step.")]

@@ -16,6 +16,12 @@ from orchestrator.cli.app import app
 from tests.fakes.chat_server import ChatServer, answers, serving
 
 
+def plan_first(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Have a run ask its planner, whose script has the steps; ``test_planning.py`` tests the default."""
+    is_run = arguments[:1] == ("run",) and "--planning" not in arguments
+    return ("run", "--planning", "always", *arguments[1:]) if is_run else arguments
+
+
 @pytest.fixture
 def chat() -> Iterator[Callable[..., ChatServer]]:
     """Start scripted endpoints: `chat(plans=[...], steps=[...], verdicts=[...])`."""
@@ -30,7 +36,7 @@ def cli(environment: dict[str, str]) -> Callable[..., Result]:
     def invoke(
         *arguments: str, env: dict[str, str] | None = None, typed: str | bytes | None = None
     ) -> Result:
-        return CliRunner().invoke(app, arguments, env=env, input=typed, catch_exceptions=False)
+        return CliRunner().invoke(app, plan_first(arguments), env=env, input=typed, catch_exceptions=False)
 
     return invoke
 
@@ -42,7 +48,7 @@ def process(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Po
 
     def start(*arguments: str, env: dict[str, str] | None = None, **streams: int) -> subprocess.Popen[bytes]:
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        command = [sys.executable, "-m", "orchestrator", *arguments]
+        command = [sys.executable, "-m", "orchestrator", *plan_first(arguments)]
         running = subprocess.Popen(command, env={**environment, **(env or {})}, **streams)
         started.append(running)
         return running

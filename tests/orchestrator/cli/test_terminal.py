@@ -18,7 +18,7 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 FINISH_S = 60
-RUN = ("run", "the task", "--model", "openai:scripted")
+RUN = ("run", "the task", "--planning", "always", "--model", "openai:scripted")
 TERMINAL = {"TERM": "xterm", "COLUMNS": "70", "LINES": "20"}
 PROMPT = "answer later): "
 

@@ -257,7 +257,7 @@ def test_the_executors_model_commits_and_assesses():
 
 def test_a_script_without_replies_for_the_supervision_says_which_role_took_which():
     model = ScriptedChatModel(['{"plan": ["Name it"]}', '{"interpretation": "I name it"}'])
-    state = LangGraphOrchestrator.from_model(model, supervision="llm").run("Name a fruit")
+    state = LangGraphOrchestrator.from_model(model, supervision="llm", planning="always").run("Name a fruit")
 
     assert state["failure"] is not None
     assert (

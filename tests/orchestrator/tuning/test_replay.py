@@ -111,5 +111,5 @@ def test_a_state_without_a_first_attempt_is_refused():
     state = LangGraphOrchestrator.from_model(model, contract=None).run("Greet")
     cut = {**state, "results": [{**state["results"][0], "attempt": 2}]}
 
-    with pytest.raises(ConfigurationError, match="the record of 'Say hello' lacks an attempt"):
+    with pytest.raises(ConfigurationError, match="the record of 'Greet' lacks an attempt"):
         read_run(cut)
