@@ -10,9 +10,8 @@ from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from benchmarks.effect.arms.base import Answer, Trial
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
-from orchestrator.retry.refused_step import find_best_record
+from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
 from orchestrator.task_contracts.model_writer import ModelWriter
 
 _DEFAULT: Final = RetryPolicy()
@@ -59,10 +58,10 @@ class Orchestrated:
 
 
 def read_answer(state: OrchestratorState) -> Answer:
-    """Read the answer of a run: its output; if it failed, the best attempt at its last text."""
+    """Read the answer of a run: its output; if it failed, its best attempt."""
     derived = state["declared"].get("derived")
     contract = derived["output"] if derived else None
-    best = find_best_output(state)
+    best = find_best_answer(state)
     return Answer(
         output=state["output"] or (best["result"] if best else ""),
         claimed=state["status"] == "success",
@@ -71,14 +70,6 @@ def read_answer(state: OrchestratorState) -> Answer:
         unchecked=len(contract["unchecked"]) if contract else None,
         is_whole=state["output"] is not None or (best is not None and "cut_off" not in best),
     )
-
-
-def find_best_output(state: OrchestratorState) -> StepRecord | None:
-    """Find the best execution of the last step by its report; without a score, the last one with a text."""
-    records = state["synthesis"] or state["results"]
-    attempts = [record for record in records if record["step_index"] == records[-1]["step_index"]]
-    written = [record for record in attempts if record["result"]]
-    return find_best_record(attempts) or next(reversed(written), None)
 
 
 def leave_open(_: Trial) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import typer
 
 from evaluation.sensitive.quoting import shorten
 from orchestrator.cli.view.terminal_text import to_json
+from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Json, StepRecord, ToolCallRecord
 
@@ -39,8 +40,10 @@ def state_to_plain(state: OrchestratorState, *, full: bool) -> dict[str, object]
     values = cast("Mapping[str, object]", state)
     if full:
         return {**_select(values, _FIRST), **values}
+    best = find_best_answer(state) if state["status"] == "failed" else None
     return {
         **_select(values, _STATE_FIELDS),
+        **({} if best is None else {"best_attempt": best["result"]}),
         "results": [_record_to_plain(record) for record in state["results"]],
         "synthesis": [_record_to_plain(record) for record in state["synthesis"]],
     }

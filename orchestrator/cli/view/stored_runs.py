@@ -14,6 +14,7 @@ from orchestrator.cli.view.questions import draw_question
 from orchestrator.cli.view.run_progress import describe_end, name_attempt
 from orchestrator.cli.view.terminal_text import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
+from orchestrator.retry.refused_step import find_best_answer
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import StepRecord
 from orchestrator.state.usage import NO_USAGE, add_usage
@@ -90,6 +91,9 @@ def _draw_outputs(state: OrchestratorState) -> Iterator[RenderableType]:
         yield Text(f"\n{heading} ({VERDICTS[record['status']][0]})", style="bold")
         yield Text(clean(record["result"]).strip("\n") or "(empty)")
     yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
+    if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
+        yield Text("\nBest attempt, which was not accepted", style="bold")
+        yield Text(clean(best["result"]).strip("\n"))
     yield Text.assemble("\n", describe_end(state))
     if state["status"] == "success":
         yield Text("\nResult", style="bold green")

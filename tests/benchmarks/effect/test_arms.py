@@ -35,7 +35,7 @@ def answer(arm, *replies, retries=2):
         ("blind-retries", ["a", "b", "c"], "c", None),
         ("no-contract", ["a", YES], "a", True),
         ("no-contract", ["a", NO, "b", YES], "b", True),
-        ("no-contract", ["a", NO, "b", NO, "c", NO], "c", False),
+        ("no-contract", ["a", NO, "b", NO, "c", NO], "a", False),
         ("no-contract-planned", ['{"plan": ["Write word number 1."]}', "a", YES], "a", True),
         ("reflection", ["a", "APPROVE"], "a", True),
         ("reflection", ["a", "Too short.", "b", "APPROVE."], "b", True),

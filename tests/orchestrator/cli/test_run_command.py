@@ -68,6 +68,16 @@ def test_a_task_that_fails_exits_with_1_and_prints_the_cause_and_what_was_done(a
     assert failed.stderr.splitlines()[-1].startswith("failed: attempts_exhausted: step 2: refused 2 times")
 
 
+def test_a_task_that_fails_shows_its_best_attempt(ask):
+    script = {"plans": [["the task"]], "steps": ["long and wrong", "short", "tail"]}
+    failed = ask("--planning", "never", "--max-retries", "2", **script, verdicts=[verdict(False, "no")] * 3)
+    document = ask("--json", "--planning", "never", "--max-retries", "0", **REFUSING)
+
+    assert "\nBest attempt, which was not accepted\nlong and wrong\n" in failed.stderr
+    assert (json.loads(document.stdout)["output"], failed.stdout) == (None, "")
+    assert json.loads(document.stdout)["best_attempt"]
+
+
 @pytest.mark.parametrize(("script", "code"), [({}, 0), (REFUSING, 1)], ids=["success", "failure"])
 def test_json_in_full_is_the_whole_state_and_nothing_else(ask, script, code):
     done = ask("--json", "--full", **script)
