@@ -21,14 +21,12 @@ from orchestrator.runs.index import (
     read_command,
 )
 from orchestrator.runs.locks import lock_for_delete
-from orchestrator.runs.reader import Reader
+from orchestrator.runs.reader import Reader, is_run, version_problem
 from orchestrator.runs.summary import (
     ENDED,
     RunSummary,
     StoredStatus,
-    is_run,
     unreadable_summary,
-    version_problem,
 )
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import OrchestratorState
@@ -123,8 +121,8 @@ class History:
         with convert_read_errors(thread_id):
             if problem := version_problem(thread_id, checkpoint):
                 raise StoreError(problem)
-            summary = self._mark_interrupted(self._reader.summarize(thread_id, checkpoint))
-            state = self._reader.read_state(thread_id, checkpoint)
+            summary, state = self._reader.read_run(thread_id, checkpoint)
+            summary = self._mark_interrupted(summary)
         question = summary.question or state["question"]
         return StoredRun(summary, {**state, "task": summary.task, "question": question})
 

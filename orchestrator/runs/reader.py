@@ -1,61 +1,38 @@
-"""Reads a stored run: its summary, or its whole state."""
+"""Reads stored runs: their snapshots, with the states of parallel steps, and their summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from functools import cache
+from typing import Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from orchestrator.runs.index import checkpoint_config
-from orchestrator.runs.resume import question_of, state_from_values
-from orchestrator.runs.summary import (
-    RunSummary,
-    build_summary,
-    current_values,
-    is_run,
-    list_answered,
-    open_interrupts,
-    pending_input,
-    read_tool_question_id,
-    small_values,
-    unreadable_summary,
-    version_problem,
+from orchestrator.runs.resume import (
+    PLANNER,
+    find_open_question,
+    read_nested_state,
+    read_values,
+    state_from_values,
 )
+from orchestrator.runs.summary import STATUSES, RunSummary, build_summary, unreadable_summary
 from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL
-from orchestrator.state.current_step import is_answer_due
 from orchestrator.state.graph_state import BRANCH, SYNTHESIS, OrchestratorState, StateUpdate
-from orchestrator.state.records import Question, StepRecord
-from orchestrator.state.reducers import merge_record_lists, merge_records
-from orchestrator.state.stored_form import convert_read_errors, validate_state
+from orchestrator.state.reducers import merge_records
+from orchestrator.state.stored_form import SCHEMA, convert_read_errors, schema_problem, validate_state
+from orchestrator.supervision.human import read_tool_question
 
-_RESULTS: Final = "results"
-
-
-def _list_nested(
-    saver: BaseCheckpointSaver[str], checkpoint: CheckpointTuple, node: str
-) -> Iterator[CheckpointTuple]:
-    """Yields the latest checkpoint of each graph under way in a node of parallel steps or of the answer."""
-    place, seen = checkpoint.config["configurable"], set[str]()
-    for branch in saver.list(RunnableConfig(configurable={"thread_id": place["thread_id"]})):
-        namespace = branch.config["configurable"]["checkpoint_ns"]
-        parent_id = branch.metadata.get("parents", {}).get("")
-        name, _, task = namespace.partition(":")
-        # "|" separates the namespaces of nested graphs: an agent in the branch may have checkpoints, too.
-        is_branch = name == node and "|" not in task
-        if is_branch and parent_id == place["checkpoint_id"] and namespace not in seen:
-            seen.add(namespace)
-            yield branch
-
-
-def _read_records(saver: BaseCheckpointSaver[str], branch: CheckpointTuple) -> list[StepRecord]:
-    history = saver.get_delta_channel_history(config=branch.config, channels=[_RESULTS])[_RESULTS]
-    seed = cast("list[StepRecord]", history.get("seed", []))
-    return merge_record_lists(seed, [cast("list[StepRecord]", value) for _, _, value in history["writes"]])
+_ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
+_STEP_NODES: Final = (
+    "executor_node", "monitor_node", "commit_node", "post_node", "reconcile_node", "supervise_node",
+    "approval_node", "answer_node",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,78 +51,65 @@ class Reader:
             return None
         if version_problem(thread_id, checkpoint):
             return unreadable_summary(thread_id, checkpoint)
-        return self.summarize(thread_id, checkpoint)
+        return self.read_run(thread_id, checkpoint)[0]
 
-    def read_state(self, thread_id: str, checkpoint: CheckpointTuple) -> OrchestratorState:
-        """Reads the whole state, with the results of parallel steps and the attempts of the answer so far."""
-        state = state_from_values(thread_id, self._read_values(checkpoint), 0)
-        if state["status"] != "executing":
-            return state
-        if is_answer_due(state):
-            records = self._read_nested(checkpoint, SYNTHESIS)
-            return validate_state(
-                thread_id, {**state, "synthesis": merge_records(state["synthesis"], records)}
-            )
-        if state["declared"]["needs"] is None:
-            return state
-        records = self._read_nested(checkpoint, BRANCH)
-        return validate_state(thread_id, {**state, "results": merge_records(state["results"], records)})
+    def read_run(self, thread_id: str, checkpoint: CheckpointTuple) -> tuple[RunSummary, OrchestratorState]:
+        """Reads a run with its state: the results of parallel steps and the attempts of the answer so far."""
+        graph = _build_graph().copy({"checkpointer": self.saver})
+        # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
+        snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
+        stored = [self.saver.get_tuple(config) for config in _list_places(snapshot)]
+        snapshot = _complete(snapshot, stored)
+        state = state_from_values(thread_id, read_values(snapshot), 0)
+        summary = build_summary(thread_id, checkpoint, state, find_open_question(snapshot, state))
+        return summary, _add_nested(thread_id, snapshot, state)
 
-    def _read_nested(self, checkpoint: CheckpointTuple, node: str) -> list[StepRecord]:
-        # All before the first is read: a saver that is listing may hold its lock.
-        nested = list(_list_nested(self.saver, checkpoint, node))
-        return [record for each in nested for record in _read_records(self.saver, each)]
 
-    def summarize(self, thread_id: str, checkpoint: CheckpointTuple) -> RunSummary:
-        """Summarises a readable run."""
-        values = small_values(checkpoint)
-        plan = [] if values["status"] == "planning" else self._read_plan(checkpoint)
-        state = state_from_values(thread_id, {**values, "plan": plan}, 0)
-        questions = (
-            self._read_question(thread_id, state, task_id, interrupt)
-            for task_id, interrupt in open_interrupts(checkpoint, self._list_answered(checkpoint))
-        )
-        return build_summary(thread_id, checkpoint, state, next(questions, None))
+@cache
+def _build_graph() -> _ReadGraph:
+    """Builds a graph with the nodes of every run, by which LangGraph reads a checkpoint.
 
-    def _list_answered(self, checkpoint: CheckpointTuple) -> frozenset[str]:
-        """Lists the questions about tool calls that were answered, also those of the graphs under way."""
-        nested = (each for node in (BRANCH, SYNTHESIS) for each in _list_nested(self.saver, checkpoint, node))
-        is_asking = any(channel == INTERRUPT_CHANNEL for _, channel, _ in checkpoint.pending_writes or [])
-        places = [checkpoint, *nested] if is_asking else []
-        return frozenset[str]().union(*map(list_answered, places))
-
-    def _read_plan(self, checkpoint: CheckpointTuple) -> object:
-        """Reads the latest plan before a checkpoint, without the rest of the state."""
-        history = self.saver.get_delta_channel_history(config=checkpoint.config, channels=["plan"])["plan"]
-        plans: list[object] = [value for *_, value in history["writes"]]
-        # A fork has its plan from update_state, which is in none of these writes.
-        return plans[-1] if plans else self._read_values(checkpoint).get("plan", [])
-
-    def _read_question(
-        self, thread_id: str, state: OrchestratorState, task_id: str, interrupt: Interrupt
-    ) -> Question:
-        """Reads the question of an interrupt; in a parallel step, with the state of that step."""
-        places = (checkpoint_config(thread_id, namespace=f"{node}:{task_id}") for node in (BRANCH, SYNTHESIS))
-        branch = next((nested for place in places if (nested := self.saver.get_tuple(place))), None)
-        if branch is None:
-            return question_of(interrupt, state)
-        branch_state = state_from_values(thread_id, {**small_values(branch), "task": state["task"]}, 0)
-        step = [*state["plan"], state["task"]][branch_state["underway"]["branch"] or 0]
-        return question_of(interrupt, {**branch_state, "plan": [step]})
-
-    def _read_values(self, checkpoint: CheckpointTuple) -> Mapping[str, object]:
-        """Reads all values, including the fields that are stored as additions."""
-        graph = StateGraph(OrchestratorState)
-        graph.add_node("read", _do_nothing)
-        graph.add_edge(START, "read")
-        for node in (BRANCH, SYNTHESIS):  # LangGraph warns about stored tasks of a node that is missing
-            graph.add_node(node, _do_nothing)
-        snapshot = graph.compile(checkpointer=self.saver).get_state(checkpoint.config)
-        return current_values(checkpoint, cast("Mapping[str, object]", snapshot.values))
+    A run may lack some of the nodes.
+    """
+    graph, step = StateGraph(OrchestratorState), StateGraph(OrchestratorState)
+    for node in _STEP_NODES:
+        graph.add_node(node, _do_nothing)
+        step.add_node(node, _do_nothing)
+    step.add_edge(START, "executor_node")
+    for node in (PLANNER, "join_node"):
+        graph.add_node(node, _do_nothing)
+    for node in (BRANCH, SYNTHESIS):
+        graph.add_node(node, step.compile())
+    graph.add_edge(START, PLANNER)
+    return graph.compile()
 
 
 def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
     return {}
+
+
+def _add_nested(thread_id: str, snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
+    if state["status"] != "executing":
+        return state
+    records = {"results": state["results"], "synthesis": state["synthesis"]}
+    for task in snapshot.tasks:
+        if (nested := read_nested_state(task)) is not None:
+            name = "results" if task.name == BRANCH else "synthesis"
+            records[name] = merge_records(records[name], nested["results"])
+    return validate_state(thread_id, {**state, **records})
+
+
+def is_run(checkpoint: CheckpointTuple) -> bool:
+    """Checks whether a checkpoint belongs to a run of this program."""
+    values = {**checkpoint.checkpoint["channel_values"], **_pending_input(checkpoint)}
+    # A user may start the graph with nothing but a task.
+    status = values.get("status", "planning" if SCHEMA in checkpoint.metadata else None)
+    return isinstance(values.get("task"), str) and status in STATUSES
+
+
+def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
+    """Returns why this version cannot read a checkpoint, or None if it can."""
+    return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
 
 
 async def has_run(saver: object, thread_id: str) -> bool:
@@ -163,29 +127,51 @@ async def has_run(saver: object, thread_id: str) -> bool:
 
 async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
     """Adds the input that LangGraph leaves out, and removes questions about tool calls that were answered."""
+    return _complete(snapshot, [await saver.aget_tuple(config) for config in _list_places(snapshot)])
+
+
+def _list_places(snapshot: StateSnapshot) -> list[RunnableConfig]:
+    """Lists the configs of the checkpoints that ``_complete`` needs: of the run and of its graphs."""
     if START in snapshot.next:
-        return await _add_input(snapshot, saver)
-    return await _without_answered(snapshot, saver)
-
-
-async def _add_input(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
-    # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
-    stored = await saver.aget_tuple(snapshot.config)
-    if stored is None:
-        return snapshot
-    return snapshot._replace(values={**snapshot.values, **pending_input(stored)})
-
-
-async def _without_answered(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
-    """Returns the snapshot without the questions about tool calls that were answered before a crash."""
+        return [snapshot.config]
     if not any(task.interrupts for task in snapshot.tasks):
-        return snapshot
-    nested = [task.state.config for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
-    stored = [await saver.aget_tuple(config) for config in (snapshot.config, *nested)]
-    answered = frozenset[str]().union(*(list_answered(each) for each in stored if each is not None))
+        return []
+    states = (task.state for task in snapshot.tasks)
+    return [snapshot.config, *(state.config for state in states if isinstance(state, StateSnapshot))]
+
+
+def _complete(snapshot: StateSnapshot, stored: Iterable[CheckpointTuple | None]) -> StateSnapshot:
+    checkpoints = [each for each in stored if each is not None]
+    if START in snapshot.next:
+        # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
+        inputs = [_pending_input(each) for each in checkpoints]
+        return snapshot._replace(values={**snapshot.values, **(inputs[0] if inputs else {})})
+    answered = {each for checkpoint in checkpoints for each in _list_answered(checkpoint)}
     return snapshot._replace(tasks=tuple(_keep_open(task, answered) for task in snapshot.tasks))
 
 
+def _pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
+    """Returns the input of a run of which only the input was stored, or nothing."""
+    values: object = checkpoint.checkpoint["channel_values"].get(START)
+    return values if isinstance(values, Mapping) else {}
+
+
+def _list_answered(checkpoint: CheckpointTuple) -> Iterator[str]:
+    """Yields the ids of the questions about tool calls that were answered.
+
+    Such a question is a task of its own within its node. It ends with the answer, before the tool runs; the
+    interrupt of the node stays until the node has ended.
+    """
+    writes = checkpoint.pending_writes or []
+    ended = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
+    asked = (value for task, channel, value in writes if channel == INTERRUPT_CHANNEL and task in ended)
+    for value in asked:
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, Interrupt) and (question := read_tool_question(each.value)) is not None:
+                yield question["id"]
+
+
 def _keep_open(task: PregelTask, answered: Collection[str]) -> PregelTask:
-    interrupts = tuple(each for each in task.interrupts if read_tool_question_id(each) not in answered)
-    return task._replace(interrupts=interrupts)
+    questions = [(each, read_tool_question(each.value)) for each in task.interrupts]
+    is_open = (each for each, question in questions if question is None or question["id"] not in answered)
+    return task._replace(interrupts=tuple(is_open))

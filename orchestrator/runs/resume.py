@@ -95,7 +95,7 @@ def decide_resumption(
 
 def _list_branches(snapshot: StateSnapshot) -> Iterator[OrchestratorState]:
     for task in snapshot.tasks:
-        state = _read_nested_state(task)
+        state = read_nested_state(task)
         if task.name == BRANCH and state is not None:
             yield state
 
@@ -107,9 +107,7 @@ def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Que
 
 
 def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) -> OrchestratorState:
-    values: object = snapshot.values
-    if isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}:
-        values = as_planning(values)
+    values: object = read_values(snapshot)
     if not snapshot.config.get("configurable", {}).get("checkpoint_id"):
         raise ResumeError(describe_unknown_thread(thread_id))
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
@@ -162,7 +160,14 @@ def state_from_values(thread_id: str, values: Mapping[str, object], max_retries:
     return validate_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
 
 
-def as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
+def read_values(snapshot: StateSnapshot) -> Mapping[str, object]:
+    """Returns the values of a snapshot; of a run that has no plan yet, as planning."""
+    values: Mapping[str, object] = snapshot.values
+    is_beginning = isinstance(values, Mapping) and {START, PLANNER} & {*snapshot.next}
+    return _as_planning(values) if is_beginning else values
+
+
+def _as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
     """Marks the values of a thread whose next node is the planner as planning, unless it is a re-plan.
 
     Without the mark, the values of an earlier run on the thread would be taken for the new run.
@@ -172,7 +177,7 @@ def as_planning(values: Mapping[str, object]) -> Mapping[str, object]:
     return values if is_replan and values.get("status") == "executing" else {**values, "status": "planning"}
 
 
-def _read_nested_state(task: PregelTask) -> OrchestratorState | None:
+def read_nested_state(task: PregelTask) -> OrchestratorState | None:
     """Returns the state of a parallel step or of the synthesis; None for a graph of an agent."""
     if task.name not in (BRANCH, SYNTHESIS) or not isinstance(task.state, StateSnapshot):
         return None
@@ -185,7 +190,7 @@ def _read_nested_state(task: PregelTask) -> OrchestratorState | None:
 
 def _open_questions(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
     return [
-        (interrupt, question_of(interrupt, _read_nested_state(task) or state))
+        (interrupt, question_of(interrupt, read_nested_state(task) or state))
         for task in snapshot.tasks
         for interrupt in task.interrupts
     ]

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, get_args
 
-from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
-from langgraph.constants import START
-from langgraph.types import Interrupt
+from langgraph.checkpoint.base import CheckpointTuple
 
-from orchestrator.runs.resume import PLANNER, as_planning
-from orchestrator.runtime.langgraph_internals import INTERRUPT_CHANNEL, trigger_channel
-from orchestrator.state.graph_state import ADDED_TO, OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.records import Question
-from orchestrator.state.stored_form import STARTED, parse_time, schema_problem
+from orchestrator.state.stored_form import STARTED, parse_time
 from orchestrator.state.usage import Usage
-from orchestrator.supervision.human import read_tool_question
 
 StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
 
@@ -52,77 +46,6 @@ class RunSummary:
     updated: datetime
     question: Question | None
     usage: Usage | None
-
-
-def small_values(checkpoint: CheckpointTuple) -> Mapping[str, object]:
-    """Returns the values of a checkpoint, without the fields that grow with the run."""
-    values = checkpoint.checkpoint["channel_values"].items()
-    small = {name: value for name, value in values if name not in ADDED_TO}
-    return current_values(checkpoint, small)
-
-
-def current_values(checkpoint: CheckpointTuple, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Returns the values with the input of a run that has not been planned yet."""
-    stored = checkpoint.checkpoint["channel_values"].keys()
-    with_input = {**values, **pending_input(checkpoint)}
-    is_planner_next = START in stored or trigger_channel(PLANNER) in stored
-    return as_planning(with_input) if is_planner_next else with_input
-
-
-def pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
-    """Returns the input of a run of which only the input was stored, or nothing."""
-    values: object = checkpoint.checkpoint["channel_values"].get(START)
-    return values if isinstance(values, Mapping) else {}
-
-
-def is_run(checkpoint: CheckpointTuple) -> bool:
-    """Checks whether a checkpoint belongs to a run of this program."""
-    values = small_values(checkpoint)
-    return isinstance(values.get("task"), str) and values.get("status") in STATUSES
-
-
-def version_problem(thread_id: str, checkpoint: CheckpointTuple) -> str | None:
-    """Returns why this version cannot read a checkpoint, or None if it can."""
-    return schema_problem(thread_id, cast("Mapping[str, object]", checkpoint.metadata))
-
-
-def open_interrupts(
-    checkpoint: CheckpointTuple, answered: Collection[str]
-) -> Iterator[tuple[str, Interrupt]]:
-    """Yields each interrupt that waits for an answer, with the id of its task; none of ``answered``."""
-    # A task that was answered has other writes, too; its old interrupt stays among them.
-    ended = _list_ended(checkpoint)
-    for task, interrupt in _list_interrupts(checkpoint):
-        if task not in ended and read_tool_question_id(interrupt) not in answered:
-            yield task, interrupt
-
-
-def list_answered(checkpoint: CheckpointTuple) -> frozenset[str]:
-    """Lists the ids of the questions about tool calls that were answered.
-
-    Such a question is a task of its own within its node. It ends with the answer, before the tool runs; the
-    interrupt of the node stays until the node has ended.
-    """
-    ended = _list_ended(checkpoint)
-    ids = (read_tool_question_id(each) for task, each in _list_interrupts(checkpoint) if task in ended)
-    return frozenset(each for each in ids if each is not None)
-
-
-def read_tool_question_id(interrupt: Interrupt) -> str | None:
-    """Reads the id of a question about a tool call; None for another interrupt."""
-    question = read_tool_question(interrupt.value)
-    return None if question is None else question["id"]
-
-
-def _list_ended(checkpoint: CheckpointTuple) -> set[str]:
-    return {task for task, channel, _ in checkpoint.pending_writes or [] if channel not in WRITES_IDX_MAP}
-
-
-def _list_interrupts(checkpoint: CheckpointTuple) -> Iterator[tuple[str, Interrupt]]:
-    for task, channel, value in checkpoint.pending_writes or []:
-        if channel == INTERRUPT_CHANNEL:
-            interrupts: Sequence[object] = value if isinstance(value, Sequence) else (value,)
-            yield from ((task, each) for each in interrupts if isinstance(each, Interrupt))
 
 
 def build_summary(

@@ -54,10 +54,3 @@ def find_checkpoint(config: RunnableConfig) -> tuple[BaseCheckpointSaver[str], R
         "checkpoint_id": checkpoint_id,
     }
     return saver, RunnableConfig(configurable=place)
-
-
-def trigger_channel(node: str) -> str:
-    """Returns the channel that holds a value while a node is the next to run."""
-    # A checkpoint read without a graph shows the next node only here. LangGraph has renamed it once:
-    # https://github.com/langchain-ai/langgraph/pull/4125
-    return f"branch:to:{node}"
